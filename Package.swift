@@ -1,0 +1,98 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// What every target is compiled with: explicit `any`, imports that are internal unless said
+/// otherwise, members only from modules that the file imports, and no warning left standing.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let arguments: Target.Dependency = .product(
+    name: "ArgumentParser", package: "swift-argument-parser")
+
+/// A library target of the package with its layer's imports and nothing else.
+func layer(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+/// The tests of one layer.
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+let package = Package(
+    name: "godwit",
+    products: [
+        .executable(name: "godwit", targets: ["godwit"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    ],
+    targets: [
+        // System modules: zlib, and a small C shim for what Glibc does not show to Swift.
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(name: "CLinux"),
+
+        // Files that survive a crash: clone, publish, fsync, locks, free space, identity.
+        layer("DurableFiles", ["CLinux"]),
+        // Threads that we own.
+        layer("Threads", ["CLinux"]),
+        // The job vocabulary as values.
+        layer("Jobs"),
+
+        // Model values, readers, archive writer, version hashes, diff.
+        layer("ManagedObjectModel", ["CZlib", crypto]),
+        // Mapping values and inference.
+        layer("MappingModel", ["ManagedObjectModel"]),
+        // SQL layout of a model; open, snapshot, inspect and create stores.
+        layer("CoreDataStore", ["ManagedObjectModel", "DurableFiles", grdb, sqlite]),
+        // Planning, copying, merging, linking, validating: synchronous functions over files.
+        layer(
+            "MigrationEngine",
+            [
+                "Jobs", "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles",
+                grdb, sqlite, crypto,
+            ]),
+        // Jobs of a run on slots of this machine, without a network.
+        layer(
+            "LocalRun",
+            [
+                "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
+                "DurableFiles", "Jobs", "Threads",
+            ]),
+        // Stores in Core Data's format, of any size, from a seed.
+        layer("StoreForge", ["CoreDataStore", "ManagedObjectModel", grdb, sqlite]),
+
+        // The command line.
+        layer(
+            "GodwitCommands",
+            [
+                "LocalRun", "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel",
+                "ManagedObjectModel", "DurableFiles", "Jobs", arguments,
+            ]),
+        .executableTarget(name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
+        // The benchmarks.
+        .executableTarget(
+            name: "godwit-bench",
+            dependencies: [
+                "LocalRun", "MigrationEngine", "StoreForge", "CoreDataStore", "ManagedObjectModel",
+                "DurableFiles", "Jobs", arguments,
+            ], swiftSettings: settings),
+
+        // Helpers of the tests: fixtures, temporary folders, seeded randomness.
+        .target(
+            name: "TestSupport", dependencies: ["ManagedObjectModel"], path: "Tests/TestSupport",
+            swiftSettings: settings),
+        tests("ManagedObjectModelTests", ["ManagedObjectModel", "TestSupport"]),
+        tests("TidyTests", []),
+    ]
+)
