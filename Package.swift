@@ -96,6 +96,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["ManagedObjectModel"], path: "Tests/TestSupport",
             swiftSettings: settings),
         tests("ManagedObjectModelTests", ["ManagedObjectModel", "TestSupport"]),
+        tests("MappingModelTests", ["MappingModel", "ManagedObjectModel", "TestSupport"]),
         tests("TidyTests", []),
     ]
 )
