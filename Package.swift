@@ -95,7 +95,7 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["ManagedObjectModel"], path: "Tests/TestSupport",
             swiftSettings: settings),
-        tests("ManagedObjectModelTests", ["ManagedObjectModel", "TestSupport"]),
+        tests("ManagedObjectModelTests", ["ManagedObjectModel", "TestSupport", grdb]),
         tests("MappingModelTests", ["MappingModel", "ManagedObjectModel", "TestSupport"]),
         tests("TidyTests", []),
     ]
