@@ -92,7 +92,7 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["ManagedObjectModel"], path: "Tests/TestSupport",
             swiftSettings: settings),
-        tests("ManagedObjectModelTests", ["ManagedObjectModel", "TestSupport"]),
+        tests("ManagedObjectModelTests", ["ManagedObjectModel", "TestSupport", grdb]),
         tests("TidyTests", []),
     ]
 )
