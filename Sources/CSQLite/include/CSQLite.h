@@ -8,8 +8,9 @@
 /// does no harm where names are enabled at compile time).
 int godwit_sqlite_enable_uri(void);
 
-/// Makes a connection safe for files of strangers: defensive mode, no triggers, no views, no
-/// trusted schema, no double-quoted strings, no extensions. Returns an SQLite result code.
-int godwit_sqlite_harden(sqlite3 *connection);
+/// Makes a connection safe for files of strangers: no triggers, no views, no trusted schema, no
+/// double-quoted strings, no extensions, and, where `defensive` is not 0, defensive mode, which
+/// also forbids to switch the journal off. Returns an SQLite result code.
+int godwit_sqlite_harden(sqlite3 *connection, int defensive);
 
 #endif

@@ -1,5 +1,3 @@
-package import DurableFiles
-
 /// How the bytes of a table are spread over its keys: what cutting it at equal bytes needs.
 package struct TableProfile: Hashable, Sendable, Codable {
     /// A run of neighbouring leaf pages.

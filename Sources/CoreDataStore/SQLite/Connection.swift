@@ -1,4 +1,5 @@
 import CSQLite
+package import DurableFiles
 package import GRDB
 import GRDBSQLite
 
@@ -13,7 +14,7 @@ package final class Connection {
         case immutable
         /// Read and write a file that exists.
         case readWrite
-        /// Make a file that does not exist, or write one that does.
+        /// Make a file of our own, or write one that we made.
         case create
     }
 
@@ -27,21 +28,21 @@ package final class Connection {
     ///
     /// - Parameters:
     ///   - path: of the database file.
+    ///   - named: how errors name the file, for a snapshot of an original.
     ///   - mode: how to open it.
     ///   - cacheKibibytes: the page cache, in KiB; large caches do not pay (performance page).
-    ///   - runsTriggers: whether triggers and views may run; false for everything that reads or
-    ///     writes users' data.
     /// - Throws: `StoreError.inputOutput` or `.notAStore` with SQLite's reason.
     package init(
-        path: String, mode: Mode, cacheKibibytes: Int = 2048, runsTriggers: Bool = false
+        path file: FilePath, mode: Mode, named original: FilePath? = nil,
+        cacheKibibytes: Int = 2048
     ) throws(StoreError) {
-        self.path = path
+        path = (original ?? file).description
         _ = Connection.isConfigured
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
         configuration.readonly = mode == .immutable
         configuration.busyMode = .timeout(5)
-        let name = Connection.fileName(path, mode: mode)
+        let name = Connection.fileName(file, mode: mode)
         do {
             let queue = try DatabaseQueue(path: name, configuration: configuration)
             guard let handle = queue.inDatabase({ $0.sqliteConnection }) else {
@@ -56,10 +57,10 @@ package final class Connection {
         } catch {
             throw .inputOutput(path: path, reason: "\(error)")
         }
-        if !runsTriggers {
-            let code = godwit_sqlite_harden(handle)
-            guard code == SQLITE_OK else { throw failure(code) }
-        }
+        // Triggers and views never run. Files that we make are written without a journal, which
+        // defensive mode would forbid.
+        let code = godwit_sqlite_harden(handle, mode == .create ? 0 : 1)
+        guard code == SQLITE_OK else { throw failure(code) }
         sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 10)
         try execute("PRAGMA mmap_size = 0; PRAGMA cache_size = -\(cacheKibibytes)")
         try execute("PRAGMA cell_size_check = ON; PRAGMA temp_store = FILE")
@@ -81,10 +82,10 @@ package final class Connection {
 
     /// A `file:` name, every byte but letters, digits and a few signs escaped, so that `?`, `#`
     /// and `%` in a path mean themselves.
-    private static func fileName(_ path: String, mode: Mode) -> String {
+    private static func fileName(_ path: FilePath, mode: Mode) -> String {
         let hex = Array("0123456789ABCDEF".utf8)
         var name: [UInt8] = Array("file:".utf8)
-        for byte in path.utf8 {
+        for byte in path.bytes {
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."),
@@ -142,7 +143,7 @@ extension Connection {
     }
 
     /// Attaches another file under a schema name, read-only and immutable.
-    package func attachImmutable(_ path: String, as schema: String) throws(StoreError) {
+    package func attachImmutable(_ path: FilePath, as schema: String) throws(StoreError) {
         let name = Connection.fileName(path, mode: .immutable)
         try execute("ATTACH \(SQLText.text(name)) AS \(schema)")
         try execute("PRAGMA \(schema).mmap_size = 0; PRAGMA \(schema).cache_size = -1024")

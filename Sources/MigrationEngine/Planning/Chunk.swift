@@ -1,3 +1,5 @@
+package import CoreDataStore
+
 /// What a chunk holds.
 package enum ChunkSubject: Hashable, Sendable, Codable {
     /// Rows of a feed, by its place in the plan.
@@ -26,10 +28,30 @@ package enum Selection: Hashable, Sendable, Codable {
     case keys(KeyRange)
     /// Rows of some source entities in a range of keys.
     case entities([Int64], KeyRange)
-    /// Rows that the routing pass put under these prefixes; see `UUIDRoutes`.
-    case prefixes(attribute: Int, KeyRange, keys: KeyRange)
+    /// Rows that the routing pass put after one point and up to another; nil is open.
+    case routes(route: Int, after: RoutePoint?, upTo: RoutePoint?)
     /// Rows whose UUID is missing or cannot be read, in a range of keys.
-    case remainder(attribute: Int, KeyRange)
+    case remainder(route: Int, KeyRange)
+}
+
+/// A place in the order of a routing pass: by UUID prefix, then by key.
+package struct RoutePoint: Hashable, Sendable, Codable {
+    /// The first 63 bits of the UUID.
+    package var prefix: Int64
+    package var key: Int64
+
+    package init(prefix: Int64, key: Int64) {
+        self.prefix = prefix
+        self.key = key
+    }
+}
+
+/// A routing pass over one UUID attribute: its file is made in the prepare stage.
+package struct RoutePlan: Hashable, Sendable, Codable {
+    /// The attribute by the entity that declares it.
+    package var attribute: PropertyKey
+    package var sourceTable: String
+    package var column: String
 }
 
 /// A part of one table's rows: what one copy job processes.

@@ -1,4 +1,3 @@
-package import CoreDataStore
 package import ManagedObjectModel
 
 /// Rows of one source table that go into one destination table.
@@ -44,8 +43,8 @@ package enum Cell: Hashable, Sendable, Codable {
     case addingPrefix(String)
     /// The column's value without prefix byte; a reference is replaced by its file's content.
     case removingPrefix(String)
-    /// A key, moved by the offset that its target's entity has.
-    case key(String, entityColumn: String?, targets: [Target])
+    /// A key of an object in a source table, moved by the offset that its entity has.
+    case key(String, entityColumn: String?, table: String, targets: [Target])
     /// The entity number of a key's target, in the destination's numbers.
     case entityNumber(String, entityColumn: String?, targets: [Target])
 }

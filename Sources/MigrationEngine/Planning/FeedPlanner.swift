@@ -92,12 +92,12 @@ struct FeedPlanner {
             }
             return try attributeCell(key, column: column, for: entity)
         case .toOne(let key):
-            return ownCell(key, for: entity, in: feed) { key, entityColumn, targets in
-                .key(key, entityColumn: entityColumn, targets: targets)
+            return ownCell(key, for: entity, in: feed) { key, entityColumn, end in
+                .key(key, entityColumn: entityColumn, table: end.table, targets: end.targets)
             }
         case .toOneEntity(let key):
-            return ownCell(key, for: entity, in: feed) { key, entityColumn, targets in
-                .entityNumber(key, entityColumn: entityColumn, targets: targets)
+            return ownCell(key, for: entity, in: feed) { key, entityColumn, end in
+                .entityNumber(key, entityColumn: entityColumn, targets: end.targets)
             }
         case .order(let key):
             return orderCell(key, column: column, for: entity, in: feed)
@@ -163,7 +163,7 @@ extension FeedPlanner {
     /// A cell from the to-one column of the row itself, else a link plan and NULL for now.
     private mutating func ownCell(
         _ key: PropertyKey, for entity: EntityFeed, in feed: Feed,
-        make: (String, String?, [Target]) -> Cell
+        make: (String, String?, RelationEnd) -> Cell
     ) -> Cell? {
         guard context.destination.model.isKind(entity.destination, of: key.entity) else {
             return nil
@@ -174,18 +174,32 @@ extension FeedPlanner {
                 table == feed.sourceTable,
                 entityColumn != nil || relation.target.targets.canDoWithoutLookup
             {
-                return make(column, entityColumn, relation.target.targets)
+                return make(column, entityColumn, relation.target)
             }
-            links.append(
-                LinkPlan(
-                    table: feed.destinationTable,
-                    purpose: .target(
-                        key: context.destination.column(.toOne(key))?.column.name ?? "",
-                        entity: context.destination.column(.toOneEntity(key))?.column.name),
-                    orderColumn: context.destination.column(.order(key))?.column.name,
-                    relation: relation))
+            fill(
+                feed.destinationTable, relation,
+                .target(
+                    key: context.destination.column(.toOne(key))?.column.name ?? "",
+                    entity: context.destination.column(.toOneEntity(key))?.column.name),
+                order: context.destination.column(.order(key))?.column.name,
+                isOrdered: relation.storage.ownerOrder != nil, rank: .ownerRank)
         }
         return nil
+    }
+
+    /// Leaves columns to the link stage: a place in a list comes along where the source has
+    /// one, else from a pass of its own over whole lists.
+    private mutating func fill(
+        _ table: String, _ relation: SourceRelation, _ purpose: LinkPlan.Purpose,
+        order: String?, isOrdered: Bool, rank: LinkPlan.Purpose
+    ) {
+        links.append(
+            LinkPlan(
+                table: table, purpose: purpose, orderColumn: isOrdered ? order : nil,
+                relation: relation))
+        guard let order, !isOrdered else { return }
+        links.append(
+            LinkPlan(table: table, purpose: rank, orderColumn: order, relation: relation))
     }
 
     private mutating func orderCell(
@@ -218,15 +232,15 @@ extension FeedPlanner {
             if case .targetColumn(let table, let column, _) = relation.storage,
                 table == feed.sourceTable, relation.owner.targets.canDoWithoutLookup
             {
-                return .key(column, entityColumn: nil, targets: relation.owner.targets)
+                return .key(
+                    column, entityColumn: nil, table: relation.owner.table,
+                    targets: relation.owner.targets)
             }
-            links.append(
-                LinkPlan(
-                    table: feed.destinationTable,
-                    purpose: .owner(
-                        key: context.destination.column(.hiddenKey(key))?.column.name ?? ""),
-                    orderColumn: context.destination.column(.hiddenOrder(key))?.column.name,
-                    relation: relation))
+            fill(
+                feed.destinationTable, relation,
+                .owner(key: context.destination.column(.hiddenKey(key))?.column.name ?? ""),
+                order: context.destination.column(.hiddenOrder(key))?.column.name,
+                isOrdered: relation.storage.targetOrder != nil, rank: .targetRank)
         }
         return nil
     }

@@ -23,6 +23,8 @@ package struct MigrationPlan: Hashable, Sendable, Codable {
     package var joins: [JoinPlan]
     /// Columns of entity tables that the link stage fills.
     package var links: [LinkPlan]
+    /// Routing passes over UUID attributes, for chunks that are cut by prefix.
+    package var routes: [RoutePlan]
     /// The parts of all copies, in the order in which their shards are merged.
     package var chunks: [Chunk]
     /// The parts of all links, in the order in which they are applied.

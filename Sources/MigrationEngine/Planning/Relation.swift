@@ -12,6 +12,26 @@ package enum RelationStorage: Hashable, Sendable, Codable {
         table: String, owner: String, target: String, ownerOrder: String?, targetOrder: String?)
 }
 
+extension RelationStorage {
+    /// The column of an owner's place in its target's list; nil where there is none.
+    package var ownerOrder: String? {
+        switch self {
+        case .ownerColumn(_, _, _, let order): order
+        case .targetColumn: nil
+        case .join(_, _, _, let order, _): order
+        }
+    }
+
+    /// The column of a target's place in its owner's list; nil where there is none.
+    package var targetOrder: String? {
+        switch self {
+        case .ownerColumn: nil
+        case .targetColumn(_, _, let order): order
+        case .join(_, _, _, _, let order): order
+        }
+    }
+}
+
 /// One end of a source relation: the table of its objects and what becomes of them.
 package struct RelationEnd: Hashable, Sendable, Codable {
     /// The source table of the end's objects.
