@@ -79,7 +79,8 @@ let package = Package(
                 "LocalRun", "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel",
                 "ManagedObjectModel", "DurableFiles", "Jobs", arguments,
             ]),
-        .executableTarget(name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
+        .executableTarget(
+            name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
         // The benchmarks.
         .executableTarget(
             name: "godwit-bench",
@@ -93,6 +94,8 @@ let package = Package(
             name: "TestSupport", dependencies: ["ManagedObjectModel"], path: "Tests/TestSupport",
             swiftSettings: settings),
         tests("ManagedObjectModelTests", ["ManagedObjectModel", "TestSupport"]),
+        tests("DurableFilesTests", ["DurableFiles", "CLinux", "TestSupport"]),
+        tests("ThreadsTests", ["Threads", "TestSupport"]),
         tests("TidyTests", []),
     ]
 )
