@@ -82,7 +82,8 @@ let package = Package(
                 "LocalRun", "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel",
                 "ManagedObjectModel", "DurableFiles", "Jobs", arguments,
             ]),
-        .executableTarget(name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
+        .executableTarget(
+            name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
         // The benchmarks.
         .executableTarget(
             name: "godwit-bench",
@@ -97,6 +98,8 @@ let package = Package(
             swiftSettings: settings),
         tests("ManagedObjectModelTests", ["ManagedObjectModel", "TestSupport", grdb]),
         tests("MappingModelTests", ["MappingModel", "ManagedObjectModel", "TestSupport"]),
+        tests("DurableFilesTests", ["DurableFiles", "CLinux", "TestSupport"]),
+        tests("ThreadsTests", ["Threads", "TestSupport"]),
         tests("TidyTests", []),
     ]
 )
