@@ -1,5 +1,6 @@
 /// One row of `sqlite_master`.
 package struct SchemaObject: Hashable, Sendable, Codable {
+    /// What `sqlite_master` calls its type.
     package enum Kind: String, Hashable, Sendable, Codable {
         case table, index, trigger, view
     }

@@ -149,6 +149,9 @@ extension Connection {
         try execute("PRAGMA \(schema).mmap_size = 0; PRAGMA \(schema).cache_size = -1024")
     }
 
+    /// Rows that the last statement inserted, changed or deleted.
+    package var changes: Int64 { sqlite3_changes64(handle) }
+
     /// Detaches a schema.
     package func detach(_ schema: String) throws(StoreError) {
         try execute("DETACH \(schema)")

@@ -49,7 +49,8 @@ struct RelationPlanner {
     /// A source relationship with its storage and both ends.
     private func relation(sourceKey: PropertyKey, destination: PropertyKey) -> SourceRelation {
         let (source, model) = (context.source, context.source.model)
-        let relationship = model.relationship(sourceKey.property, of: sourceKey.entity)?.relationship
+        let relationship =
+            model.relationship(sourceKey.property, of: sourceKey.entity)?.relationship
         let target = relationship?.destination ?? sourceKey.entity
         let destinationTarget =
             context.destination.model.relationship(destination.property, of: destination.entity)?
