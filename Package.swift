@@ -41,6 +41,8 @@ let package = Package(
         // System modules: zlib, and a small C shim for what Glibc does not show to Swift.
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CLinux"),
+        // A shim for SQLite's variadic calls, which Swift cannot make (decision 0002).
+        .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
 
         // Files that survive a crash: clone, publish, fsync, locks, free space, identity.
         layer("DurableFiles", ["CLinux"]),
@@ -54,7 +56,8 @@ let package = Package(
         // Mapping values and inference.
         layer("MappingModel", ["ManagedObjectModel"]),
         // SQL layout of a model; open, snapshot, inspect and create stores.
-        layer("CoreDataStore", ["ManagedObjectModel", "DurableFiles", grdb, sqlite]),
+        layer(
+            "CoreDataStore", ["ManagedObjectModel", "DurableFiles", "CSQLite", grdb, sqlite]),
         // Planning, copying, merging, linking, validating: synchronous functions over files.
         layer(
             "MigrationEngine",
@@ -93,7 +96,8 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["ManagedObjectModel"], path: "Tests/TestSupport",
             swiftSettings: settings),
-        tests("ManagedObjectModelTests", ["ManagedObjectModel", "TestSupport"]),
+        tests("ManagedObjectModelTests", ["ManagedObjectModel", "TestSupport", grdb]),
+        tests("MappingModelTests", ["MappingModel", "ManagedObjectModel", "TestSupport"]),
         tests("DurableFilesTests", ["DurableFiles", "CLinux", "TestSupport"]),
         tests("ThreadsTests", ["Threads", "TestSupport"]),
         tests("TidyTests", []),
