@@ -4,7 +4,8 @@ internal import CLinux
 ///
 /// `Synchronization.Mutex` has no condition variables, hence pthread's. `@unchecked Sendable`
 /// is sound because `state` is reached only through `Access`, which exists only while the
-/// mutex is held.
+/// mutex is held. The state lies behind a pointer, for the thread sanitizer takes a change of a
+/// class's property by coroutine for a change of the whole object.
 final class Monitor<State: Sendable>: @unchecked Sendable {
     /// One of the two things to wait for.
     enum Condition: Int32, Sendable { case first, second }
@@ -16,8 +17,8 @@ final class Monitor<State: Sendable>: @unchecked Sendable {
         fileprivate init(_ monitor: Monitor<State>) { self.monitor = monitor }
 
         var state: State {
-            _read { yield monitor.state }
-            nonmutating _modify { yield &monitor.state }
+            _read { yield monitor.state.pointee }
+            nonmutating _modify { yield &monitor.state.pointee }
         }
 
         /// Lets the mutex go until the condition is signalled; may return without cause.
@@ -42,18 +43,23 @@ final class Monitor<State: Sendable>: @unchecked Sendable {
         }
     }
 
-    private var state: State
+    private let state: UnsafeMutablePointer<State>
     private let raw: OpaquePointer
 
     init(_ state: State) {
         guard let raw = clinux_monitor_create() else {
             preconditionFailure("no memory is left for a mutex")
         }
-        self.state = state
+        self.state = .allocate(capacity: 1)
+        self.state.initialize(to: state)
         self.raw = raw
     }
 
-    deinit { clinux_monitor_destroy(raw) }
+    deinit {
+        clinux_monitor_destroy(raw)
+        state.deinitialize(count: 1)
+        state.deallocate()
+    }
 
     /// Runs the body while holding the mutex.
     func withLock<Result>(_ body: (borrowing Access) -> Result) -> Result {

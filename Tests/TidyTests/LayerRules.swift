@@ -2,14 +2,16 @@
 enum LayerRules {
     /// The modules of this package and of others that each target may import.
     static let allowed: [String: Set<String>] = [
-        "CLinux": [], "CZlib": [], "CZeroMQ": [],
+        "CLinux": [], "CZlib": [], "CZeroMQ": [], "CSQLite": [],
         "Threads": ["CLinux"],
         "DurableFiles": ["CLinux"],
         "ZeroMQ": ["CZeroMQ", "CLinux", "Threads"],
         "Jobs": [],
         "ManagedObjectModel": ["CZlib", "Crypto"],
         "MappingModel": ["ManagedObjectModel", "Yams"],
-        "CoreDataStore": ["ManagedObjectModel", "DurableFiles", "GRDB", "GRDBSQLite"],
+        "CoreDataStore": [
+            "ManagedObjectModel", "DurableFiles", "CSQLite", "GRDB", "GRDBSQLite",
+        ],
         "MigrationEngine": [
             "Jobs", "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles", "GRDB",
             "GRDBSQLite", "Crypto",
