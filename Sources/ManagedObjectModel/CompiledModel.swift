@@ -28,6 +28,7 @@ package struct CompiledModel: Sendable {
     /// - Parameters:
     ///   - folder: the `.momd`.
     ///   - version: the name of the version; nil for the current one.
+    /// - Returns: the version with its stored hashes, where the bundle has some for it.
     /// - Throws: `ModelError.unreadable` where the version does not exist or a file cannot be
     ///   read, else what `ModelArchive.read` throws.
     package static func read(
@@ -48,7 +49,7 @@ package struct CompiledModel: Sendable {
     private static func read(
         mom file: URL, name: String, storedHashes: [String: [UInt8]]?
     ) throws(ModelError) -> CompiledModel {
-        let archive = try FileBytes.read(file, limit: sizeLimit)
+        let archive = try BoundedFile.read(file, limit: sizeLimit)
         return CompiledModel(
             name: name, model: try ModelArchive.read(archive), archive: archive,
             storedHashes: storedHashes)
@@ -76,7 +77,7 @@ package struct CompiledModelVersions: Hashable, Sendable {
     ///   does not name a current version.
     package static func read(momd folder: URL) throws(ModelError) -> CompiledModelVersions {
         let file = folder.appendingPathComponent("VersionInfo.plist")
-        let bytes = try FileBytes.read(file, limit: sizeLimit)
+        let bytes = try BoundedFile.read(file, limit: sizeLimit)
         let list =
             bytes.starts(with: BinaryPropertyList.magic)
             ? try BinaryPropertyList.read(bytes) : try readXML(bytes, file: file)
@@ -126,23 +127,5 @@ package struct CompiledModelVersions: Hashable, Sendable {
                     .map { PropertyList.Entry($0.key, convert($0.value)) })
         default: .null
         }
-    }
-}
-
-/// Whole files of bounded size.
-enum FileBytes {
-    /// Reads a file of at most so many bytes.
-    ///
-    /// - Throws: `ModelError.unreadable` where it cannot be read or is larger.
-    static func read(_ file: URL, limit: Int) throws(ModelError) -> [UInt8] {
-        do {
-            let handle = try FileHandle(forReadingFrom: file)
-            defer { handle.closeFile() }
-            let data = try handle.read(upToCount: limit + 1) ?? Data()
-            if data.count <= limit { return Array(data) }
-        } catch {
-            throw .unreadable("\(file.path): \(error.localizedDescription)")
-        }
-        throw .unreadable("\(file.path) is larger than \(limit) bytes")
     }
 }

@@ -17,7 +17,9 @@ package enum ModelArchive {
     /// equal bytes.
     ///
     /// Inherited properties are repeated in sub-entities, as Core Data does. Fetched properties
-    /// are written without their fetch request, which a `Model` does not keep.
+    /// are written without their fetch request, which a `Model` does not keep. An attribute
+    /// without a value class gets the usual one of its type. The key for the elements of
+    /// composite attributes is a guess, as no archive with one is known.
     ///
     /// - Throws: `ModelError.unsupported` for a predicate or an expression that is known only
     ///   as text, and for a model of more than `KeyedArchive.itemLimit` properties.

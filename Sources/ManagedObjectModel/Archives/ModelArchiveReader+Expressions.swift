@@ -163,7 +163,7 @@ extension ModelArchiveReader {
         if let operand = try archive.object(object["NSOperand"]) {
             let receiver = try expressionText(operand, depth: depth + 1)
             if receiver != PredicateText.functionReceiver {
-                let all = [receiver, PredicateText.quoted(selector)] + arguments
+                let all = [receiver, Predicate.quoted(selector)] + arguments
                 return "FUNCTION(\(all.joined(separator: ", ")))"
             }
         }

@@ -3,11 +3,8 @@ extension ModelArchiveReader {
     /// The most composite attributes inside each other.
     static let compositeDepthLimit = 16
 
-    /// Reads an attribute.
-    ///
-    /// - Parameters:
-    ///   - place: entity and attribute, for messages.
-    ///   - depth: composite attributes around it.
+    /// Reads an attribute; the place is its entity and name, for messages, and the depth the
+    /// number of composite attributes around it.
     mutating func attribute(
         _ object: ArchivedObject, place: String, name: String, depth: Int
     ) throws(ModelError) -> Attribute {
@@ -29,8 +26,7 @@ extension ModelArchiveReader {
         attribute.preservesValueInHistoryOnDeletion =
             flags & ArchivedAttributeFlag.preservesValueInHistoryOnDeletion != 0
         attribute.valueTransformerName = try archive.text(object["NSValueTransformerName"])
-        let valueClass = try archive.text(object["NSAttributeValueClassName"])
-        attribute.valueClassName = valueClass == type.usualValueClassName ? nil : valueClass
+        attribute.valueClassName = try archive.text(object["NSAttributeValueClassName"])
         if let value = try archive.value(object["NSDefaultValue"]) {
             attribute.defaultValue = try defaultValue(value, type: type, place: place)
         }
@@ -131,21 +127,5 @@ extension ModelArchiveReader {
             throw .malformed("relationship \(place) has a count beyond 32 bits")
         }
         return count
-    }
-}
-
-extension AttributeType {
-    /// `NSAttributeValueClassName` of attributes that do not set one, as all archives have it.
-    var usualValueClassName: String? {
-        switch self {
-        case .integer16, .integer32, .integer64, .double, .float, .boolean: "NSNumber"
-        case .decimal: "NSDecimalNumber"
-        case .string: "NSString"
-        case .date: "NSDate"
-        case .binary: "NSData"
-        case .uuid: "NSUUID"
-        case .uri: "NSURL"
-        case .undefined, .transformable, .objectID, .composite: nil
-        }
     }
 }

@@ -7,7 +7,7 @@ extension ModelArchiveWriter {
         _ index: FetchIndex, of name: String, entity: PropertyList
     ) throws(ModelError) -> PropertyList {
         let place = table.reserve()
-        let label = "fetch index \(name).\(index.name)"
+        let label = "\(name).\(index.name)"
         var elements: [PropertyList] = []
         for element in index.elements {
             elements.append(try fetchIndexElement(element, index: place, label: label))
@@ -63,7 +63,7 @@ extension ModelArchiveWriter {
 
     // MARK: - Predicates
 
-    private mutating func predicate(
+    mutating func predicate(
         _ predicate: Predicate, of label: String
     ) throws(ModelError) -> PropertyList {
         switch predicate {

@@ -85,7 +85,7 @@ extension ModelArchiveWriter {
             PropertyList.Entry("NSAttributeType", .integer(Int128(attribute.type.rawValue))),
             PropertyList.Entry(
                 "NSAttributeValueClassName",
-                table.text(attribute.valueClassName ?? attribute.type.usualValueClassName)),
+                table.text(attribute.valueClassName ?? attribute.type.valueClassName)),
             PropertyList.Entry("NSDefaultValue", try value(attribute.defaultValue, of: name)),
             PropertyList.Entry(
                 "NSValueTransformerName", table.text(attribute.valueTransformerName)),
@@ -114,17 +114,17 @@ extension ModelArchiveWriter {
     private mutating func fields(
         _ derivation: Derivation, of name: String
     ) throws(ModelError) -> [PropertyList.Entry] {
-        guard derivation.filter == nil else {
-            throw .unsupported(
-                "the filter of the derived attribute \(name) cannot be archived from its text")
-        }
         let text = derivation.expression
         let expression =
             text.isEmpty
             ? KeyedArchiveBuilder.null : try self.expression(text, of: name)
+        var filter = KeyedArchiveBuilder.null
+        if let text = derivation.filter {
+            filter = try predicate(PredicateParser.parse(text), of: name)
+        }
         return [
             PropertyList.Entry("NSDerivationExpression", expression),
-            PropertyList.Entry("NSFilteringPredicate", KeyedArchiveBuilder.null),
+            PropertyList.Entry("NSFilteringPredicate", filter),
         ]
     }
 
@@ -198,9 +198,7 @@ extension ModelArchiveWriter {
 
     // MARK: - Values
 
-    /// A default value or the constant of a predicate.
-    ///
-    /// - Parameter name: entity and property, for messages.
+    /// A default value or the constant of a predicate; the name is for messages.
     mutating func value(
         _ value: DefaultValue?, of name: String
     ) throws(ModelError) -> PropertyList {

@@ -22,19 +22,10 @@ enum PredicateText {
         case .real(let number): "\(number)"
         case .decimal(let text): text
         case .boolean(let flag): flag ? "1" : "0"
-        case .text(let text), .uri(let text): quoted(text)
+        case .text(let text), .uri(let text): Predicate.quoted(text)
         case .date(let seconds): "CAST(\(seconds), \"NSDate\")"
         case .data, .uuid: "<data>"
         }
-    }
-
-    static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for character in text {
-            if character == "\"" || character == "\\" { quoted.append("\\") }
-            quoted.append(character)
-        }
-        return quoted + "\""
     }
 
     /// The word for an `NSPredicateOperatorType`; its options stand in brackets behind it.
@@ -83,17 +74,6 @@ extension Predicate.Comparison {
         case .greaterThanOrEqual: 3
         case .equal: 4
         case .notEqual: 5
-        }
-    }
-
-    /// The same comparison with its sides exchanged.
-    var mirrored: Predicate.Comparison {
-        switch self {
-        case .lessThan: .greaterThan
-        case .lessThanOrEqual: .greaterThanOrEqual
-        case .greaterThan: .lessThan
-        case .greaterThanOrEqual: .lessThanOrEqual
-        case .equal, .notEqual: self
         }
     }
 }
