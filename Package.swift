@@ -41,6 +41,8 @@ let package = Package(
         // System modules: zlib, and a small C shim for what Glibc does not show to Swift.
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CLinux"),
+        // A shim for SQLite's variadic calls, which Swift cannot make (decision 0002).
+        .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
 
         // Files that survive a crash: clone, publish, fsync, locks, free space, identity.
         layer("DurableFiles", ["CLinux"]),
@@ -54,7 +56,8 @@ let package = Package(
         // Mapping values and inference.
         layer("MappingModel", ["ManagedObjectModel"]),
         // SQL layout of a model; open, snapshot, inspect and create stores.
-        layer("CoreDataStore", ["ManagedObjectModel", "DurableFiles", grdb, sqlite]),
+        layer(
+            "CoreDataStore", ["ManagedObjectModel", "DurableFiles", "CSQLite", grdb, sqlite]),
         // Planning, copying, merging, linking, validating: synchronous functions over files.
         layer(
             "MigrationEngine",
@@ -79,7 +82,8 @@ let package = Package(
                 "LocalRun", "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel",
                 "ManagedObjectModel", "DurableFiles", "Jobs", arguments,
             ]),
-        .executableTarget(name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
+        .executableTarget(
+            name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
         // The benchmarks.
         .executableTarget(
             name: "godwit-bench",
@@ -93,6 +97,9 @@ let package = Package(
             name: "TestSupport", dependencies: ["ManagedObjectModel"], path: "Tests/TestSupport",
             swiftSettings: settings),
         tests("ManagedObjectModelTests", ["ManagedObjectModel", "TestSupport", grdb]),
+        tests("MappingModelTests", ["MappingModel", "ManagedObjectModel", "TestSupport"]),
+        tests("DurableFilesTests", ["DurableFiles", "CLinux", "TestSupport"]),
+        tests("ThreadsTests", ["Threads", "TestSupport"]),
         tests("TidyTests", []),
     ]
 )

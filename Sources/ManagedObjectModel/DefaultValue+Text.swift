@@ -36,9 +36,12 @@ extension DefaultValue {
         }
     }
 
-    /// A whole number in the range of the type; `0.0` remains where Xcode's user changed the
-    /// type of an attribute and means 0.
+    /// A whole number in the range of the type.
+    ///
+    /// `0.0` and `NO` remain where an attribute once had another type, and mean 0: models of
+    /// which Core Data's compiled form is known say so for `NO`.
     private static func integer(_ text: String, _ type: AttributeType) -> Int64? {
+        if text == "NO" { return 0 }
         guard let number = Int64(text) ?? Double(text).flatMap({ Int64(exactly: $0) }) else {
             return nil
         }

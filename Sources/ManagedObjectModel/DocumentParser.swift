@@ -12,6 +12,8 @@ enum DocumentParser {
     static let depthLimit = 32
     /// Elements that a document may have in all; real models have below two thousand.
     static let elementLimit = 50_000
+    /// Attributes that one element may have; the XML library compares each with all others.
+    static let attributeLimit = 5_000
 
     /// The root element of a document.
     ///
@@ -47,6 +49,15 @@ enum DocumentParser {
                     + "and it could make the reader expand or fetch anything")
         }
         try checkEncoding(bytes)
+        // No `<` can stand in an attribute, so that every one lies between two of them.
+        var attributes = 0
+        for byte in bytes {
+            if byte == UInt8(ascii: "<") { attributes = 0 }
+            if byte == UInt8(ascii: "=") { attributes += 1 }
+            guard attributes <= attributeLimit else {
+                throw .malformed("an element has more than \(attributeLimit) attributes")
+            }
+        }
     }
 
     /// Refuses an encoding by which a declaration could hide from the search for it.
@@ -88,6 +99,7 @@ private final class DocumentBuilder: NSObject, XMLParserDelegate {
         if elements > DocumentParser.elementLimit {
             return stop(parser, "more than \(DocumentParser.elementLimit) elements")
         }
+        if open.isEmpty, root != nil { return stop(parser, "a second root element") }
         if open.count >= DocumentParser.depthLimit {
             return stop(parser, "more than \(DocumentParser.depthLimit) nested elements")
         }
@@ -99,12 +111,20 @@ private final class DocumentBuilder: NSObject, XMLParserDelegate {
         _ parser: XMLParser, didEndElement elementName: String, namespaceURI: String?,
         qualifiedName: String?
     ) {
-        guard failure == nil, let closed = open.popLast() else { return }
+        guard failure == nil else { return }
+        guard let closed = open.popLast(), closed.name == elementName else {
+            return stop(parser, "the end of \(elementName) does not match a beginning")
+        }
         if open.isEmpty {
             root = closed
         } else {
             open[open.count - 1].children.append(closed)
         }
+    }
+
+    // The parser goes on after some errors, and may then return as if there had been none.
+    func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
+        if failure == nil { failure = .malformed("line \(parser.lineNumber): not well-formed XML") }
     }
 
     private func stop(_ parser: XMLParser, _ reason: String) {

@@ -20,7 +20,9 @@ extension VersionHashes {
         for attribute in entity.attributes where !attribute.isTransient {
             let path = "attribute \(entity.name).\(attribute.name)"
             if attribute.type == .composite { reasons.append("\(path): composite") }
-            if attribute.isReadOnly { reasons.append("\(path): read-only") }
+            if attribute.isReadOnly, attribute.derivation == nil {
+                reasons.append("\(path): read-only")
+            }
             if !isASCII(attribute.name) { reasons.append("\(path): a name beyond ASCII") }
             if let derivation = attribute.derivation, !isConfirmed(derivation) {
                 reasons.append("\(path): derived by another operator than @count")

@@ -26,6 +26,8 @@ extension XMLModelBuilder {
         attribute.defaultValue = try defaultValue(element, type, "\(owner).\(name)")
         if let expression = element.text("derivationExpression") {
             attribute.derivation = Derivation(expression: expression)
+            // As in every archive: only the store computes it.
+            attribute.isReadOnly = true
         } else if try element.flag("derived") {
             throw .malformed("attribute \(owner).\(name) is derived from no expression")
         }

@@ -1,0 +1,57 @@
+package import ManagedObjectModel
+
+/// The model that stores are migrated to, with what its origin knows beyond the model itself.
+package struct DestinationModel: Sendable {
+    package let model: Model
+    /// Hashes as a store or a compiled model names them; computed where neither does.
+    package let hashes: VersionHashes
+    /// The deflated archive for `Z_MODELCACHE`.
+    package let modelCache: [UInt8]
+    /// The framework version of a template store; nil for other origins.
+    package let templateFramework: FrameworkVersion?
+
+    /// - Throws: `ModelError` when the model cannot be written as an archive.
+    /// - Parameters:
+    ///   - model: the destination.
+    ///   - storedHashes: from a template store or a compiled model; they take precedence.
+    ///   - modelCache: as a template store holds it; written from the model where nil.
+    ///   - templateFramework: of a template store.
+    package init(
+        model: Model, storedHashes: [String: [UInt8]]? = nil, modelCache: [UInt8]? = nil,
+        templateFramework: FrameworkVersion? = nil
+    ) throws(ModelError) {
+        self.model = model
+        hashes = storedHashes.map { VersionHashes(read: $0) } ?? VersionHashes(model)
+        if let modelCache {
+            self.modelCache = modelCache
+        } else {
+            self.modelCache = try Deflate.compress(ModelArchive.write(model))
+        }
+        self.templateFramework = templateFramework
+    }
+
+    /// The destination of `--to self`: the store's own model.
+    package init(of store: SourceStore) throws(ModelError) {
+        try self.init(
+            model: store.model, storedHashes: store.metadata.versionHashes,
+            modelCache: store.modelCache)
+    }
+
+    /// The destination that a template store shows.
+    package init(template store: SourceStore) throws(ModelError) {
+        try self.init(
+            model: store.model, storedHashes: store.metadata.versionHashes,
+            modelCache: store.modelCache, templateFramework: store.metadata.framework)
+    }
+
+    /// The framework version to write a store as.
+    ///
+    /// - Parameters:
+    ///   - asked: by the user; wins.
+    ///   - source: of the store; used where no template tells, if it is new enough.
+    package func framework(
+        asked: FrameworkVersion?, source: FrameworkVersion
+    ) -> FrameworkVersion {
+        asked ?? templateFramework ?? max(source, .newestVerified)
+    }
+}

@@ -1,0 +1,123 @@
+package import DurableFiles
+import ManagedObjectModel
+
+/// Makes a store's file as Core Data would: pages, tables, system tables, indexes, triggers.
+///
+/// Rows are put in between `createTables` and `createIndexes`. Until `finish` the file is
+/// written without a journal and without syncs: a crash costs the file, which nobody uses yet.
+package final class StoreBuilder {
+    package let layout: StoreLayout
+    /// The connection that writes the file.
+    package let connection: Connection
+
+    /// Makes an empty file.
+    ///
+    /// - Throws: `StoreError` with SQLite's reason.
+    package init(
+        creating path: FilePath, layout: StoreLayout, cacheKibibytes: Int = 2048
+    ) throws(StoreError) {
+        self.layout = layout
+        connection = try Connection(path: path, mode: .create, cacheKibibytes: cacheKibibytes)
+        try connection.execute(StoreBuilder.bulkPragmas)
+        // After synchronous = OFF: before it, a new file costs four syncs (performance page).
+        try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    }
+
+    /// Continues a file that an earlier step made.
+    package init(
+        continuing path: FilePath, layout: StoreLayout, cacheKibibytes: Int = 2048
+    ) throws(StoreError) {
+        self.layout = layout
+        connection = try Connection(path: path, mode: .create, cacheKibibytes: cacheKibibytes)
+        try connection.execute(StoreBuilder.bulkPragmas)
+    }
+
+    /// Settings of every file that is written in bulk and synced at the end.
+    package static let bulkPragmas =
+        "PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'; PRAGMA synchronous = OFF; "
+        + "PRAGMA journal_mode = OFF; PRAGMA locking_mode = EXCLUSIVE; "
+        + "PRAGMA secure_delete = OFF"
+
+    /// Makes entity tables, join tables and the system tables.
+    package func createTables() throws(StoreError) {
+        try connection.transaction { () throws(StoreError) in
+            for table in layout.tables { try connection.execute(table.sql) }
+            for join in layout.joinTables { try connection.execute(join.sql) }
+            try connection.execute(
+                "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, "
+                    + "Z_SUPER INTEGER, Z_MAX INTEGER)")
+            try connection.execute(
+                "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), "
+                    + "Z_PLIST BLOB)")
+            if layout.framework.hasModelCache {
+                try connection.execute("CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)")
+            }
+        }
+    }
+
+    /// Fills `Z_PRIMARYKEY`, `Z_METADATA` and `Z_MODELCACHE`.
+    ///
+    /// - Parameters:
+    ///   - maxima: `Z_MAX` by root entity; entities that are not named get 0.
+    ///   - reserved: rows of persistent history, where it is kept.
+    ///   - metadata: to be written whole.
+    ///   - modelCache: the deflated archive of the layout's model; ignored by eras without one.
+    package func writeSystemTables(
+        maxima: [String: Int64], reserved: [PrimaryKeys.Row] = [], metadata: StoreMetadata,
+        modelCache: [UInt8]
+    ) throws(StoreError) {
+        try connection.transaction { () throws(StoreError) in
+            let insert = try connection.prepare("INSERT INTO Z_PRIMARYKEY VALUES (?, ?, ?, ?)")
+            for (number, name) in zip(Int64(1)..., layout.entityOrder) {
+                try insert.bind(number, at: 1)
+                try insert.bind(name, at: 2)
+                try insert.bind(Int64(layout.parentNumber(of: name)), at: 3)
+                try insert.bind(maxima[name] ?? 0, at: 4)
+                try insert.run()
+            }
+            for row in reserved {
+                try insert.bind(row.number, at: 1)
+                try insert.bind(row.name, at: 2)
+                try insert.bind(row.parent, at: 3)
+                try insert.bind(row.maximum, at: 4)
+                try insert.run()
+            }
+            let told = try connection.prepare("INSERT INTO Z_METADATA VALUES (1, ?, ?)")
+            try told.bind(metadata.uuid, at: 1)
+            try told.bind(BinaryPropertyList.write(metadata.properties), at: 2)
+            try told.run()
+            guard layout.framework.hasModelCache else { return }
+            let cache = try connection.prepare("INSERT INTO Z_MODELCACHE VALUES (?)")
+            try cache.bind(modelCache, at: 1)
+            try cache.run()
+        }
+    }
+
+    /// Makes the triggers of R-trees and derived attributes, R-trees filled from their tables.
+    ///
+    /// Last of all: writes to such tables would run into functions that only Core Data has.
+    package func createRTreesAndTriggers() throws(StoreError) {
+        guard !layout.rTrees.isEmpty || !layout.triggers.isEmpty else { return }
+        try connection.transaction { () throws(StoreError) in
+            for tree in layout.rTrees {
+                try connection.execute(tree.sql)
+                try connection.execute(tree.fillSQL)
+            }
+            for trigger in layout.triggers { try connection.execute(trigger.sql) }
+        }
+    }
+
+    /// Marks the file as write-ahead logged, as Core Data does, and closes it.
+    ///
+    /// - Throws: `StoreError` when SQLite leaves a log behind or cannot switch.
+    package func finish() throws(StoreError) {
+        let mode = try connection.texts("PRAGMA journal_mode = WAL").first
+        guard mode == "wal" else {
+            throw .inputOutput(path: connection.path, reason: "it cannot become write-ahead logged")
+        }
+        // In exclusive locking mode the log lives in memory alone until a write; leaving that
+        // mode and closing checkpoints whatever there is and removes the log.
+        try connection.execute("PRAGMA locking_mode = NORMAL; PRAGMA wal_checkpoint(TRUNCATE)")
+        try connection.close()
+    }
+}

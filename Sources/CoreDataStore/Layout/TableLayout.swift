@@ -1,0 +1,146 @@
+/// The declared types of columns in a store (format page §4.2).
+package enum ColumnType: String, Hashable, Sendable, Codable {
+    case integer = "INTEGER"
+    case decimal = "DECIMAL"
+    case float = "FLOAT"
+    case varchar = "VARCHAR"
+    case timestamp = "TIMESTAMP"
+    case blob = "BLOB"
+}
+
+/// A property by the entity that declares it.
+package struct PropertyKey: Hashable, Sendable, Codable, CustomStringConvertible {
+    package let entity: String
+    package let property: String
+
+    package init(_ entity: String, _ property: String) {
+        self.entity = entity
+        self.property = property
+    }
+
+    package var description: String { "\(entity).\(property)" }
+}
+
+/// What a column of an entity table holds.
+package enum ColumnRole: Hashable, Sendable, Codable {
+    /// An attribute's value; elements of composites are named `composite.element`.
+    case attribute(PropertyKey)
+    /// The key of a to-one's target.
+    case toOne(PropertyKey)
+    /// The entity number of a to-one's target, where that entity has sub-entities.
+    case toOneEntity(PropertyKey)
+    /// The owner's key of a to-many without inverse, kept in the destination's table.
+    case hiddenKey(PropertyKey)
+    /// The order of a row in its owner's ordered to-many without inverse.
+    case hiddenOrder(PropertyKey)
+    /// The order of a row in the ordered to-many that is the inverse of this to-one.
+    case order(PropertyKey)
+
+    /// The property that the column belongs to.
+    package var key: PropertyKey {
+        switch self {
+        case .attribute(let key), .toOne(let key), .toOneEntity(let key), .hiddenKey(let key),
+            .hiddenOrder(let key), .order(let key):
+            key
+        }
+    }
+}
+
+/// A column of an entity table beyond `Z_PK`, `Z_ENT`, `Z_OPT`.
+package struct ColumnLayout: Hashable, Sendable, Codable {
+    package let name: String
+    package let type: ColumnType
+    package let role: ColumnRole
+    /// Whether values carry the prefix byte of external storage (format page §8).
+    package let isExternal: Bool
+}
+
+/// The table of a root entity and all that inherit from it (format page §3).
+package struct TableLayout: Hashable, Sendable, Codable {
+    package let name: String
+    package let rootEntity: String
+    /// Columns after `Z_PK`, `Z_ENT`, `Z_OPT`, in the order of format page §4.3.
+    package let columns: [ColumnLayout]
+    /// Uniqueness as a table constraint: column names; empty from framework version 640 on.
+    package let constraints: [[String]]
+
+    /// All column names in order, the three leading ones included.
+    package var columnNames: [String] { ["Z_PK", "Z_ENT", "Z_OPT"] + columns.map(\.name) }
+
+    /// The statement that makes the table, as Core Data writes it.
+    package var sql: String {
+        let leading = ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"]
+        let body = (leading + columns.map { "\($0.name) \($0.type.rawValue)" })
+            .joined(separator: ", ")
+        guard !constraints.isEmpty else { return "CREATE TABLE \(name) ( \(body) )" }
+        let unique = constraints.map {
+            "CONSTRAINT \($0.joined(separator: "_")) UNIQUE (\($0.joined(separator: ", ")))"
+        }
+        return "CREATE TABLE \(name) ( \(body), \(unique.joined(separator: ", ")))"
+    }
+}
+
+/// The table of a many-to-many pair (format page §6).
+package struct JoinTableLayout: Hashable, Sendable, Codable {
+    package let name: String
+    /// The side that names the table, by the entity that declares it.
+    package let naming: PropertyKey
+    /// The other side; equal to `naming` for a relationship that is its own inverse.
+    package let inverse: PropertyKey
+    /// The column of the naming entity's keys.
+    package let namingColumn: String
+    /// The column of the other entity's keys (`REFLEXIVE` for a self-inverse).
+    package let inverseColumn: String
+    /// The order of the naming object in the other one's list; nil if that side is not ordered.
+    package let namingOrder: String?
+    /// The order of the other object in the naming one's list; nil if that side is not ordered.
+    package let inverseOrder: String?
+
+    /// Whether the relationship is its own inverse.
+    package var isReflexive: Bool { naming == inverse }
+
+    /// All column names in order.
+    package var columnNames: [String] {
+        [namingColumn, inverseColumn] + [namingOrder, inverseOrder].compactMap { $0 }
+    }
+
+    /// The statement that makes the table, as Core Data writes it.
+    package var sql: String {
+        let columns = columnNames.map { "\($0) INTEGER" }.joined(separator: ", ")
+        return "CREATE TABLE \(name) ( \(columns), "
+            + "PRIMARY KEY (\(namingColumn), \(inverseColumn)) )"
+    }
+}
+
+/// An index that the model demands.
+package struct IndexLayout: Hashable, Sendable, Codable {
+    /// One indexed column.
+    package struct Column: Hashable, Sendable, Codable {
+        package let name: String
+        package let isDescending: Bool
+
+        package init(_ name: String, isDescending: Bool = false) {
+            self.name = name
+            self.isDescending = isDescending
+        }
+    }
+
+    package let name: String
+    package let table: String
+    package let columns: [Column]
+    package let isUnique: Bool
+    /// Whether columns are written with collation and direction, as fetch indexes are.
+    package let spellsCollation: Bool
+    /// The condition of a partial index as SQL; nil for a full one.
+    package let condition: String?
+
+    /// The statement that makes the index, as Core Data writes it.
+    package var sql: String {
+        let list = columns.map { column in
+            guard spellsCollation else { return column.name }
+            return "\(column.name) COLLATE BINARY \(column.isDescending ? "DESC" : "ASC")"
+        }
+        let head = "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(name) ON \(table) "
+        return head + "(\(list.joined(separator: ", ")))" + (condition.map { " WHERE \($0)" } ?? "")
+    }
+}

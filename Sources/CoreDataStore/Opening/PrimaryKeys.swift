@@ -1,0 +1,87 @@
+/// The rows of `Z_PRIMARYKEY` (format page §2).
+package struct PrimaryKeys: Hashable, Sendable, Codable {
+    /// One entity's row.
+    package struct Row: Hashable, Sendable, Codable {
+        package let number: Int64
+        package let name: String
+        /// The parent's number, 0 for a root.
+        package let parent: Int64
+        /// The highest key ever given out; counts in roots only.
+        package let maximum: Int64
+
+        package init(number: Int64, name: String, parent: Int64, maximum: Int64) {
+            self.number = number
+            self.name = name
+            self.parent = parent
+            self.maximum = maximum
+        }
+    }
+
+    /// By ascending number.
+    package let rows: [Row]
+
+    package init(rows: [Row]) { self.rows = rows }
+
+    /// The first number that history and CloudKit reserve for themselves.
+    package static let firstReserved: Int64 = 16_000
+    /// Keys from here on are refused: nothing can be put above them safely.
+    package static let keyLimit: Int64 = 1 << 62
+
+    /// Rows of the model's own entities.
+    package var entities: [Row] { rows.filter { $0.number < PrimaryKeys.firstReserved } }
+    /// Rows of persistent history (16001 … 16003).
+    package var reserved: [Row] { rows.filter { $0.number >= PrimaryKeys.firstReserved } }
+
+    /// The row of a number; nil where there is none.
+    package func row(number: Int64) -> Row? { rows.first { $0.number == number } }
+
+    /// Reads and checks the table.
+    ///
+    /// - Throws: `StoreError.notAStore` for doubled names, parents that do not exist or form a
+    ///   cycle, and maxima that are negative or near 2⁶³.
+    package static func read(_ connection: Connection) throws(StoreError) -> PrimaryKeys {
+        let path = connection.path
+        var rows: [Row] = []
+        let list = try connection.prepare(
+            "SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY ORDER BY Z_ENT")
+        while try list.step() {
+            guard rows.count < StoreSchema.objectLimit else {
+                throw .notAStore(path: path, reason: "Z_PRIMARYKEY has too many rows")
+            }
+            rows.append(
+                Row(
+                    number: list.integer(0), name: list.text(1) ?? "", parent: list.integer(2),
+                    maximum: list.integer(3)))
+        }
+        if let fault = fault(in: rows) { throw .notAStore(path: path, reason: fault) }
+        return PrimaryKeys(rows: rows)
+    }
+
+    /// What is wrong with the rows; nil for nothing.
+    static func fault(in rows: [Row]) -> String? {
+        var names: Set<String> = []
+        let byNumber = Dictionary(rows.map { ($0.number, $0) }, uniquingKeysWith: { a, _ in a })
+        for row in rows {
+            guard row.number > 0 else { return "Z_PRIMARYKEY has an entity number below 1" }
+            guard names.insert(row.name).inserted else {
+                return "Z_PRIMARYKEY has the entity \(row.name) twice"
+            }
+            guard (0..<keyLimit).contains(row.maximum) else {
+                return "Z_MAX of entity \(row.name) is negative or near the largest number"
+            }
+            var above = row.parent
+            var depth = 0
+            while above != 0 {
+                guard let parent = byNumber[above] else {
+                    return "the parent of entity \(row.name) in Z_PRIMARYKEY does not exist"
+                }
+                depth += 1
+                guard depth <= rows.count else {
+                    return "the parents of entity \(row.name) in Z_PRIMARYKEY form a cycle"
+                }
+                above = parent.parent
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,57 @@
+package import DurableFiles
+package import ManagedObjectModel
+
+/// A store that was opened for reading and found to be whole: what planning and copying start
+/// from. The files themselves are never changed.
+package struct SourceStore: Sendable {
+    /// The original's path, symbolic links resolved.
+    package let path: FilePath
+    /// The file to read: the original where it is at rest, else a snapshot.
+    package let database: FilePath
+    /// Whether the database is a snapshot of our own.
+    package let isSnapshot: Bool
+    package let header: DatabaseHeader
+    package let schema: StoreSchema
+    package let primaryKeys: PrimaryKeys
+    package let metadata: StoreMetadata
+    package let model: Model
+    /// The model as the store holds it, still compressed; nil where the model was given.
+    package let modelCache: [UInt8]?
+    package let layout: StoreLayout
+    /// The state of the original's files when it was opened.
+    package let fingerprint: StoreFingerprint
+    /// Things that are unusual, in words.
+    package let oddities: [String]
+
+    /// The folder of external data beside the original, whether it exists or not (format page
+    /// §8): `.NAME_SUPPORT/_EXTERNAL_DATA`.
+    package var externalData: FilePath { SupportFolder.externalData(ofStore: path) }
+
+    /// Opens the file to be read.
+    package func connect(cacheKibibytes: Int = 2048) throws(StoreError) -> Connection {
+        try Connection(path: database, mode: .immutable, cacheKibibytes: cacheKibibytes)
+    }
+
+    /// Objects of the schema that neither the model nor Core Data itself explains.
+    package var extras: [SchemaObject] { SchemaExtras.find(in: schema, layout: layout) }
+
+    /// Whether the store has persistent history.
+    package var hasHistory: Bool { schema.hasTable("ACHANGE") }
+}
+
+/// Where the external data of a store lie (format page §8).
+package enum SupportFolder {
+    /// `.NAME_SUPPORT` beside a store, NAME without its extension.
+    package static func folder(ofStore path: FilePath) -> FilePath {
+        let name = path.lastComponent.bytes
+        let dot = name.lastIndex(of: UInt8(ascii: "."))
+        let stem = dot.map { $0 > name.startIndex ? name[..<$0] : name[...] } ?? name[...]
+        return path.parent.appending(
+            FilePath(bytes: Array(".".utf8) + stem + Array("_SUPPORT".utf8)))
+    }
+
+    /// The folder of the files that values refer to.
+    package static func externalData(ofStore path: FilePath) -> FilePath {
+        folder(ofStore: path).appending("_EXTERNAL_DATA")
+    }
+}

@@ -1,0 +1,110 @@
+import ManagedObjectModel
+
+/// What is read from an open store before any row: schema, metadata, model, layout.
+struct StoreContents {
+    let schema: StoreSchema
+    let primaryKeys: PrimaryKeys
+    let metadata: StoreMetadata
+    let model: Model
+    let modelCache: [UInt8]?
+    let layout: StoreLayout
+    let oddities: [String]
+
+    static func read(_ connection: Connection, given: Model?) throws(StoreError) -> StoreContents {
+        let schema = try StoreSchema.read(connection)
+        try checkSystemTables(schema, path: connection.path)
+        let primaryKeys = try PrimaryKeys.read(connection)
+        let metadata = try StoreMetadata.read(connection)
+        let cache = try modelCache(schema, connection)
+        var oddities: [String] = []
+        let model = try model(
+            cache: cache, given: given, metadata: metadata, path: connection.path,
+            oddities: &oddities)
+        let layout = try StoreLayout(model: model, framework: metadata.framework)
+        let stale = try LayoutCheck(schema: schema, primaryKeys: primaryKeys, layout: layout)
+            .verify(path: connection.path)
+        oddities += stale
+        return StoreContents(
+            schema: schema, primaryKeys: primaryKeys, metadata: metadata, model: model,
+            modelCache: given == nil ? cache : nil, layout: layout, oddities: oddities)
+    }
+
+    private static func checkSystemTables(
+        _ schema: StoreSchema, path: String
+    ) throws(StoreError) {
+        let needed = [
+            "Z_PRIMARYKEY": ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"],
+            "Z_METADATA": ["Z_VERSION", "Z_UUID", "Z_PLIST"],
+        ]
+        for (table, columns) in needed.sorted(by: { $0.key < $1.key }) {
+            guard let found = schema.columns[table]?.map(\.name), Set(columns).isSubset(of: found)
+            else {
+                throw .notAStore(
+                    path: path, reason: "it is an SQLite database without \(table)")
+            }
+        }
+        if let mirrored = schema.objects.first(where: { $0.name.hasPrefix("ANSCK") }) {
+            throw .unsupported(
+                path: path,
+                reason: "it is mirrored with CloudKit (table \(mirrored.name)), whose tables "
+                    + "refer to objects in ways that are not supported yet")
+        }
+    }
+
+    private static func modelCache(
+        _ schema: StoreSchema, _ connection: Connection
+    ) throws(StoreError) -> [UInt8]? {
+        guard schema.hasTable("Z_MODELCACHE") else { return nil }
+        let statement = try connection.prepare("SELECT Z_CONTENT FROM Z_MODELCACHE")
+        guard try statement.step() else { return nil }
+        return statement.blob(0)
+    }
+
+    /// The model whose hashes are those of the metadata: the given one, else the cached one.
+    private static func model(
+        cache: [UInt8]?, given: Model?, metadata: StoreMetadata, path: String,
+        oddities: inout [String]
+    ) throws(StoreError) -> Model {
+        let stored = metadata.versionHashes
+        if let given {
+            let differing = differences(given, stored)
+            guard differing.isEmpty else {
+                throw .unsupported(
+                    path: path,
+                    reason: "the given model is of another version: the hashes of "
+                        + "\(list(differing)) differ from the store's")
+            }
+            return given
+        }
+        guard let cache, !cache.isEmpty else { throw .modelMissing(path: path) }
+        let model: Model
+        do {
+            model = try ModelArchive.read(try Deflate.inflate(cache))
+        } catch {
+            throw .unsupported(path: path, reason: "the model inside the store: \(error)")
+        }
+        let differing = differences(model, stored)
+        guard differing.isEmpty else {
+            throw .unsupported(
+                path: path,
+                reason: "the model inside the store is of another version than its rows (hashes "
+                    + "of \(list(differing)) differ): give its model with --from")
+        }
+        let unsure = VersionHashes(model).unconfirmed
+        if !unsure.isEmpty {
+            oddities.append(
+                "hashes of \(list(unsure.keys.sorted())) follow rules that no known store proves")
+        }
+        return model
+    }
+
+    private static func differences(_ model: Model, _ stored: [String: [UInt8]]) -> [String] {
+        let computed = VersionHashes(model)
+        return computed.differences(from: stored).filter { computed.unconfirmed[$0] == nil }
+    }
+
+    private static func list(_ names: [String]) -> String {
+        let shown = names.prefix(5).joined(separator: ", ")
+        return names.count > 5 ? "\(shown) and \(names.count - 5) more" : shown
+    }
+}

@@ -1,0 +1,153 @@
+package import DurableFiles
+package import ManagedObjectModel
+
+/// Opens stores of strangers: checks the files before SQLite sees them, reads from a snapshot
+/// wherever the original is not at rest, and refuses what is not understood.
+package struct StoreOpener: Sendable {
+    private let files: DurableFileSystem
+
+    package init(files: DurableFileSystem = DurableFileSystem()) { self.files = files }
+
+    /// Opens a store.
+    ///
+    /// - Parameters:
+    ///   - path: of the database file; a symbolic link is followed once.
+    ///   - scratch: an existing folder of our own for the snapshot, should one be needed.
+    ///   - given: the model, for a store that holds none.
+    ///   - checksPages: whether to run `quick_check` over the file, which reads all of it.
+    /// - Throws: `StoreError` naming what was found.
+    package func open(
+        _ path: FilePath, scratch: FilePath, given: Model? = nil, checksPages: Bool = true
+    ) throws(StoreError) -> SourceStore {
+        do {
+            return try openChecked(path, scratch: scratch, given: given, checksPages: checksPages)
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw .inputOutput(path: path.description, reason: "\(error)")
+        }
+    }
+
+    private func openChecked(
+        _ given: FilePath, scratch: FilePath, given model: Model?, checksPages: Bool
+    ) throws -> SourceStore {
+        let path = try files.resolve(given)
+        let status = try FileStatus(of: path)
+        guard status.isRegularFile else {
+            throw StoreError.notAStore(
+                path: path.description, reason: "it is a \(status.kind), not a file")
+        }
+        let fingerprint = try StoreFingerprint(of: path)
+        let header = try checkedHeader(path, size: status.size)
+        let database = try atRest(
+            path, header: header, fingerprint: fingerprint, scratch: scratch)
+        let isSnapshot = database != path
+        if isSnapshot, try StoreFingerprint(of: path) != fingerprint {
+            throw StoreError.inputOutput(
+                path: path.description, reason: "the store changed while it was read")
+        }
+        let settled = isSnapshot ? try settledHeader(database, original: path) : header
+        let connection = try Connection(path: database, mode: .immutable, named: path)
+        if checksPages { try check(connection) }
+        let contents = try StoreContents.read(connection, given: model)
+        try connection.close()
+        var oddities = contents.oddities
+        if settled.pageSize != 4096 { oddities.append("pages of \(settled.pageSize) bytes") }
+        if !header.isWriteAheadLogged { oddities.append("rollback journal instead of a -wal") }
+        return SourceStore(
+            path: path, database: database, isSnapshot: isSnapshot, header: settled,
+            schema: contents.schema, primaryKeys: contents.primaryKeys,
+            metadata: contents.metadata, model: contents.model, modelCache: contents.modelCache,
+            layout: contents.layout, fingerprint: fingerprint, oddities: oddities)
+    }
+
+    private func checkedHeader(_ path: FilePath, size: Int64) throws -> DatabaseHeader {
+        let bytes = try files.openForReading(path).read(count: 100, at: 0)
+        switch DatabaseHeader.read(bytes) {
+        case .failure(let fault):
+            throw StoreError.notAStore(path: path.description, reason: fault.reason)
+        case .success(let header):
+            if let reason = refusal(of: header, size: size) {
+                throw StoreError.notAStore(path: path.description, reason: reason)
+            }
+            return header
+        }
+    }
+
+    private func settledHeader(_ database: FilePath, original: FilePath) throws -> DatabaseHeader {
+        let bytes = try files.openForReading(database).read(count: 100, at: 0)
+        switch DatabaseHeader.read(bytes) {
+        case .failure(let fault):
+            throw StoreError.notAStore(path: original.description, reason: fault.reason)
+        case .success(let header): return header
+        }
+    }
+
+    private func refusal(of header: DatabaseHeader, size: Int64) -> String? {
+        if header.textEncoding != 1 { return "its text is UTF-16; Core Data writes UTF-8" }
+        if header.reservedBytes != 0 {
+            return "its pages have reserved bytes, as encrypted databases do"
+        }
+        if size % Int64(header.pageSize) != 0 {
+            return "its length is no multiple of its page size: it is truncated"
+        }
+        if header.pageCount > size / Int64(header.pageSize) {
+            return "it has fewer pages than its header says: it is truncated"
+        }
+        return nil
+    }
+
+    /// The path of a file that holds the whole store and that nobody writes: the original, or a
+    /// snapshot with the `-wal` or the hot journal applied.
+    private func atRest(
+        _ path: FilePath, header: DatabaseHeader, fingerprint: StoreFingerprint,
+        scratch: FilePath
+    ) throws -> FilePath {
+        var companion: String?
+        if let log = fingerprint.writeAheadLog {
+            let prefix = try files.openForReading(path.adding(suffix: "-wal"))
+                .read(count: WriteAheadLog.prefixLength, at: 0)
+            let state = WriteAheadLog.judge(
+                prefix: prefix, length: log.size, pageSize: header.pageSize)
+            switch state {
+            case .empty: break
+            case .hasFrames: companion = "-wal"
+            case .foreign(let reason):
+                throw StoreError.notAStore(path: path.description, reason: reason)
+            }
+        }
+        if let journal = fingerprint.rollbackJournal, journal.size > 0 {
+            guard companion == nil else {
+                throw StoreError.notAStore(
+                    path: path.description, reason: "it has both a -wal and a -journal file")
+            }
+            companion = "-journal"
+        }
+        guard let companion else { return path }
+        let snapshot = scratch.appending("snapshot")
+        _ = try files.clone(from: path, to: snapshot)
+        _ = try files.clone(
+            from: path.adding(suffix: companion), to: snapshot.adding(suffix: companion))
+        // SQLite applies the log or rolls the journal back on our copy; closing leaves one file.
+        let connection = try Connection(path: snapshot, mode: .readWrite, named: path)
+        if companion == "-wal" { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+        _ = try connection.integer("SELECT count(*) FROM sqlite_master")
+        try connection.close()
+        for suffix in ["-wal", "-shm", "-journal"] {
+            if try FileStatus.ifPresent(snapshot.adding(suffix: suffix)) != nil {
+                try files.remove(snapshot.adding(suffix: suffix))
+            }
+        }
+        return snapshot
+    }
+
+    /// Checks every page of the file.
+    private func check(_ connection: Connection) throws(StoreError) {
+        let lines = try connection.texts("PRAGMA quick_check(10)")
+        guard lines == ["ok"] else {
+            // A line may quote the schema, never a row's value.
+            throw .notAStore(
+                path: connection.path, reason: "it is damaged: \(lines.first ?? "no answer")")
+        }
+    }
+}

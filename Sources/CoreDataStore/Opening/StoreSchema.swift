@@ -1,0 +1,79 @@
+/// One row of `sqlite_master`.
+package struct SchemaObject: Hashable, Sendable, Codable {
+    package enum Kind: String, Hashable, Sendable, Codable {
+        case table, index, trigger, view
+    }
+
+    package let kind: Kind
+    package let name: String
+    /// The table that an index or a trigger belongs to; the name itself otherwise.
+    package let table: String
+    /// The statement that made it; nil for what SQLite made by itself.
+    package let sql: String?
+    /// The root page of its b-tree; 0 for views, triggers and virtual tables.
+    package let rootPage: Int64
+
+    /// Whether it is a virtual table.
+    package var isVirtual: Bool { kind == .table && rootPage == 0 }
+}
+
+/// What a database file holds: its objects and the columns of its tables.
+package struct StoreSchema: Hashable, Sendable {
+    /// A column as it is declared.
+    package struct Column: Hashable, Sendable, Codable {
+        package let name: String
+        /// The declared type in upper case; empty where there is none.
+        package let type: String
+    }
+
+    package let objects: [SchemaObject]
+    /// Columns of ordinary tables, in order.
+    package let columns: [String: [Column]]
+
+    /// The most schema objects that a store may have; the largest real one has about 900.
+    package static let objectLimit = 50_000
+
+    /// Reads the schema of an open file.
+    ///
+    /// Virtual tables are listed, but not touched: their modules are not run.
+    ///
+    /// - Throws: `StoreError.notAStore` for a schema that cannot be read.
+    package static func read(_ connection: Connection) throws(StoreError) -> StoreSchema {
+        var objects: [SchemaObject] = []
+        let list = try connection.prepare(
+            "SELECT type, name, tbl_name, sql, rootpage FROM sqlite_master ORDER BY rowid")
+        while try list.step() {
+            guard objects.count < objectLimit else {
+                throw .notAStore(
+                    path: connection.path, reason: "its schema has too many objects")
+            }
+            guard let kind = SchemaObject.Kind(rawValue: list.text(0) ?? "") else {
+                throw .notAStore(
+                    path: connection.path, reason: "its schema has an object of unknown type")
+            }
+            objects.append(
+                SchemaObject(
+                    kind: kind, name: list.text(1) ?? "", table: list.text(2) ?? "",
+                    sql: list.text(3), rootPage: list.integer(4)))
+        }
+        var columns: [String: [Column]] = [:]
+        for object in objects where object.kind == .table && !object.isVirtual {
+            let info = try connection.prepare("PRAGMA table_xinfo(\(SQLText.quoted(object.name)))")
+            var found: [Column] = []
+            while try info.step() {
+                found.append(
+                    Column(name: info.text(1) ?? "", type: (info.text(2) ?? "").uppercased()))
+            }
+            columns[object.name] = found
+        }
+        return StoreSchema(objects: objects, columns: columns)
+    }
+
+    /// Whether there is an ordinary table of that name.
+    package func hasTable(_ name: String) -> Bool { columns[name] != nil }
+
+    /// The object of that kind and name; nil where there is none.
+    package func object(_ kind: SchemaObject.Kind, _ name: String) -> SchemaObject? {
+        objects.first { $0.kind == kind && $0.name == name }
+    }
+}

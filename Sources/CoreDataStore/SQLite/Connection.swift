@@ -1,0 +1,191 @@
+import CSQLite
+package import DurableFiles
+package import GRDB
+import GRDBSQLite
+
+/// A connection to one SQLite file, used by one thread at a time.
+///
+/// GRDB opens and closes it; row loops use `Statement` on the handle below, because a loop over
+/// GRDB rows costs five times as much (performance page).
+package final class Connection {
+    /// How a file is opened.
+    package enum Mode: Sendable {
+        /// Read-only and taken as never changing: no locks, no `-wal`, no `-shm`.
+        case immutable
+        /// Read and write a file that exists.
+        case readWrite
+        /// Make a file of our own, or write one that we made.
+        case create
+    }
+
+    /// The file, as errors name it.
+    package let path: String
+    /// GRDB's connection, for queries that are not hot.
+    package let queue: DatabaseQueue
+    let handle: OpaquePointer
+
+    /// Opens a file and makes the connection safe for files of strangers.
+    ///
+    /// - Parameters:
+    ///   - path: of the database file.
+    ///   - named: how errors name the file, for a snapshot of an original.
+    ///   - mode: how to open it.
+    ///   - cacheKibibytes: the page cache, in KiB; large caches do not pay (performance page).
+    /// - Throws: `StoreError.inputOutput` or `.notAStore` with SQLite's reason.
+    package init(
+        path file: FilePath, mode: Mode, named original: FilePath? = nil,
+        cacheKibibytes: Int = 2048
+    ) throws(StoreError) {
+        path = (original ?? file).description
+        _ = Connection.isConfigured
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        configuration.readonly = mode == .immutable
+        configuration.busyMode = .timeout(5)
+        let name = Connection.fileName(file, mode: mode)
+        do {
+            let queue = try DatabaseQueue(path: name, configuration: configuration)
+            guard let handle = queue.inDatabase({ $0.sqliteConnection }) else {
+                throw StoreError.inputOutput(path: path, reason: "no connection")
+            }
+            self.queue = queue
+            self.handle = handle
+        } catch let error as StoreError {
+            throw error
+        } catch let error as DatabaseError {
+            throw Connection.error(error.resultCode.rawValue, error.message ?? "", path: path)
+        } catch {
+            throw .inputOutput(path: path, reason: "\(error)")
+        }
+        // Triggers and views never run. Files that we make are written without a journal, which
+        // defensive mode would forbid.
+        let code = godwit_sqlite_harden(handle, mode == .create ? 0 : 1)
+        guard code == SQLITE_OK else { throw failure(code) }
+        sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 10)
+        try execute("PRAGMA mmap_size = 0; PRAGMA cache_size = -\(cacheKibibytes)")
+        try execute("PRAGMA cell_size_check = ON; PRAGMA temp_store = FILE")
+    }
+
+    /// Closes the connection.
+    ///
+    /// - Throws: `StoreError.inputOutput` when statements are still open.
+    package func close() throws(StoreError) {
+        do {
+            try queue.close()
+        } catch {
+            throw .inputOutput(path: path, reason: "the connection could not be closed: \(error)")
+        }
+    }
+
+    // Once a process, before SQLite starts; later calls are refused by SQLite and do no harm.
+    private static let isConfigured: Bool = godwit_sqlite_enable_uri() == SQLITE_OK
+
+    /// A `file:` name, every byte but letters, digits and a few signs escaped, so that `?`, `#`
+    /// and `%` in a path mean themselves.
+    private static func fileName(_ path: FilePath, mode: Mode) -> String {
+        let hex = Array("0123456789ABCDEF".utf8)
+        var name: [UInt8] = Array("file:".utf8)
+        for byte in path.bytes {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."),
+                UInt8(ascii: "-"), UInt8(ascii: "_"):
+                name.append(byte)
+            default:
+                name += [UInt8(ascii: "%"), hex[Int(byte >> 4)], hex[Int(byte & 15)]]
+            }
+        }
+        let suffix =
+            switch mode {
+            case .immutable: "?mode=ro&immutable=1"
+            case .readWrite: "?mode=rw"
+            case .create: "?mode=rwc"
+            }
+        return String(decoding: name, as: UTF8.self) + suffix
+    }
+}
+
+extension Connection {
+    /// Runs one or more statements that return nothing of interest.
+    ///
+    /// - Throws: `StoreError` with SQLite's message.
+    package func execute(_ sql: String) throws(StoreError) {
+        let code = sqlite3_exec(handle, sql, nil, nil, nil)
+        guard code == SQLITE_OK else { throw failure(code) }
+    }
+
+    /// Compiles a statement.
+    ///
+    /// - Throws: `StoreError` with SQLite's message.
+    package func prepare(_ sql: String) throws(StoreError) -> Statement {
+        var pointer: OpaquePointer?
+        let code = sqlite3_prepare_v2(handle, sql, -1, &pointer, nil)
+        guard code == SQLITE_OK, let pointer else { throw failure(code) }
+        return Statement(pointer, connection: self)
+    }
+
+    /// Runs a body inside a transaction, which is rolled back when the body throws.
+    package func transaction<Result>(
+        _ body: () throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        try execute("BEGIN")
+        do {
+            let result = try body()
+            try execute("COMMIT")
+            return result
+        } catch {
+            // SQLite may have rolled back by itself; then there is nothing left to undo.
+            if sqlite3_get_autocommit(handle) == 0 {
+                sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+            }
+            throw error
+        }
+    }
+
+    /// Attaches another file under a schema name, read-only and immutable.
+    package func attachImmutable(_ path: FilePath, as schema: String) throws(StoreError) {
+        let name = Connection.fileName(path, mode: .immutable)
+        try execute("ATTACH \(SQLText.text(name)) AS \(schema)")
+        try execute("PRAGMA \(schema).mmap_size = 0; PRAGMA \(schema).cache_size = -1024")
+    }
+
+    /// Detaches a schema.
+    package func detach(_ schema: String) throws(StoreError) {
+        try execute("DETACH \(schema)")
+    }
+
+    /// The first column of the first row as an integer; nil where there is no row or NULL.
+    package func integer(_ sql: String) throws(StoreError) -> Int64? {
+        let statement = try prepare(sql)
+        guard try statement.step() else { return nil }
+        return statement.isNull(0) ? nil : statement.integer(0)
+    }
+
+    /// The first column of all rows as text; NULL becomes an empty text.
+    package func texts(_ sql: String) throws(StoreError) -> [String] {
+        let statement = try prepare(sql)
+        var result: [String] = []
+        while try statement.step() { result.append(statement.text(0) ?? "") }
+        return result
+    }
+
+    /// The bytes a file takes: pages times page size.
+    package func size() throws(StoreError) -> Int64 {
+        try (integer("PRAGMA page_count") ?? 0) * (integer("PRAGMA page_size") ?? 0)
+    }
+
+    func failure(_ code: Int32) -> StoreError {
+        Connection.error(code, String(cString: sqlite3_errmsg(handle)), path: path)
+    }
+
+    // Messages of SQLite name tables, columns and codes, never values.
+    private static func error(_ code: Int32, _ message: String, path: String) -> StoreError {
+        let text = "SQLite \(code): \(message)"
+        switch code & 0xFF {
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT:
+            return .notAStore(path: path, reason: text)
+        default:
+            return .inputOutput(path: path, reason: text)
+        }
+    }
+}

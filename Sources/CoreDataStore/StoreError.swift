@@ -1,0 +1,45 @@
+/// Why a store could not be read or made. The original store is never changed by what throws
+/// this.
+package enum StoreError: Error, Hashable, Sendable {
+    /// The file is not a Core Data store, or is damaged; the text says what was found.
+    case notAStore(path: String, reason: String)
+    /// The store is whole but has something that is not supported; the text says what to do.
+    case unsupported(path: String, reason: String)
+    /// A file could not be read or written; the text gives SQLite's or the system's reason.
+    case inputOutput(path: String, reason: String)
+    /// The layout of a model cannot be derived with certainty.
+    case layoutUnknown(String)
+    /// The source's own names differ from those that its model implies.
+    case layoutDiffers(path: String, reason: String)
+    /// The store holds no model and none was given.
+    case modelMissing(path: String)
+    /// Files of external data that the store refers to are not there.
+    case externalDataMissing(path: String, count: Int)
+}
+
+extension StoreError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .notAStore(let path, let reason):
+            "\(path) cannot be read as a Core Data store: \(reason). The file was not changed; "
+                + "restore it from a backup, or leave it out"
+        case .unsupported(let path, let reason):
+            "\(path) is not supported: \(reason). The store was not changed"
+        case .inputOutput(let path, let reason):
+            "\(path): \(reason). The original store was not changed; mend the cause and run the "
+                + "same command again"
+        case .layoutUnknown(let reason):
+            "the layout of the model cannot be derived: \(reason). Give a template store that the "
+                + "app's new version made as the destination"
+        case .layoutDiffers(let path, let reason):
+            "\(path) differs from what its model implies: \(reason). The store was not changed; "
+                + "give a template store that the app's new version made as the destination"
+        case .modelMissing(let path):
+            "\(path) holds no model: give its model with --from. The store was not changed"
+        case .externalDataMissing(let path, let count):
+            "\(path) refers to \(count) external data files that are not there. Restore its "
+                + "support directory, or keep the references with --allow-missing-external. "
+                + "The store was not changed"
+        }
+    }
+}

@@ -1,0 +1,129 @@
+internal import CLinux
+internal import Glibc
+
+/// Why a durable action on a file failed.
+package enum DurableFileError: Error, Hashable, Sendable {
+    /// A system call failed.
+    case system(FileOperation, FilePath, number: Int32)
+    /// Another owner holds the lock; the text is what it wrote about itself.
+    case lockHeld(FilePath, holder: String)
+    /// The path cannot be used: it leaves its root, or the system would not read it whole.
+    case refusedPath(FilePath, reason: String)
+    /// A regular file was needed; the text says what is there.
+    case notRegularFile(FilePath, kind: String)
+    /// The file changed while it was copied or read.
+    case changedMeanwhile(FilePath)
+    /// A file or folder is larger than the given limit.
+    case overLimit(FilePath, limit: Int)
+    /// The observer asked to stop.
+    case stopped(FilePath)
+
+    /// The system's error number, where a system call failed.
+    package var number: Int32? {
+        if case .system(_, _, let number) = self { number } else { nil }
+    }
+
+    /// The file concerned.
+    package var path: FilePath {
+        switch self {
+        case .system(_, let path, _), .lockHeld(let path, _), .refusedPath(let path, _),
+            .notRegularFile(let path, _), .changedMeanwhile(let path), .overLimit(let path, _),
+            .stopped(let path):
+            path
+        }
+    }
+
+    /// Whether the disk or the quota is full: room may come, so a run can wait.
+    package var isOutOfSpace: Bool { number == ENOSPC || number == EDQUOT }
+
+    /// Whether the file or a folder on the way to it does not exist.
+    package var isMissing: Bool { number == ENOENT }
+
+    /// The symbol of an error number, such as `ENOSPC`; `errno N` for an unknown one.
+    package static func name(of number: Int32) -> String {
+        guard let name = clinux_error_name(number) else { return "errno \(number)" }
+        return String(cString: name)
+    }
+}
+
+extension DurableFileError: CustomStringConvertible {
+    /// What failed, on which file, and what to do next.
+    package var description: String {
+        switch self {
+        case .system(let operation, let path, let number):
+            "cannot \(operation.words) \(path): \(DurableFileError.name(of: number)) "
+                + "(\(text(of: number))); \(hint)"
+        case .lockHeld(let path, let holder):
+            "\(path) is locked by \(holder); \(hint)"
+        case .refusedPath(let path, let reason):
+            "the path \(path) is refused: \(reason); \(hint)"
+        case .notRegularFile(let path, let kind):
+            "\(path) is \(kind), not a regular file; \(hint)"
+        case .changedMeanwhile(let path):
+            "\(path) changed while it was read; \(hint)"
+        case .overLimit(let path, let limit):
+            "\(path) is over the limit of \(limit); \(hint)"
+        case .stopped(let path):
+            "the work on \(path) was stopped; \(hint)"
+        }
+    }
+
+    /// What the reader can do next.
+    package var hint: String {
+        switch self {
+        case .system(let operation, _, let number):
+            DurableFileError.hint(for: number, operation)
+        case .lockHeld: "wait until it has ended, or end it; the lock goes with its process"
+        case .refusedPath: "name the file by a root and a path below it"
+        case .notRegularFile: "name the database file itself"
+        case .changedMeanwhile: "stop what writes to it, then try again"
+        case .overLimit: "check that it is what it should be"
+        case .stopped: "start it again to go on"
+        }
+    }
+
+    private static func hint(for number: Int32, _ operation: FileOperation) -> String {
+        switch number {
+        case ENOSPC, EDQUOT: "free space or inodes on its file system, then try again"
+        case EACCES, EPERM: "give this user the right to it and to its folder"
+        case ENOENT: "check that it exists and that its file system is mounted"
+        case EEXIST, ENOTEMPTY: "it is there already: move it away or choose another name"
+        case EROFS: "its file system is mounted read-only: choose another folder"
+        case EIO:
+            "the device failed and writes may be lost: check the disk before trying again"
+        case ESTALE: "the network file system lost it: mount it again"
+        case EMFILE, ENFILE: "raise the limit of open files (ulimit -n)"
+        case EXDEV: "both names must lie on one file system"
+        case EFBIG: "the file system or a limit allows no file of that size"
+        case ENAMETOOLONG: "shorten the name"
+        case ELOOP: "its symbolic links form a loop: name the file directly"
+        case EMLINK: "it has as many hard links as its file system allows"
+        case EOPNOTSUPP, ENOSYS, EINVAL: "its file system cannot do this: use a local one"
+        case ETXTBSY, EBUSY: "it is in use: stop what uses it, then try again"
+        default: "check its file system"
+        }
+    }
+
+    private func text(of number: Int32) -> String {
+        guard let text = clinux_error_text(number) else { return "unknown error" }
+        return String(cString: text)
+    }
+}
+
+/// The result of a system call of CLinux, or the failure that its negated errno means.
+@discardableResult
+func checked(
+    _ result: Int64, _ operation: FileOperation, _ path: FilePath
+) throws(DurableFileError) -> Int64 {
+    guard result < 0 else { return result }
+    throw .system(operation, path, number: Int32(truncatingIfNeeded: -result))
+}
+
+/// The result of a system call of CLinux, or the failure that its negated errno means.
+@discardableResult
+func checked(
+    _ result: Int32, _ operation: FileOperation, _ path: FilePath
+) throws(DurableFileError) -> Int32 {
+    guard result < 0 else { return result }
+    throw .system(operation, path, number: -result)
+}

@@ -1,0 +1,101 @@
+internal import CLinux
+internal import Glibc
+
+/// Something of a file that could not be carried over to another.
+package struct LostAttribute: Hashable, Sendable {
+    /// `owner`, or the name of an extended attribute.
+    package let name: String
+    /// The error number.
+    package let number: Int32
+}
+
+extension DurableFileSystem {
+    /// The most bytes that names or one value of extended attributes may have (Linux's limit).
+    private static let attributeLimit = 65_536
+
+    /// Gives one file the owner, mode, access control list and extended attributes of another.
+    ///
+    /// The list is among the extended attributes (`system.posix_acl_access`). The destination
+    /// is synced.
+    ///
+    /// - Returns: what this process has no right to set, or what the destination's file system
+    ///   cannot hold; the report should name it.
+    /// - Throws: `DurableFileError` for every other failure.
+    package func copyAttributes(
+        from source: FilePath, to destination: FilePath
+    ) throws(DurableFileError) -> [LostAttribute] {
+        let input = try openForReading(source)
+        let output = try openForWriting(destination)
+        let status = try input.status()
+        var lost: [LostAttribute] = []
+        let present = try output.status()
+        if present.owner != status.owner || present.group != status.group {
+            let failure = try tolerated { () throws(DurableFileError) in
+                try setOwner(status, of: output)
+            }
+            if let failure { lost.append(LostAttribute(name: "owner", number: failure)) }
+        }
+        for name in try attributeNames(of: input) {
+            let failure = try tolerated { () throws(DurableFileError) in
+                try copyAttribute(name, from: input, to: output)
+            }
+            if let failure { lost.append(LostAttribute(name: name, number: failure)) }
+        }
+        // Last, for a change of owner clears bits. Set-id bits mean nothing on a data file.
+        try output.setPermissions(status.permissions & 0o777)
+        try output.sync()
+        try output.close()
+        return lost
+    }
+
+    /// The names of a file's extended attributes, sorted.
+    package func attributeNames(
+        of file: borrowing OpenFile
+    ) throws(DurableFileError) -> [String] {
+        var buffer = [CChar](repeating: 0, count: DurableFileSystem.attributeLimit)
+        let length = clinux_list_attributes(file.descriptor, &buffer, buffer.count)
+        if length == -Int64(EOPNOTSUPP) { return [] }
+        let count = Int(try checked(length, .status, file.path))
+        return buffer[..<count].split(separator: 0).map { name in
+            String(decoding: name.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        }.sorted()
+    }
+
+    private func copyAttribute(
+        _ name: String, from input: borrowing OpenFile, to output: borrowing OpenFile
+    ) throws(DurableFileError) {
+        var value = [UInt8](repeating: 0, count: DurableFileSystem.attributeLimit)
+        let length = try checked(
+            clinux_get_attribute(input.descriptor, name, &value, value.count), .status, input.path)
+        try faults.perform(.setAttribute, on: output.path) { () throws(DurableFileError) in
+            _ = try checked(
+                clinux_set_attribute(output.descriptor, name, value, Int(length)), .setAttribute,
+                output.path)
+        }
+    }
+
+    private func setOwner(
+        _ status: FileStatus, of output: borrowing OpenFile
+    ) throws(DurableFileError) {
+        try faults.perform(.setOwner, on: output.path) { () throws(DurableFileError) in
+            _ = try checked(
+                clinux_set_owner(output.descriptor, status.owner, status.group), .setOwner,
+                output.path)
+        }
+    }
+
+    /// The error number of a failure that means "not allowed" or "not supported here".
+    private func tolerated(
+        _ action: () throws(DurableFileError) -> Void
+    ) throws(DurableFileError) -> Int32? {
+        do {
+            try action()
+            return nil
+        } catch {
+            switch error.number {
+            case EPERM, EACCES, EOPNOTSUPP, ENODATA, EINVAL: return error.number
+            default: throw error
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+internal import CLinux
+internal import Glibc
+
+/// Something found below a folder.
+package struct FoundFile: Hashable, Sendable {
+    package let path: FilePath
+    /// Of the name itself: symbolic links are not followed.
+    package let status: FileStatus
+}
+
+extension DurableFileSystem {
+    /// The most entries that a folder may have to be listed.
+    package static let folderLimit = 10_000_000
+    /// The most folders that may lie inside each other; a real store has three.
+    package static let depthLimit = 64
+
+    /// Makes a folder durably; the parent must exist, the folder may.
+    ///
+    /// - Throws: `DurableFileError` with EEXIST where something else has the name.
+    package func makeFolder(
+        _ path: FilePath, permissions: UInt32 = DurableFileSystem.privateFolder
+    ) throws(DurableFileError) {
+        do {
+            try faults.perform(.makeFolder, on: path) { () throws(DurableFileError) in
+                _ = try checked(
+                    path.withPointer { clinux_make_folder($0, permissions) }, .makeFolder, path)
+            }
+        } catch {
+            guard error.number == EEXIST else { throw error }
+            // A link to a folder would lead the private files elsewhere.
+            guard try FileStatus(ofLink: path).isFolder else { throw error }
+        }
+        try syncFolder(path.parent)
+    }
+
+    /// Makes a folder and the folders on the way to it durably.
+    package func makeFolders(
+        _ path: FilePath, permissions: UInt32 = DurableFileSystem.privateFolder
+    ) throws(DurableFileError) {
+        var missing: [FilePath] = []
+        var current = path
+        while try FileStatus.ifPresent(current) == nil, missing.count < 4096 {
+            missing.append(current)
+            current = current.parent
+        }
+        for folder in missing.reversed() { try makeFolder(folder, permissions: permissions) }
+    }
+
+    /// The names in a folder, sorted by their bytes.
+    ///
+    /// - Throws: `DurableFileError.overLimit` above `folderLimit` entries.
+    package func names(in folder: FilePath) throws(DurableFileError) -> [FilePath] {
+        var failure: Int32 = 0
+        let opened = try folder.withPointer { clinux_folder_open($0, &failure) }
+        try checked(failure, .listFolder, folder)
+        guard let opened else { throw .system(.listFolder, folder, number: ENOENT) }
+        defer { clinux_folder_close(opened) }
+        var names: [FilePath] = []
+        while let name = clinux_folder_next(opened, &failure) {
+            guard names.count < DurableFileSystem.folderLimit else {
+                throw .overLimit(folder, limit: DurableFileSystem.folderLimit)
+            }
+            let bytes = UnsafeBufferPointer(start: name, count: strlen(name))
+            names.append(FilePath(bytes: bytes.map { UInt8(bitPattern: $0) }))
+        }
+        try checked(failure, .listFolder, folder)
+        return names.sorted()
+    }
+
+    /// Everything below a folder and the folder itself, contents before their folder.
+    ///
+    /// Symbolic links are listed and not followed.
+    ///
+    /// - Throws: `DurableFileError.overLimit` below `depthLimit` folders.
+    package func tree(at root: FilePath) throws(DurableFileError) -> [FoundFile] {
+        let rootStatus = try FileStatus(ofLink: root)
+        var found = [FoundFile(path: root, status: rootStatus)]
+        var folders = rootStatus.isFolder ? [(path: root, depth: 0)] : []
+        while let folder = folders.popLast() {
+            guard folder.depth < DurableFileSystem.depthLimit else {
+                throw .overLimit(folder.path, limit: DurableFileSystem.depthLimit)
+            }
+            for name in try names(in: folder.path) {
+                let path = folder.path.appending(name)
+                let status = try FileStatus(ofLink: path)
+                found.append(FoundFile(path: path, status: status))
+                if status.isFolder { folders.append((path, folder.depth + 1)) }
+            }
+        }
+        // A folder is found before its contents, whatever the order of the walk.
+        return found.reversed()
+    }
+
+    /// Removes a folder with everything in it, or a single file; a missing one is fine.
+    ///
+    /// Symbolic links are removed, not followed. The removal is durable.
+    package func removeTree(_ root: FilePath) throws(DurableFileError) {
+        do {
+            for found in try tree(at: root) {
+                if found.status.isFolder {
+                    try removeFolder(found.path)
+                } else {
+                    try unlink(found.path)
+                }
+            }
+        } catch {
+            if error.isMissing, error.path == root { return }
+            throw error
+        }
+        try syncFolder(root.parent)
+    }
+
+    private func removeFolder(_ path: FilePath) throws(DurableFileError) {
+        try faults.perform(.removeFolder, on: path) { () throws(DurableFileError) in
+            _ = try checked(path.withPointer { clinux_remove_folder($0) }, .removeFolder, path)
+        }
+    }
+}

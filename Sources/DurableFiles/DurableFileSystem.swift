@@ -1,0 +1,158 @@
+internal import CLinux
+internal import Glibc
+
+/// Actions on files that are durable once they return, each a fault point.
+///
+/// A value without state of its own but for the fault points; it may be copied freely and used
+/// from any thread.
+package struct DurableFileSystem: Sendable {
+    /// Where tests let actions fail.
+    package let faults: FaultPoints
+
+    package init(faults: FaultPoints = .none) { self.faults = faults }
+
+    /// Permission bits of files that hold user data: read and written by the owner alone.
+    package static let privateFile: UInt32 = 0o600
+    /// Permission bits of folders that hold user data.
+    package static let privateFolder: UInt32 = 0o700
+
+    /// Opens a regular file for reading.
+    ///
+    /// - Throws: `DurableFileError.notRegularFile` for folders, pipes and devices; opening a
+    ///   pipe does not block.
+    package func openForReading(_ path: FilePath) throws(DurableFileError) -> OpenFile {
+        try openRegular(path, O_RDONLY)
+    }
+
+    /// Opens an existing regular file for reading and writing.
+    ///
+    /// - Throws: `DurableFileError`, as `openForReading`.
+    package func openForWriting(_ path: FilePath) throws(DurableFileError) -> OpenFile {
+        try openRegular(path, O_RDWR)
+    }
+
+    private func openRegular(
+        _ path: FilePath, _ flags: Int32
+    ) throws(DurableFileError) -> OpenFile {
+        let opened = try path.withPointer { clinux_open($0, flags | O_NONBLOCK | O_NOCTTY, 0) }
+        let file = OpenFile(try checked(opened, .open, path), path, faults)
+        let status = try file.status()
+        guard status.isRegularFile else { throw .notRegularFile(path, kind: status.kind) }
+        return file
+    }
+
+    /// Creates a file that must not exist; a symbolic link in its place counts as existing.
+    ///
+    /// The file is durable only after its own `sync()` and its folder's `syncFolder`.
+    ///
+    /// - Throws: `DurableFileError` with EEXIST where the name is taken. After any failure no
+    ///   file that this call made is left.
+    package func create(
+        _ path: FilePath, permissions: UInt32 = DurableFileSystem.privateFile
+    ) throws(DurableFileError) -> OpenFile {
+        var made = false
+        do {
+            let file = try faults.perform(.create, on: path) {
+                () throws(DurableFileError) -> OpenFile in
+                let opened = try path.withPointer {
+                    clinux_open($0, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, permissions)
+                }
+                let number = try checked(opened, .create, path)
+                made = true
+                return OpenFile(number, path, faults)
+            }
+            try file.setPermissions(permissions)
+            return file
+        } catch {
+            if made { discard(path) }
+            throw error
+        }
+    }
+
+    /// The whole contents of a file that has at most `limit` bytes.
+    ///
+    /// - Throws: `DurableFileError.overLimit` for a larger one.
+    package func contents(
+        of path: FilePath, limit: Int
+    ) throws(DurableFileError) -> [UInt8] {
+        let file = try openForReading(path)
+        let size = try file.status().size
+        guard size <= limit else { throw .overLimit(path, limit: limit) }
+        return try file.read(count: Int(size), at: 0)
+    }
+
+    /// Makes a file's contents durable, whoever wrote them.
+    ///
+    /// For the hazard of opening a database that SQLite has open, see `OpenFile`.
+    package func syncFile(_ path: FilePath) throws(DurableFileError) {
+        let file = try openForReading(path)
+        try file.sync()
+        try file.close()
+    }
+
+    /// Makes the names in a folder durable: what was created, renamed and removed there.
+    ///
+    /// A file system that cannot sync folders (some network ones answer EINVAL) is taken to
+    /// have done so with the change itself.
+    package func syncFolder(_ path: FilePath) throws(DurableFileError) {
+        try faults.perform(.syncFolder, on: path) { () throws(DurableFileError) in
+            let folder = try openFolder(path, .syncFolder)
+            let result = clinux_sync(folder.descriptor)
+            if result != -EINVAL { try checked(result, .syncFolder, path) }
+        }
+    }
+
+    /// Makes everything on the file system of a path durable: cheaper than thousands of fsyncs.
+    ///
+    /// The path is a file or a folder. Linux 5.8 and later also report lost writes.
+    package func syncFileSystem(at path: FilePath) throws(DurableFileError) {
+        try faults.perform(.syncFileSystem, on: path) { () throws(DurableFileError) in
+            let opened = try path.withPointer { clinux_open($0, O_RDONLY | O_NONBLOCK, 0) }
+            let file = OpenFile(try checked(opened, .open, path), path, faults)
+            _ = try checked(clinux_sync_file_system(file.descriptor), .syncFileSystem, path)
+        }
+    }
+
+    private func openFolder(
+        _ path: FilePath, _ operation: FileOperation
+    ) throws(DurableFileError) -> OpenFile {
+        let opened = try path.withPointer { clinux_open($0, O_RDONLY | O_DIRECTORY, 0) }
+        return OpenFile(try checked(opened, operation, path), path, faults)
+    }
+
+    /// Removes a file and makes the removal durable; a missing file is fine.
+    package func remove(_ path: FilePath) throws(DurableFileError) {
+        do {
+            try unlink(path)
+        } catch {
+            if error.isMissing { return }
+            throw error
+        }
+        try syncFolder(path.parent)
+    }
+
+    /// Removes a name without making the removal durable.
+    package func unlink(_ path: FilePath) throws(DurableFileError) {
+        try faults.perform(.unlink, on: path) { () throws(DurableFileError) in
+            _ = try checked(path.withPointer { clinux_unlink($0) }, .unlink, path)
+        }
+    }
+
+    /// Removes what a failed action leaves; the failure itself is what the caller reports.
+    func discard(_ path: FilePath) {
+        do throws(DurableFileError) {
+            _ = try path.withPointer { clinux_unlink($0) }
+        } catch {
+            return
+        }
+    }
+
+    /// The path without symbolic links; everything on the way must exist.
+    package func resolve(_ path: FilePath) throws(DurableFileError) -> FilePath {
+        // The kernel takes and gives paths of at most 4,096 bytes (PATH_MAX).
+        var buffer = [CChar](repeating: 0, count: 4096)
+        let length = try path.withPointer { clinux_resolve($0, &buffer, buffer.count) }
+        let count = Int(try checked(length, .resolve, path))
+        return FilePath(bytes: buffer[..<count].map { UInt8(bitPattern: $0) })
+    }
+}

@@ -1,0 +1,102 @@
+internal import CLinux
+internal import Glibc
+
+/// A time as the file system keeps it.
+package struct FileTime: Hashable, Sendable, Codable {
+    /// Since 1970; may be negative.
+    package let seconds: Int64
+    /// 0 to 999,999,999.
+    package let nanoseconds: UInt32
+}
+
+/// What makes a file this file in this state: two equal values mean that nobody wrote between.
+///
+/// Hard links, renames and changes of mode move `changed` although the contents stay.
+/// Device numbers differ between machines and may differ between mounts.
+package struct FileIdentity: Hashable, Sendable, Codable {
+    package let device: UInt64
+    package let inode: UInt64
+    /// In bytes.
+    package let size: Int64
+    /// When the contents were last written (mtime).
+    package let modified: FileTime
+    /// When contents, name or rights last changed (ctime).
+    package let changed: FileTime
+}
+
+/// What stat(2) says of a file.
+package struct FileStatus: Hashable, Sendable {
+    package let identity: FileIdentity
+    /// Type and permission bits as in `st_mode`.
+    package let mode: UInt32
+    package let owner: UInt32
+    package let group: UInt32
+    /// How many names the file has.
+    package let links: UInt64
+
+    /// In bytes.
+    package var size: Int64 { identity.size }
+    package var isRegularFile: Bool { mode & S_IFMT == S_IFREG }
+    package var isFolder: Bool { mode & S_IFMT == S_IFDIR }
+    package var isSymbolicLink: Bool { mode & S_IFMT == S_IFLNK }
+    /// The permission bits, with set-id and sticky bits.
+    package var permissions: UInt32 { mode & 0o7777 }
+
+    /// The kind of file in words, with its article.
+    package var kind: String {
+        switch mode & S_IFMT {
+        case S_IFREG: "a regular file"
+        case S_IFDIR: "a folder"
+        case S_IFLNK: "a symbolic link"
+        case S_IFIFO: "a pipe"
+        case S_IFSOCK: "a socket"
+        case S_IFCHR, S_IFBLK: "a device"
+        default: "a file of an unknown kind"
+        }
+    }
+
+    init(_ status: clinux_status) {
+        identity = FileIdentity(
+            device: status.device, inode: status.inode, size: status.size,
+            modified: FileTime(
+                seconds: status.modified_seconds, nanoseconds: status.modified_nanoseconds),
+            changed: FileTime(
+                seconds: status.changed_seconds, nanoseconds: status.changed_nanoseconds))
+        mode = status.mode
+        owner = status.owner
+        group = status.group
+        links = status.links
+    }
+
+    /// The status of what a path leads to; the file is not opened.
+    ///
+    /// - Throws: `DurableFileError`; `isMissing` where nothing is there.
+    package init(of path: FilePath) throws(DurableFileError) {
+        var status = clinux_status()
+        let result = try path.withPointer { clinux_stat($0, &status) }
+        try checked(result, .status, path)
+        self.init(status)
+    }
+
+    /// The status of a path whose last name may be a symbolic link, which is not followed.
+    ///
+    /// - Throws: `DurableFileError`; `isMissing` where nothing is there.
+    package init(ofLink path: FilePath) throws(DurableFileError) {
+        var status = clinux_status()
+        let result = try path.withPointer { clinux_stat_link($0, &status) }
+        try checked(result, .status, path)
+        self.init(status)
+    }
+
+    /// The status of what a path leads to, or nil where nothing is there.
+    ///
+    /// - Throws: `DurableFileError` for every failure but a missing file.
+    package static func ifPresent(_ path: FilePath) throws(DurableFileError) -> FileStatus? {
+        do {
+            return try FileStatus(of: path)
+        } catch {
+            if error.isMissing { return nil }
+            throw error
+        }
+    }
+}

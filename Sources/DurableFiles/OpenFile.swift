@@ -1,0 +1,144 @@
+internal import CLinux
+internal import Glibc
+
+/// An open file, owned by exactly one holder.
+///
+/// Closing can report a failed write (network file systems), hence `close()`; a value that goes
+/// out of scope unclosed, as on the way out of an error, is closed silently.
+///
+/// POSIX locks belong to the process: closing *any* descriptor of a database drops the locks
+/// that SQLite holds on it in this process. Open no store here that this process has open in
+/// SQLite, but for a connection that takes no locks (`immutable=1`).
+package struct OpenFile: ~Copyable, Sendable {
+    /// The path that the file was opened by.
+    package let path: FilePath
+    private var number: Int32
+    private let faults: FaultPoints
+
+    init(_ number: Int32, _ path: FilePath, _ faults: FaultPoints) {
+        self.number = number
+        self.path = path
+        self.faults = faults
+    }
+
+    deinit {
+        if number >= 0 { _ = clinux_close(number) }
+    }
+
+    /// The descriptor; valid while this value lives.
+    package var descriptor: Int32 { number }
+
+    /// Hands the descriptor to another owner, who closes it.
+    consuming func takeDescriptor() -> Int32 {
+        let taken = number
+        number = -1
+        return taken
+    }
+
+    /// Closes the file.
+    ///
+    /// - Throws: `DurableFileError` where earlier writes turn out to have failed.
+    package consuming func close() throws(DurableFileError) {
+        let closing = number
+        number = -1
+        try checked(clinux_close(closing), .write, path)
+    }
+
+    /// What stat(2) says of the open file.
+    package func status() throws(DurableFileError) -> FileStatus {
+        var status = clinux_status()
+        try checked(clinux_stat_open(number, &status), .status, path)
+        return FileStatus(status)
+    }
+
+    /// Reads into the buffer until it is full or the file ends; returns the bytes read.
+    package func read(
+        into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+    ) throws(DurableFileError) -> Int {
+        var filled = 0
+        while filled < buffer.count, let start = buffer.baseAddress {
+            let count = try checked(
+                clinux_read_at(
+                    number, start + filled, buffer.count - filled, offset + Int64(filled)),
+                .read, path)
+            if count == 0 { break }
+            filled += Int(count)
+        }
+        return filled
+    }
+
+    /// Up to `count` bytes from an offset; fewer where the file ends earlier.
+    package func read(count: Int, at offset: Int64) throws(DurableFileError) -> [UInt8] {
+        var failure: DurableFileError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            do throws(DurableFileError) {
+                initialized = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    /// Writes all bytes at the file's position, which moves on.
+    package func write(_ bytes: UnsafeRawBufferPointer) throws(DurableFileError) {
+        try faults.perform(.write, on: path) { () throws(DurableFileError) in
+            var rest = bytes
+            while let start = rest.baseAddress, !rest.isEmpty {
+                let count = try checked(clinux_write(number, start, rest.count), .write, path)
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(Int(count)))
+            }
+        }
+    }
+
+    /// Writes all bytes at the file's position, which moves on.
+    package func write(_ bytes: [UInt8]) throws(DurableFileError) {
+        var failure: DurableFileError?
+        bytes.withUnsafeBytes { buffer in
+            do throws(DurableFileError) { try write(buffer) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Writes all bytes at an offset; the file's position stays.
+    package func write(
+        _ bytes: UnsafeRawBufferPointer, at offset: Int64
+    ) throws(DurableFileError) {
+        try faults.perform(.write, on: path) { () throws(DurableFileError) in
+            var written = 0
+            while written < bytes.count, let start = bytes.baseAddress {
+                let count = try checked(
+                    clinux_write_at(
+                        number, start + written, bytes.count - written,
+                        offset + Int64(written)),
+                    .write, path)
+                written += Int(count)
+            }
+        }
+    }
+
+    /// Cuts the file or extends it with a hole; the size is in bytes.
+    package func setSize(_ size: Int64) throws(DurableFileError) {
+        try faults.perform(.truncate, on: path) { () throws(DurableFileError) in
+            _ = try checked(clinux_truncate(number, size), .truncate, path)
+        }
+    }
+
+    /// Sets the permission bits exactly, whatever the process's umask.
+    package func setPermissions(_ bits: UInt32) throws(DurableFileError) {
+        try faults.perform(.setMode, on: path) { () throws(DurableFileError) in
+            _ = try checked(clinux_set_mode(number, bits), .setMode, path)
+        }
+    }
+
+    /// Makes contents and status durable.
+    ///
+    /// A failed sync is final: Linux reports a lost write once and then forgets it, so calling
+    /// again would succeed without the data being there.
+    package func sync() throws(DurableFileError) {
+        try faults.perform(.sync, on: path) { () throws(DurableFileError) in
+            _ = try checked(clinux_sync(number), .sync, path)
+        }
+    }
+}

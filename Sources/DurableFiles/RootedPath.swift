@@ -1,0 +1,140 @@
+/// The place of a file as jobs name it: a root that both sides know, and a path below it.
+///
+/// The path is in one normal form (no empty name, no `.`, no `..`, not absolute), so that equal
+/// places are equal values. Decoding checks the same, for the value may come from a peer.
+package struct RootedPath: Hashable, Sendable {
+    /// The name of the root, such as `stores`.
+    package let root: String
+    /// Below the root's folder; an empty path is the folder itself.
+    package let path: FilePath
+
+    /// The longest path in bytes, Linux's PATH_MAX less the terminator.
+    package static let pathLimit = 4095
+    /// The longest single name in bytes, Linux's NAME_MAX.
+    package static let nameLimit = 255
+
+    /// Checks the name of the root and the path.
+    ///
+    /// - Throws: `DurableFileError.refusedPath` with the rule that is broken.
+    package init(root: String, path: FilePath) throws(DurableFileError) {
+        let rootBytes = Array(root.utf8)
+        guard !rootBytes.isEmpty, rootBytes.count <= RootedPath.nameLimit,
+            rootBytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != FilePath.slash })
+        else {
+            throw .refusedPath(
+                path, reason: "its root has no usable name (1 to 255 bytes, no blank, no slash)")
+        }
+        try RootedPath.check(path)
+        self.root = root
+        self.path = path
+    }
+
+    private static func check(_ path: FilePath) throws(DurableFileError) {
+        if path.bytes.isEmpty { return }
+        guard path.bytes.count <= pathLimit else {
+            throw .refusedPath(path, reason: "it is longer than \(pathLimit) bytes")
+        }
+        if path.isAbsolute { throw .refusedPath(path, reason: "it is absolute") }
+        if path.bytes.contains(0) { throw .refusedPath(path, reason: "it holds a NUL byte") }
+        let names = path.bytes.split(separator: FilePath.slash, omittingEmptySubsequences: false)
+        for name in names {
+            if name.isEmpty { throw .refusedPath(path, reason: "it holds an empty name") }
+            if name.elementsEqual([0x2E]) || name.elementsEqual([0x2E, 0x2E]) {
+                throw .refusedPath(path, reason: "it holds . or .. as a name")
+            }
+            guard name.count <= nameLimit else {
+                throw .refusedPath(path, reason: "a name in it is over \(nameLimit) bytes")
+            }
+        }
+    }
+}
+
+extension RootedPath: CustomStringConvertible {
+    package var description: String { "\(root):\(path)" }
+}
+
+extension RootedPath: Codable {
+    private enum CodingKeys: String, CodingKey { case root, path }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        try self.init(
+            root: values.decode(String.self, forKey: .root),
+            path: values.decode(FilePath.self, forKey: .path))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(root, forKey: .root)
+        try values.encode(path, forKey: .path)
+    }
+}
+
+/// A folder under the name that jobs know it by.
+package struct FileRoot: Hashable, Sendable {
+    package let name: String
+    /// The folder without symbolic links.
+    package let folder: FilePath
+
+    /// Resolves the folder, which must exist.
+    ///
+    /// - Throws: `DurableFileError`, `refusedPath` where the path leads to something else.
+    package init(name: String, folder: FilePath) throws(DurableFileError) {
+        _ = try RootedPath(root: name, path: FilePath(""))
+        let resolved = try DurableFileSystem().resolve(folder)
+        guard try FileStatus(of: resolved).isFolder else {
+            throw .refusedPath(folder, reason: "the root \(name) is not a folder")
+        }
+        self.name = name
+        self.folder = resolved
+    }
+
+    /// The real path of something below the root; what does not exist yet may end it.
+    ///
+    /// Symbolic links are resolved once, here; later steps use the result. The check holds as
+    /// long as nobody who may write below the root puts links there meanwhile: folders on the
+    /// way must be trusted as much as the root.
+    ///
+    /// - Throws: `DurableFileError.refusedPath` for another root's path, for a link that leads
+    ///   out of the root, and for one that leads nowhere.
+    package func resolve(_ rooted: RootedPath) throws(DurableFileError) -> FilePath {
+        guard rooted.root == name else {
+            throw .refusedPath(
+                rooted.path, reason: "it belongs to the root \(rooted.root), not to \(name)")
+        }
+        var existing = folder.appending(rooted.path)
+        var missing: [FilePath] = []
+        while existing != folder {
+            do {
+                _ = try FileStatus(ofLink: existing)
+                break
+            } catch {
+                guard error.isMissing else { throw error }
+                missing.append(existing.lastComponent)
+                existing = existing.parent
+            }
+        }
+        let resolved: FilePath
+        do {
+            resolved = try DurableFileSystem().resolve(existing)
+        } catch {
+            guard error.isMissing else { throw error }
+            throw .refusedPath(rooted.path, reason: "a symbolic link in it leads nowhere")
+        }
+        guard resolved.isInside(folder) else {
+            throw .refusedPath(rooted.path, reason: "a symbolic link in it leaves the root")
+        }
+        return missing.reversed().reduce(resolved) { $0.appending($1) }
+    }
+
+    /// The rooted path of a real path below this root's folder.
+    ///
+    /// - Throws: `DurableFileError.refusedPath` where the path lies elsewhere.
+    package func rooted(_ path: FilePath) throws(DurableFileError) -> RootedPath {
+        guard path.isInside(folder) else {
+            throw .refusedPath(path, reason: "it does not lie in the root \(name)")
+        }
+        let rest = path.bytes.dropFirst(folder.bytes.count).drop { $0 == FilePath.slash }
+        return try RootedPath(root: name, path: FilePath(bytes: rest))
+    }
+}

@@ -1,0 +1,135 @@
+/// One part of a store's state that two fingerprints may differ in.
+package enum FingerprintPart: String, Hashable, Sendable, Codable, CaseIterable {
+    /// Device and inode of a file: another file has the name, or another machine looks.
+    case place
+    case size
+    /// When a file's contents were written.
+    case modified
+    /// When a file's contents, names or rights changed; a hard link moves it.
+    case changed
+    /// The database header: change counter, page count, schema cookie and the rest.
+    case header
+    /// The header of the `-wal` file: its salts change when the file is begun anew.
+    case writeAheadLogHeader
+    /// Whether a `-wal` or a rollback journal is there.
+    case presence
+}
+
+/// The state of a store's files, taken before and after reading to prove nobody wrote.
+///
+/// Looks at the files alone, never through SQLite: device, inode, size and times of main file,
+/// `-wal` and `-journal`; the first 100 bytes of the main file (SQLite file format §1.3: change
+/// counter at 24, page count at 28, schema cookie at 40, version-valid-for at 92) and the first
+/// 32 of the `-wal` (§4.1: salts at 16 and 20). `-shm` is left out, for readers change it.
+package struct StoreFingerprint: Hashable, Sendable, Codable {
+    package let main: FileIdentity
+    /// Nil where there is no `-wal` file.
+    package let writeAheadLog: FileIdentity?
+    /// Nil where there is no `-journal` file; one that is there may be hot.
+    package let rollbackJournal: FileIdentity?
+    /// Up to 100 bytes; fewer only for a file that is no database.
+    package let header: [UInt8]
+    /// Up to 32 bytes; empty where there is no `-wal` or nothing in it.
+    package let writeAheadLogHeader: [UInt8]
+
+    /// The bytes of a database header (SQLite file format §1.3).
+    package static let headerBytes = 100
+    /// The bytes of a `-wal` header (SQLite file format §4.1).
+    package static let writeAheadLogHeaderBytes = 32
+    /// How often reading is tried while somebody writes.
+    private static let attempts = 3
+
+    /// Reads the fingerprint of the store with this main file.
+    ///
+    /// Opens and closes the main file: not while this process holds locks on it through SQLite
+    /// (see `OpenFile`).
+    ///
+    /// - Throws: `DurableFileError`, `changedMeanwhile` where the files did not hold still.
+    package init(of store: FilePath) throws(DurableFileError) {
+        for _ in 0..<StoreFingerprint.attempts {
+            let first = try Reading(store)
+            let second = try Reading(store)
+            guard first == second else { continue }
+            main = first.main.identity
+            header = first.main.start
+            writeAheadLog = first.writeAheadLog?.identity
+            writeAheadLogHeader = first.writeAheadLog?.start ?? []
+            rollbackJournal = first.rollbackJournal?.identity
+            return
+        }
+        throw .changedMeanwhile(store)
+    }
+
+    /// Whether the `-wal` holds more than its header, so that the main file alone is old.
+    package var hasWriteAheadLogContent: Bool {
+        guard let writeAheadLog else { return false }
+        return writeAheadLog.size > Int64(StoreFingerprint.writeAheadLogHeaderBytes)
+    }
+
+    /// What differs; empty where nobody wrote between the two.
+    ///
+    /// A caller leaves out what does not count for it: `changed` after it made a hard link,
+    /// `place` and `changed` when the other side is another machine.
+    package func differences(from other: StoreFingerprint) -> Set<FingerprintPart> {
+        var parts = StoreFingerprint.differences(main, other.main)
+        for (mine, theirs) in [
+            (writeAheadLog, other.writeAheadLog), (rollbackJournal, other.rollbackJournal),
+        ] {
+            switch (mine, theirs) {
+            case (let mine?, let theirs?):
+                parts.formUnion(StoreFingerprint.differences(mine, theirs))
+            case (nil, nil): break
+            default: parts.insert(.presence)
+            }
+        }
+        if header != other.header { parts.insert(.header) }
+        if writeAheadLogHeader != other.writeAheadLogHeader { parts.insert(.writeAheadLogHeader) }
+        return parts
+    }
+
+    private static func differences(
+        _ left: FileIdentity, _ right: FileIdentity
+    ) -> Set<FingerprintPart> {
+        var parts: Set<FingerprintPart> = []
+        if left.device != right.device || left.inode != right.inode { parts.insert(.place) }
+        if left.size != right.size { parts.insert(.size) }
+        if left.modified != right.modified { parts.insert(.modified) }
+        if left.changed != right.changed { parts.insert(.changed) }
+        return parts
+    }
+}
+
+/// The files of a store as one look found them.
+private struct Reading: Equatable {
+    struct File: Equatable {
+        let identity: FileIdentity
+        let start: [UInt8]
+
+        init(_ path: FilePath, bytes: Int) throws(DurableFileError) {
+            let file = try DurableFileSystem().openForReading(path)
+            start = try file.read(count: bytes, at: 0)
+            identity = try file.status().identity
+        }
+
+        init?(ifPresent path: FilePath, bytes: Int) throws(DurableFileError) {
+            do {
+                try self.init(path, bytes: bytes)
+            } catch {
+                if error.isMissing { return nil }
+                throw error
+            }
+        }
+    }
+
+    let main: File
+    let writeAheadLog: File?
+    let rollbackJournal: File?
+
+    init(_ store: FilePath) throws(DurableFileError) {
+        main = try File(store, bytes: StoreFingerprint.headerBytes)
+        writeAheadLog = try File(
+            ifPresent: store.adding(suffix: "-wal"),
+            bytes: StoreFingerprint.writeAheadLogHeaderBytes)
+        rollbackJournal = try File(ifPresent: store.adding(suffix: "-journal"), bytes: 0)
+    }
+}

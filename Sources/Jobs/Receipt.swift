@@ -1,0 +1,77 @@
+/// A file that an attempt delivers.
+package struct DeliveredFile: Hashable, Sendable, Codable {
+    package let file: FileReference
+    /// Its length in bytes.
+    package let bytes: Int64
+    /// SHA-256 of its content, in hexadecimal.
+    package let digest: String
+
+    package init(file: FileReference, bytes: Int64, digest: String) {
+        self.file = file
+        self.bytes = bytes
+        self.digest = digest
+    }
+}
+
+/// A sum mod 2¹²⁸ over hashes of cells or links, with the number of terms.
+///
+/// Sums add up over disjoint parts in any order, which is what lets chunks be summed apart.
+package struct ContentSum: Hashable, Sendable, Codable {
+    package var count: Int64
+    package var high: UInt64
+    package var low: UInt64
+
+    package init(count: Int64 = 0, high: UInt64 = 0, low: UInt64 = 0) {
+        self.count = count
+        self.high = high
+        self.low = low
+    }
+
+    /// Adds one hash.
+    @inline(__always)
+    package mutating func add(high addedHigh: UInt64, low addedLow: UInt64) {
+        let (sum, carry) = low.addingReportingOverflow(addedLow)
+        low = sum
+        high = high &+ addedHigh &+ (carry ? 1 : 0)
+        count &+= 1
+    }
+
+    /// Adds another part's sum.
+    package mutating func add(_ other: ContentSum) {
+        let (sum, carry) = low.addingReportingOverflow(other.low)
+        low = sum
+        high = high &+ other.high &+ (carry ? 1 : 0)
+        count &+= other.count
+    }
+}
+
+/// What an attempt delivers: the proof on which a job is accepted.
+package struct Receipt: Hashable, Sendable, Codable {
+    package let run: String
+    package let store: Int
+    package let work: Work
+    package let attempt: String
+    package let epoch: Int
+    package let files: [DeliveredFile]
+    /// Rows written or summed.
+    package let rows: Int64
+    /// Sums by what they are over, such as `Person.name`; empty for jobs that write.
+    package let sums: [String: ContentSum]
+    /// Further counts by name, such as dropped links.
+    package let counts: [String: Int64]
+
+    package init(
+        job: Job, attempt: Attempt, files: [DeliveredFile] = [], rows: Int64,
+        sums: [String: ContentSum] = [:], counts: [String: Int64] = [:]
+    ) {
+        run = job.run
+        store = job.store
+        work = job.work
+        self.attempt = attempt.id
+        epoch = attempt.epoch
+        self.files = files
+        self.rows = rows
+        self.sums = sums
+        self.counts = counts
+    }
+}

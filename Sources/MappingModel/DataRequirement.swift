@@ -1,0 +1,125 @@
+/// Something that the data of a source store must fulfil for an inferred mapping to be valid.
+///
+/// The models alone do not decide it: the store is asked, and a count above 0 of what breaks
+/// the requirement refuses the store. Source entities are meant exactly, without their
+/// sub-entities, which have requirements of their own.
+package enum DataRequirement: Hashable, Sendable, Codable {
+    /// The source entity has no objects. Counted: its objects.
+    case noObjects(entity: String, reason: AbsenceReason)
+    /// Every object has a value for the source attribute. Counted: objects without one.
+    case noMissingValue(source: PropertyReference, destination: PropertyReference)
+    /// Every object has at most one link in the source to-many relationship. Counted: objects
+    /// with more.
+    case atMostOne(source: PropertyReference, destination: PropertyReference)
+    /// Every object has a number of links within bounds. Counted: objects with another number.
+    case linkCount(
+        source: PropertyReference, destination: PropertyReference, bounds: LinkBounds)
+    /// No two links of the source relationship lead to one object. Counted: objects with more
+    /// than one.
+    case distinctTargets(source: PropertyReference, destination: PropertyReference)
+    /// No link of the source relationship leads to an object of exactly one of these source
+    /// entities. Counted: links that do.
+    case noTargets(
+        source: PropertyReference, destination: PropertyReference, ofEntities: [String])
+    /// Objects of the destination entity and of those that inherit from it differ in these
+    /// destination attributes, objects without a value aside. Counted: objects that equal an
+    /// earlier one.
+    case unique(entity: String, attributes: [String])
+}
+
+/// Why a source entity must have no objects.
+package enum AbsenceReason: Hashable, Sendable, Codable {
+    /// This destination attribute is new, required and without a default value.
+    case requiredAttribute(PropertyReference)
+    /// This destination relationship is new and required.
+    case requiredRelationship(PropertyReference)
+    /// This destination entity is abstract.
+    case abstractEntity(String)
+}
+
+extension DataRequirement {
+    /// The rule behind it in a few words.
+    package var rule: String {
+        switch self {
+        case .noObjects(_, .requiredAttribute): "new required attribute without default"
+        case .noObjects(_, .requiredRelationship): "new required relationship"
+        case .noObjects(_, .abstractEntity): "entity becomes abstract"
+        case .noMissingValue: "attribute becomes required without default"
+        case .atMostOne: "to-many relationship becomes to-one"
+        case .linkCount: "number of links restricted"
+        case .distinctTargets: "relationship gets a to-one inverse"
+        case .noTargets: "objects leave the relationship's destination"
+        case .unique: "new uniqueness constraint"
+        }
+    }
+
+    /// What to tell the user when data break the requirement.
+    ///
+    /// - Parameter count: how many objects or links break it, as each case counts them.
+    /// - Returns: names, count, rule and remedy in two sentences.
+    package func refusal(count: Int) -> String {
+        "\(breach(count)) (rule: \(rule)). \(remedy), or migrate with a mapping model."
+    }
+
+    private func breach(_ count: Int) -> String {
+        switch self {
+        case .noObjects(let entity, let reason):
+            "entity \(entity) has \(count) \(count == 1 ? "object" : "objects"), but \(reason.text)"
+        case .noMissingValue(let source, let destination):
+            "\(Self.objects(count, of: source)) without a value, but \(destination) is required "
+                + "and has no default value"
+        case .atMostOne(let source, let destination):
+            "\(Self.objects(count, of: source)) with several links, but \(destination) is to-one"
+        case .linkCount(let source, let destination, let bounds):
+            "\(Self.objects(count, of: source)) with a number of links that \(destination) does "
+                + "not allow: \(bounds.text)"
+        case .distinctTargets(let source, let destination):
+            "relationship \(source) leads to \(count) \(count == 1 ? "object" : "objects") more "
+                + "than once, but the inverse of \(destination) is to-one"
+        case .noTargets(let source, let destination, let entities):
+            "relationship \(source) has \(count) \(count == 1 ? "link" : "links") to objects of "
+                + "\(entities.joined(separator: ", ")), which \(destination) cannot lead to"
+        case .unique(let entity, let attributes):
+            "entity \(entity) would have \(count) \(count == 1 ? "object" : "objects") equal to "
+                + "another one in \(attributes.joined(separator: ", "))"
+        }
+    }
+
+    private static func objects(_ count: Int, of source: PropertyReference) -> String {
+        "\(source) has \(count) \(count == 1 ? "object" : "objects")"
+    }
+
+    private var remedy: String {
+        switch self {
+        case .noObjects(_, .requiredAttribute(let attribute)):
+            "Give \(attribute) a default value or make it optional in the destination model"
+        case .noObjects(_, .requiredRelationship(let relationship)):
+            "Make \(relationship) optional in the destination model"
+        case .noObjects(_, .abstractEntity(let entity)):
+            "Make \(entity) concrete in the destination model"
+        case .noMissingValue(_, let attribute):
+            "Give \(attribute) a default value or make it optional in the destination model"
+        case .atMostOne(_, let relationship):
+            "Make \(relationship) to-many in the destination model"
+        case .linkCount(_, let relationship, _):
+            "Widen the bounds of \(relationship) in the destination model"
+        case .distinctTargets(_, let relationship):
+            "Make the inverse of \(relationship) to-many in the destination model"
+        case .noTargets(_, let relationship, _):
+            "Let \(relationship) lead to an entity above these in the destination model"
+        case .unique(let entity, _):
+            "Remove the uniqueness constraint of \(entity) or the duplicates"
+        }
+    }
+}
+
+extension AbsenceReason {
+    fileprivate var text: String {
+        switch self {
+        case .requiredAttribute(let attribute):
+            "\(attribute) is new and required and has no default value"
+        case .requiredRelationship(let relationship): "\(relationship) is new and required"
+        case .abstractEntity(let entity): "destination entity \(entity) is abstract"
+        }
+    }
+}

@@ -1,0 +1,52 @@
+package import ManagedObjectModel
+
+/// A mapping that follows from two models alone, by the rules of lightweight migration.
+package struct Inference: Hashable, Sendable, Codable {
+    package var mapping: Mapping
+    /// What the data must fulfil, in the order of the entity mappings; no two are equal.
+    package var requirements: [DataRequirement]
+    /// What a user should know, in the order of the entity mappings; no two are equal.
+    package var notes: [InferenceNote]
+
+    package init(mapping: Mapping, requirements: [DataRequirement], notes: [InferenceNote]) {
+        self.mapping = mapping
+        self.requirements = requirements
+        self.notes = notes
+    }
+
+    /// Infers the mapping; equal models give equal results.
+    ///
+    /// - Parameters:
+    ///   - source: the model of the store as it is.
+    ///   - destination: the model that the store is to have.
+    /// - Throws: `InferenceError` with every reason why there is none.
+    /// - Complexity: O(entities × properties, inherited ones included).
+    package init(from source: Model, to destination: Model) throws(InferenceError) {
+        var draft = InferenceDraft(from: source, to: destination)
+        draft.pairEntities()
+        draft.pairProperties()
+        draft.completeInverses()
+        draft.mapDestinationEntities()
+        draft.mapRemovedEntities()
+        draft.requireUniqueness()
+        draft.noteJoinedTables()
+        guard draft.refusals.isEmpty else {
+            throw InferenceError(refusals: draft.refusals.elements)
+        }
+        self.init(
+            mapping: Mapping(entityMappings: draft.mappings),
+            requirements: draft.requirements.elements, notes: draft.notes.elements)
+    }
+}
+
+/// Distinct elements in the order of their first appearance.
+struct DistinctList<Element: Hashable> {
+    private(set) var elements: [Element] = []
+    private var seen: Set<Element> = []
+
+    var isEmpty: Bool { elements.isEmpty }
+
+    mutating func append(_ element: Element) {
+        if seen.insert(element).inserted { elements.append(element) }
+    }
+}

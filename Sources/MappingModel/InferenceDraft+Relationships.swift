@@ -1,0 +1,109 @@
+import ManagedObjectModel
+
+/// The destinations of a relationship before and after.
+struct TargetFateKey: Hashable {
+    let source: String
+    let destination: String
+}
+
+/// What becomes of the entities to whose objects a source relationship can lead.
+struct TargetFate {
+    /// Source entities without a destination.
+    var removed: [String] = []
+    /// Source entities whose destination is not below that of the relationship.
+    var outside: [String] = []
+}
+
+/// Relationship mappings of paired entities.
+extension InferenceDraft {
+    /// Maps every stored relationship of a destination entity.
+    mutating func mapRelationships(of entity: String, from: String) -> [RelationshipMapping] {
+        var mapped: [RelationshipMapping] = []
+        for owned in destination.relationships(of: entity) {
+            let name = owned.relationship.name
+            let reference = PropertyReference(entity: entity, property: name)
+            let before = sourceRelationship[entity]?[name]
+                .flatMap { source.relationship($0, of: from) }
+            mapped.append(
+                RelationshipMapping(destination: name, source: before?.relationship.name))
+            if let before {
+                check(owned, reference, from: before, of: from)
+            } else if !LinkBounds(owned.relationship).allowsNone {
+                requirements.append(
+                    .noObjects(entity: from, reason: .requiredRelationship(owned.reference)))
+            }
+        }
+        return mapped
+    }
+
+    private mutating func check(
+        _ owned: StoredProperties.OwnedRelationship, _ reference: PropertyReference,
+        from before: StoredProperties.OwnedRelationship, of from: String
+    ) {
+        let (now, then) = (owned.relationship, before.relationship)
+        let sourceReference = PropertyReference(entity: from, property: then.name)
+        let bounds = LinkBounds(now)
+        let becomesToOne = then.isToMany && !now.isToMany
+        if becomesToOne {
+            requirements.append(.atMostOne(source: sourceReference, destination: reference))
+        }
+        if bounds.raiseLowerBound(of: LinkBounds(then))
+            || (!becomesToOne && bounds.lowerUpperBound(of: LinkBounds(then)))
+        {
+            requirements.append(
+                .linkCount(source: sourceReference, destination: reference, bounds: bounds))
+        }
+        // The source had nothing that kept the links of different objects apart.
+        if source.inverse(of: before) == nil,
+            let inverse = destination.inverse(of: owned), !inverse.relationship.isToMany
+        {
+            requirements.append(.distinctTargets(source: sourceReference, destination: reference))
+        }
+        noteOrder(now, then, owned.reference)
+        checkTargets(now, reference, from: before, sourceReference)
+    }
+
+    private mutating func noteOrder(
+        _ now: Relationship, _ before: Relationship, _ reference: PropertyReference
+    ) {
+        guard now.isToMany, before.isToMany, now.isOrdered != before.isOrdered else { return }
+        notes.append(now.isOrdered ? .orderAssigned(reference) : .orderDropped(reference))
+    }
+
+    private mutating func checkTargets(
+        _ now: Relationship, _ reference: PropertyReference,
+        from before: StoredProperties.OwnedRelationship, _ sourceReference: PropertyReference
+    ) {
+        let fate = fate(of: before.relationship.destination, in: now.destination)
+        var forbidden = fate.outside
+        if LinkBounds(now).needLinks {
+            forbidden += fate.removed
+        } else {
+            let dropped = fate.removed.filter { source.model.entities[$0]?.isAbstract == false }
+            if !dropped.isEmpty {
+                notes.append(.linksDropped(before.reference, ofEntities: dropped))
+            }
+        }
+        if !forbidden.isEmpty {
+            requirements.append(
+                .noTargets(
+                    source: sourceReference, destination: reference,
+                    ofEntities: forbidden.sorted(by: Model.precedes)))
+        }
+    }
+
+    private mutating func fate(of from: String, in entity: String) -> TargetFate {
+        let key = TargetFateKey(source: from, destination: entity)
+        if let known = targetFates[key] { return known }
+        var fate = TargetFate()
+        for target in source.model.family(of: from) {
+            if let to = destinationEntity[target.name] {
+                if !destination.model.isKind(to, of: entity) { fate.outside.append(target.name) }
+            } else {
+                fate.removed.append(target.name)
+            }
+        }
+        targetFates[key] = fate
+        return fate
+    }
+}

@@ -1,0 +1,127 @@
+import ManagedObjectModel
+
+/// An inference under way: what has been paired and found so far.
+///
+/// The steps run in the order in which `Inference` calls them; each lies in a file of its own.
+struct InferenceDraft {
+    let source: StoredProperties
+    let destination: StoredProperties
+
+    /// Source entity by destination entity.
+    var sourceEntity: [String: String] = [:]
+    /// Destination entity by source entity.
+    var destinationEntity: [String: String] = [:]
+    /// Source attribute by destination attribute, for every paired destination entity.
+    var sourceAttribute: [String: [String: String]] = [:]
+    /// Source relationship by destination relationship, for every paired destination entity.
+    var sourceRelationship: [String: [String: String]] = [:]
+    /// Where targets of relationships go, by the destinations of the relationships.
+    var targetFates: [TargetFateKey: TargetFate] = [:]
+
+    var mappings: [EntityMapping] = []
+    var usedNames: Set<String> = []
+    var refusals = DistinctList<Refusal>()
+    var requirements = DistinctList<DataRequirement>()
+    var notes = DistinctList<InferenceNote>()
+
+    init(from source: Model, to destination: Model) {
+        self.source = StoredProperties(source)
+        self.destination = StoredProperties(destination)
+    }
+
+    mutating func refuse(
+        _ rule: InferenceRule, _ entity: String, _ property: String?, _ explanation: String,
+        remedy: String
+    ) {
+        refusals.append(
+            Refusal(
+                rule: rule, entity: entity, property: property, explanation: explanation,
+                remedy: remedy))
+    }
+}
+
+// MARK: - Pairs
+
+extension InferenceDraft {
+    private static let identifierRemedy =
+        "Give each of them a renaming identifier of its own, or migrate with a mapping model."
+
+    /// Finds the source entity of every destination entity.
+    mutating func pairEntities() {
+        let matching = IdentifierMatching(
+            destinations: destination.model.numberedEntities.map(Self.identified),
+            sources: source.model.numberedEntities.map(Self.identified))
+        sourceEntity = matching.sources
+        for (to, from) in matching.sources { destinationEntity[from] = to }
+        for ambiguity in matching.ambiguities {
+            refuse(
+                .ambiguousIdentifier, ambiguity.destinations.first ?? "", nil,
+                "renaming identifier \(ambiguity.identifier) could join entity "
+                    + "\(ambiguity.destinations.joined(separator: " or ")) with source entity "
+                    + ambiguity.sources.joined(separator: " or "), remedy: Self.identifierRemedy)
+        }
+    }
+
+    /// Finds the source property of every stored property of the paired destination entities.
+    mutating func pairProperties() {
+        for entity in destination.model.numberedEntities {
+            guard let from = sourceEntity[entity.name] else { continue }
+            let matching = IdentifierMatching(
+                destinations: Self.identified(destination, entity.name),
+                sources: Self.identified(source, from))
+            for ambiguity in matching.ambiguities {
+                let property = ambiguity.destinations.first ?? ""
+                refuse(
+                    .ambiguousIdentifier, owner(of: property, entity.name), property,
+                    "renaming identifier \(ambiguity.identifier) could join property "
+                        + "\(ambiguity.destinations.joined(separator: " or ")) with source "
+                        + "property \(ambiguity.sources.joined(separator: " or "))",
+                    remedy: Self.identifierRemedy)
+            }
+            for (to, name) in matching.sources.sorted(by: { $0.key < $1.key }) {
+                recordPair(entity.name, to, from, name)
+            }
+        }
+    }
+
+    private mutating func recordPair(
+        _ entity: String, _ property: String, _ from: String, _ name: String
+    ) {
+        let isAttribute = destination.attribute(property, of: entity) != nil
+        let wasAttribute = source.attribute(name, of: from) != nil
+        guard isAttribute == wasAttribute else {
+            let (kind, before) =
+                isAttribute ? ("attribute", "relationship") : ("relationship", "attribute")
+            return refuse(
+                .propertyKindChanged, owner(of: property, entity), property,
+                "it is the \(kind) that source \(before) \(from).\(name) would become",
+                remedy: "Use another name for the new property, or migrate with a mapping model.")
+        }
+        if isAttribute {
+            sourceAttribute[entity, default: [:]][property] = name
+        } else {
+            sourceRelationship[entity, default: [:]][property] = name
+        }
+    }
+
+    private func owner(of property: String, _ entity: String) -> String {
+        destination.attribute(property, of: entity)?.owner
+            ?? destination.relationship(property, of: entity)?.owner ?? entity
+    }
+
+    private static func identified(_ entity: Entity) -> Identified {
+        Identified(name: entity.name, identifier: entity.renamingIdentifier)
+    }
+
+    private static func identified(
+        _ properties: StoredProperties, _ entity: String
+    ) -> [Identified] {
+        properties.attributes(of: entity).map {
+            Identified(name: $0.attribute.name, identifier: $0.attribute.renamingIdentifier)
+        }
+            + properties.relationships(of: entity).map {
+                Identified(
+                    name: $0.relationship.name, identifier: $0.relationship.renamingIdentifier)
+            }
+    }
+}

@@ -1,0 +1,52 @@
+/// Something that an inferred mapping does and that its user should know; nothing to decide.
+package enum InferenceNote: Hashable, Sendable, Codable {
+    /// The source entity has no destination: its objects are dropped.
+    case objectsDropped(entity: String)
+    /// The source property has no destination: its values or links are dropped.
+    case propertyDropped(PropertyReference)
+    /// Links of the source relationship to objects of removed entities are dropped.
+    case linksDropped(PropertyReference, ofEntities: [String])
+    /// Core Data computes the new derived attribute when an object is saved next.
+    case derivedLater(PropertyReference)
+    /// The derived attribute keeps its values until an object is saved, although its rule changed.
+    case derivationChanged(PropertyReference)
+    /// The bytes of the transformable attribute are carried, although its transformer changed.
+    case transformerChanged(PropertyReference)
+    /// The relationship becomes ordered: its links get the order of the keys of their objects.
+    case orderAssigned(PropertyReference)
+    /// The relationship is no longer ordered: the order of its links is dropped.
+    case orderDropped(PropertyReference)
+    /// Objects of several source tables come into the table of one root entity, so that keys
+    /// change. Core Data itself does not infer this.
+    case tablesJoined(root: String, sourceRoots: [String])
+}
+
+extension InferenceNote: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .objectsDropped(let entity):
+            "objects of \(entity) are dropped: the destination model has no such entity"
+        case .propertyDropped(let property):
+            "\(property) is dropped: the destination model has no such property"
+        case .linksDropped(let relationship, let entities):
+            "links of \(relationship) to objects of \(entities.joined(separator: ", ")) are "
+                + "dropped with those objects"
+        case .derivedLater(let attribute):
+            "\(attribute) is a new derived attribute: Core Data computes it when an object is "
+                + "saved next"
+        case .derivationChanged(let attribute):
+            "\(attribute) is derived in another way than before: its values stay until Core "
+                + "Data computes them when an object is saved next"
+        case .transformerChanged(let attribute):
+            "\(attribute) has another value transformer than before: its bytes are carried over "
+                + "unchanged"
+        case .orderAssigned(let relationship):
+            "\(relationship) becomes ordered: links get the order of their objects' keys"
+        case .orderDropped(let relationship):
+            "\(relationship) is no longer ordered: the order of its links is dropped"
+        case .tablesJoined(let root, let sourceRoots):
+            "objects of \(sourceRoots.joined(separator: ", ")) come into one table under \(root): "
+                + "the URIs of some objects change"
+        }
+    }
+}

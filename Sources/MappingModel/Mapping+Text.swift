@@ -1,0 +1,66 @@
+import ManagedObjectModel
+
+extension Mapping {
+    /// The mapping in lines of text for a person: one line an entity mapping, indented lines for
+    /// the properties that do not simply keep their name and value.
+    package var lines: [String] { entityMappings.flatMap(\.lines) }
+}
+
+extension EntityMapping {
+    /// This mapping in lines of text, as in `Mapping.lines`.
+    package var lines: [String] {
+        let source = self.source ?? ""
+        let destination = self.destination ?? ""
+        switch kind {
+        case .add: return ["add \(destination)"]
+        case .remove: return ["remove \(source)"]
+        case .copy: return ["copy \(destination)"]
+        case .transform: return ["transform \(arrow(source, destination))"] + propertyLines
+        case .custom(let policy):
+            return ["custom \(arrow(source, destination)) by \(policy)"] + propertyLines
+        }
+    }
+
+    private func arrow(_ source: String, _ destination: String) -> String {
+        source == destination ? destination : "\(source) -> \(destination)"
+    }
+
+    private var propertyLines: [String] {
+        let changedAttributes = attributes.filter { $0.value != .source($0.destination) }
+        let changedRelationships = relationships.filter { $0.source != $0.destination }
+        return changedAttributes.map { "  \($0.destination) = \($0.value.text)" }
+            + changedRelationships.map { relationship in
+                let links = relationship.source.map { "links of \($0)" } ?? "no links of its own"
+                return "  \(relationship.destination) = \(links)"
+            }
+    }
+}
+
+extension ValueExpression {
+    /// The expression for a person.
+    package var text: String {
+        switch self {
+        case .source(let attribute): attribute
+        case .sourceOrDefault(let attribute, let value): "\(attribute), else \(value.text)"
+        case .constant(let value): value.text
+        case .null: "no value"
+        }
+    }
+}
+
+extension DefaultValue {
+    /// The value for a person; binary data by its size only.
+    var text: String {
+        switch self {
+        case .integer(let number): "\(number)"
+        case .real(let number): "\(number)"
+        case .decimal(let digits): digits
+        case .boolean(let flag): flag ? "true" : "false"
+        case .text(let text): "\"\(text)\""
+        case .date(let seconds): "the date \(seconds) s after 2001-01-01 00:00:00 UTC"
+        case .data(let bytes): "\(bytes.count) bytes"
+        case .uuid: "a fixed UUID"
+        case .uri(let address): "the URI \(address)"
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import CoreDataStore
+import ManagedObjectModel
+import MappingModel
+
+/// Finds the source relation behind each relationship of the destination, and where its links
+/// lie in the source's file.
+struct RelationPlanner {
+    let context: PlanContext
+
+    /// The source relations that feed a destination relationship, seen from its own side; more
+    /// than one where entities that come together had relationships of their own.
+    ///
+    /// - Parameter key: the destination relationship by the entity that declares it.
+    func relations(feeding key: PropertyKey) -> [SourceRelation] {
+        let own = sources(of: key)
+        if !own.isEmpty {
+            return own.map { relation(sourceKey: $0, destination: key) }
+        }
+        // Nothing maps to this side; the inverse may have a source.
+        guard let inverse = inverseKey(of: key) else { return [] }
+        return sources(of: inverse).map { relation(sourceKey: $0, destination: inverse).flipped }
+    }
+
+    /// The inverse of a destination relationship, by the entity that declares it.
+    func inverseKey(of key: PropertyKey) -> PropertyKey? {
+        let model = context.destination.model
+        guard let relationship = model.relationship(key.property, of: key.entity)?.relationship,
+            let (owner, inverse) = model.inverse(of: relationship)
+        else { return nil }
+        return PropertyKey(owner.name, inverse.name)
+    }
+
+    /// Source relationships, by declaring entity, that any mapping names for this one.
+    private func sources(of key: PropertyKey) -> [PropertyKey] {
+        var result: [PropertyKey] = []
+        for mapping in context.mapping.entityMappings {
+            guard let source = mapping.source, let destination = mapping.destination,
+                context.destination.model.isKind(destination, of: key.entity),
+                let name = mapping.relationships.first(where: { $0.destination == key.property })?
+                    .source,
+                let owner = context.source.model.relationship(name, of: source)?.owner
+            else { continue }
+            let found = PropertyKey(owner.name, name)
+            if !result.contains(found) { result.append(found) }
+        }
+        return result
+    }
+
+    /// A source relationship with its storage and both ends.
+    private func relation(sourceKey: PropertyKey, destination: PropertyKey) -> SourceRelation {
+        let (source, model) = (context.source, context.source.model)
+        let relationship = model.relationship(sourceKey.property, of: sourceKey.entity)?.relationship
+        let target = relationship?.destination ?? sourceKey.entity
+        let destinationTarget =
+            context.destination.model.relationship(destination.property, of: destination.entity)?
+            .relationship.destination ?? destination.entity
+        let owners = context.targets(ofSource: sourceKey.entity) { mapping in
+            mapping.relationships.contains {
+                $0.destination == destination.property && $0.source == sourceKey.property
+            }
+        }
+        let targets = context.targets(ofSource: target) { mapping in
+            mapping.destination.map {
+                context.destination.model.isKind($0, of: destinationTarget)
+            } ?? false
+        }
+        return SourceRelation(
+            name: sourceKey.description, storage: storage(of: sourceKey),
+            owner: RelationEnd(
+                table: source.table(of: sourceKey.entity)?.name ?? "", targets: owners),
+            target: RelationEnd(table: source.table(of: target)?.name ?? "", targets: targets))
+    }
+
+    /// Where the links of a source relationship lie (format page §5, §6).
+    private func storage(of key: PropertyKey) -> RelationStorage {
+        let (source, model) = (context.source, context.source.model)
+        if let (table, column) = source.column(.toOne(key)) {
+            return .ownerColumn(
+                table: table.name, key: column.name,
+                entity: source.column(.toOneEntity(key))?.column.name,
+                ownerOrder: source.column(.order(key))?.column.name)
+        }
+        if let (table, column) = source.column(.hiddenKey(key)) {
+            return .targetColumn(
+                table: table.name, key: column.name,
+                targetOrder: source.column(.hiddenOrder(key))?.column.name)
+        }
+        if let join = source.joinTable(of: key) {
+            if join.naming == key {
+                return .join(
+                    table: join.name, owner: join.namingColumn, target: join.inverseColumn,
+                    ownerOrder: join.namingOrder, targetOrder: join.inverseOrder)
+            }
+            return .join(
+                table: join.name, owner: join.inverseColumn, target: join.namingColumn,
+                ownerOrder: join.inverseOrder, targetOrder: join.namingOrder)
+        }
+        if let relationship = model.relationship(key.property, of: key.entity)?.relationship,
+            let (owner, inverse) = model.inverse(of: relationship),
+            let (table, column) = source.column(.toOne(PropertyKey(owner.name, inverse.name)))
+        {
+            let inverseKey = PropertyKey(owner.name, inverse.name)
+            return .targetColumn(
+                table: table.name, key: column.name,
+                targetOrder: source.column(.order(inverseKey))?.column.name)
+        }
+        preconditionFailure("a stored relationship has a place in its layout")
+    }
+}
+
+extension SourceRelation {
+    /// The same links seen from the other end.
+    var flipped: SourceRelation {
+        let turned: RelationStorage =
+            switch storage {
+            case .ownerColumn(let table, let key, _, let ownerOrder):
+                .targetColumn(table: table, key: key, targetOrder: ownerOrder)
+            case .targetColumn(let table, let key, let targetOrder):
+                .ownerColumn(table: table, key: key, entity: nil, ownerOrder: targetOrder)
+            case .join(let table, let owner, let target, let ownerOrder, let targetOrder):
+                .join(
+                    table: table, owner: target, target: owner, ownerOrder: targetOrder,
+                    targetOrder: ownerOrder)
+            }
+        return SourceRelation(name: name, storage: turned, owner: target, target: owner)
+    }
+
+    /// Whether both ends move by constants and none is dropped: no object is looked up.
+    var isArithmetic: Bool {
+        owner.targets.commonOffset != nil && target.targets.commonOffset != nil
+    }
+}
