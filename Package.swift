@@ -73,7 +73,7 @@ let package = Package(
                 "DurableFiles", "Jobs", "Threads",
             ]),
         // Stores in Core Data's format, of any size, from a seed.
-        layer("StoreForge", ["CoreDataStore", "ManagedObjectModel", grdb, sqlite]),
+        layer("StoreForge", ["CoreDataStore", "ManagedObjectModel", "DurableFiles"]),
 
         // The command line.
         layer(
@@ -97,6 +97,12 @@ let package = Package(
             swiftSettings: settings),
         tests("ManagedObjectModelTests", ["ManagedObjectModel", "TestSupport", grdb]),
         tests("MappingModelTests", ["MappingModel", "ManagedObjectModel", "TestSupport"]),
+        tests(
+            "StoreForgeTests",
+            [
+                "StoreForge", "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles",
+                "TestSupport",
+            ]),
         tests("TidyTests", []),
     ]
 )

@@ -57,6 +57,10 @@ package final class Connection {
         } catch {
             throw .inputOutput(path: path, reason: "\(error)")
         }
+        // GRDB's hooks expect every commit to come through GRDB, and trap where one comes from the
+        // handle. Nothing here observes transactions.
+        sqlite3_commit_hook(handle, nil, nil)
+        sqlite3_rollback_hook(handle, nil, nil)
         // Triggers and views never run. Files that we make are written without a journal, which
         // defensive mode would forbid.
         let code = godwit_sqlite_harden(handle, mode == .create ? 0 : 1)
