@@ -82,7 +82,8 @@ let package = Package(
                 "LocalRun", "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel",
                 "ManagedObjectModel", "DurableFiles", "Jobs", arguments,
             ]),
-        .executableTarget(name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
+        .executableTarget(
+            name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
         // The benchmarks.
         .executableTarget(
             name: "godwit-bench",
@@ -103,6 +104,8 @@ let package = Package(
                 "StoreForge", "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles",
                 "TestSupport",
             ]),
+        tests("DurableFilesTests", ["DurableFiles", "CLinux", "TestSupport"]),
+        tests("ThreadsTests", ["Threads", "TestSupport"]),
         tests("TidyTests", []),
     ]
 )

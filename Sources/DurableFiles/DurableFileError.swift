@@ -90,7 +90,7 @@ extension DurableFileError: CustomStringConvertible {
         case EEXIST, ENOTEMPTY: "it is there already: move it away or choose another name"
         case EROFS: "its file system is mounted read-only: choose another folder"
         case EIO:
-            "the device failed, and what was written may be lost: check the disk before trying again"
+            "the device failed and writes may be lost: check the disk before trying again"
         case ESTALE: "the network file system lost it: mount it again"
         case EMFILE, ENFILE: "raise the limit of open files (ulimit -n)"
         case EXDEV: "both names must lie on one file system"

@@ -40,8 +40,11 @@ extension DurableFileSystem {
     /// database that SQLite has open, see `OpenFile`.
     ///
     /// - Parameters:
+    ///   - source: a regular file.
+    ///   - destination: a name that is free.
     ///   - permissions: of the clone, exactly.
     ///   - observe: called after every piece; may stop the work.
+    /// - Returns: how the bytes were copied, and how many there are.
     /// - Throws: `DurableFileError`, among them `changedMeanwhile` for a source that shrank and
     ///   `stopped`. After any failure the destination is removed, unless it was there before.
     /// - Complexity: O(1) for a reflink, else O(bytes that are not holes).

@@ -22,8 +22,11 @@ extension DurableFileSystem {
     /// names of 255 bytes work.
     ///
     /// - Parameters:
+    ///   - destination: the file's name; its folder must exist.
     ///   - permissions: of the file, exactly.
-    ///   - body: writes the file through the handle; its result is handed on.
+    ///   - existing: what happens where the name is taken.
+    ///   - body: writes the file through the handle.
+    /// - Returns: what the body returns.
     /// - Throws: what the body throws, or `DurableFileError`. After a failure the name holds
     ///   what it held before, unless the very last step failed (the folder's sync): then it
     ///   holds the new file, which a power cut may still undo. No temporary file is left.

@@ -31,7 +31,9 @@ struct RelationNaming {
     private mutating func enterNames(of entity: Entity, parent: NameTable?) {
         var table = NameTable()
         for name in parent?.names ?? ["_ent", "_pk", "_opt"] { table.enter(name) }
-        let attributes = model.allAttributes(of: entity.name).flatMap { $0.attribute.storedElements }
+        let attributes = model.allAttributes(of: entity.name).flatMap {
+            $0.attribute.storedElements
+        }
         let own = Set(
             entity.attributes.filter { !$0.isTransient }.flatMap(\.storedElements).map(\.path))
         for name in slotOrder(attributes.map(\.path)) where own.contains(name) {

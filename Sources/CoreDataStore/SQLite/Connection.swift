@@ -16,6 +16,8 @@ package final class Connection {
         case readWrite
         /// Make a file of our own, or write one that we made.
         case create
+        /// An empty database in memory, in which triggers and views can be compiled.
+        case memory
     }
 
     /// The file, as errors name it.
@@ -63,8 +65,10 @@ package final class Connection {
         sqlite3_rollback_hook(handle, nil, nil)
         // Triggers and views never run. Files that we make are written without a journal, which
         // defensive mode would forbid.
-        let code = godwit_sqlite_harden(handle, mode == .create ? 0 : 1)
-        guard code == SQLITE_OK else { throw failure(code) }
+        if mode != .memory {
+            let code = godwit_sqlite_harden(handle, mode == .create ? 0 : 1)
+            guard code == SQLITE_OK else { throw failure(code) }
+        }
         sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 10)
         try execute("PRAGMA mmap_size = 0; PRAGMA cache_size = -\(cacheKibibytes)")
         try execute("PRAGMA cell_size_check = ON; PRAGMA temp_store = FILE")
@@ -104,6 +108,7 @@ package final class Connection {
             case .immutable: "?mode=ro&immutable=1"
             case .readWrite: "?mode=rw"
             case .create: "?mode=rwc"
+            case .memory: "?mode=memory"
             }
         return String(decoding: name, as: UTF8.self) + suffix
     }
@@ -126,6 +131,18 @@ extension Connection {
         let code = sqlite3_prepare_v2(handle, sql, -1, &pointer, nil)
         guard code == SQLITE_OK, let pointer else { throw failure(code) }
         return Statement(pointer, connection: self)
+    }
+
+    /// Runs one statement that makes a schema object, as a file of strangers holds it.
+    ///
+    /// - Throws: `StoreError.notAStore` for a text that is anything else.
+    package func create(_ object: SchemaObject) throws(StoreError) {
+        guard let sql = object.sql, object.isCreateStatement else {
+            throw .notAStore(
+                path: path, reason: "the schema holds an unexpected statement for \(object.name)")
+        }
+        // Compiles the first statement alone, whatever may stand behind it.
+        try prepare(sql).run()
     }
 
     /// Runs a body inside a transaction, which is rolled back when the body throws.
@@ -152,6 +169,9 @@ extension Connection {
         try execute("ATTACH \(SQLText.text(name)) AS \(schema)")
         try execute("PRAGMA \(schema).mmap_size = 0; PRAGMA \(schema).cache_size = -1024")
     }
+
+    /// Rows that the last statement inserted, changed or deleted.
+    package var changes: Int64 { sqlite3_changes64(handle) }
 
     /// Detaches a schema.
     package func detach(_ schema: String) throws(StoreError) {

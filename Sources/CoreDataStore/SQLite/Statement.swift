@@ -75,7 +75,8 @@ package final class Statement {
         guard let start = sqlite3_column_blob(pointer, index) else {
             return UnsafeRawBufferPointer(start: nil, count: 0)
         }
-        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(pointer, index)))
+        let count = Int(sqlite3_column_bytes(pointer, index))
+        return UnsafeRawBufferPointer(start: start, count: count)
     }
 
     /// The bytes of a text or blob, copied; nil for NULL.

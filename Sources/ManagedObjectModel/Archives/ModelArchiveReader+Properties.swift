@@ -3,11 +3,8 @@ extension ModelArchiveReader {
     /// The most composite attributes inside each other.
     static let compositeDepthLimit = 16
 
-    /// Reads an attribute.
-    ///
-    /// - Parameters:
-    ///   - place: entity and attribute, for messages.
-    ///   - depth: composite attributes around it.
+    /// Reads an attribute; the place is its entity and name, for messages, and the depth the
+    /// number of composite attributes around it.
     mutating func attribute(
         _ object: ArchivedObject, place: String, name: String, depth: Int
     ) throws(ModelError) -> Attribute {

@@ -116,8 +116,9 @@ struct ModelArchiveReader {
         }
     }
 
-    /// Lists of names: uniqueness constraints, compound indexes. Where an archive has property
-    /// objects in place of names, their names count.
+    /// Lists of names: uniqueness constraints, compound indexes.
+    ///
+    /// Where an archive has property objects in place of names, their names count.
     private mutating func nameLists(
         _ reference: PropertyList?
     ) throws(ModelError) -> [[String]] {

@@ -198,9 +198,7 @@ extension ModelArchiveWriter {
 
     // MARK: - Values
 
-    /// A default value or the constant of a predicate.
-    ///
-    /// - Parameter name: entity and property, for messages.
+    /// A default value or the constant of a predicate; the name is for messages.
     mutating func value(
         _ value: DefaultValue?, of name: String
     ) throws(ModelError) -> PropertyList {

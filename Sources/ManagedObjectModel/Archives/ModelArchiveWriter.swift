@@ -13,8 +13,9 @@ struct ModelArchiveWriter {
     private(set) var properties: [PropertyKey: PropertyList] = [:]
     /// How many index elements were expressions so far: they are numbered over the model.
     var expressionCount = 0
-    /// Whether entities get a list of fetch indexes, even an empty one. Archives from before
-    /// fetch indexes have none, and Core Data then goes by `NSIsIndexed`.
+    /// Whether entities get a list of fetch indexes, even an empty one.
+    ///
+    /// Archives from before fetch indexes have none, and Core Data then goes by `NSIsIndexed`.
     private let hasFetchIndexes: Bool
 
     /// Slots without a value in an `NSKnownKeysDictionary1` hold this text.

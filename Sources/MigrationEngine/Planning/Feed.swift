@@ -46,7 +46,7 @@ package enum Cell: Hashable, Sendable, Codable {
     /// A key of an object in a source table, moved by the offset that its entity has.
     case key(String, entityColumn: String?, table: String, targets: [Target])
     /// The entity number of a key's target, in the destination's numbers.
-    case entityNumber(String, entityColumn: String?, targets: [Target])
+    case entityNumber(String, entityColumn: String?, table: String, targets: [Target])
 }
 
 /// What becomes of links to objects of one source entity.
@@ -55,6 +55,7 @@ package struct Target: Hashable, Sendable, Codable {
     /// Where those objects are in the destination; nil when they are dropped.
     package var place: Place?
 
+    /// An entity number and an offset of keys, both of the destination.
     package struct Place: Hashable, Sendable, Codable {
         package var number: Int64
         package var offset: Int64

@@ -97,7 +97,8 @@ struct FeedPlanner {
             }
         case .toOneEntity(let key):
             return ownCell(key, for: entity, in: feed) { key, entityColumn, end in
-                .entityNumber(key, entityColumn: entityColumn, targets: end.targets)
+                .entityNumber(
+                    key, entityColumn: entityColumn, table: end.table, targets: end.targets)
             }
         case .order(let key):
             return orderCell(key, column: column, for: entity, in: feed)
@@ -172,7 +173,7 @@ extension FeedPlanner {
         where relation.owner.feeds(entity) {
             if case .ownerColumn(let table, let column, let entityColumn, _) = relation.storage,
                 table == feed.sourceTable,
-                entityColumn != nil || relation.target.targets.canDoWithoutLookup
+                entityColumn != nil || canDoWithoutLookup(key, relation.target.targets)
             {
                 return make(column, entityColumn, relation.target)
             }
@@ -185,6 +186,13 @@ extension FeedPlanner {
                 isOrdered: relation.storage.ownerOrder != nil, rank: .ownerRank)
         }
         return nil
+    }
+
+    /// Whether a target's key tells all that the destination's columns ask for.
+    private func canDoWithoutLookup(_ key: PropertyKey, _ targets: [Target]) -> Bool {
+        guard targets.canDoWithoutLookup else { return false }
+        let needsNumber = context.destination.column(.toOneEntity(key)) != nil
+        return !needsNumber || targets.count == 1 || targets.commonNumber != nil
     }
 
     /// Leaves columns to the link stage: a place in a list comes along where the source has
@@ -212,7 +220,7 @@ extension FeedPlanner {
         where relation.owner.feeds(entity) {
             guard case .ownerColumn(let table, _, let entityColumn, let order) = relation.storage,
                 table == feed.sourceTable,
-                entityColumn != nil || relation.target.targets.canDoWithoutLookup
+                entityColumn != nil || canDoWithoutLookup(key, relation.target.targets)
             else { continue }
             if let order { return .column(order) }
             links.append(

@@ -126,6 +126,7 @@ package struct Resources: Hashable, Sendable, Codable {
 
 /// What happens to one table, for people.
 package struct TableOutcome: Hashable, Sendable, Codable {
+    /// What becomes of the table.
     package enum Action: String, Hashable, Sendable, Codable {
         case copied, rebuilt, added, dropped
     }

@@ -1,0 +1,70 @@
+package import CoreDataStore
+package import DurableFiles
+package import ManagedObjectModel
+package import MigrationEngine
+
+/// Where a store is to go.
+package enum DestinationChoice: Sendable {
+    /// Another model.
+    case model(DestinationModel)
+    /// The store's own model: everything is rewritten and must come out equal.
+    case itself
+}
+
+/// One store to migrate on this machine, result beside the original.
+package struct MigrationRequest: Sendable {
+    /// The original.
+    package var store: FilePath
+    /// The result's path; nothing may be there yet.
+    package var output: FilePath
+    /// The folder of the run: snapshot, shards, plan. It is made if it is not there; what a
+    /// finished run leaves in it is the plan and the report.
+    package var state: FilePath
+    package var destination: DestinationChoice
+    /// The source's model, for a store that holds none.
+    package var sourceModel: Model?
+    package var options: PlanOptions
+    /// Jobs at a time; at least 1.
+    package var slots: Int
+
+    package init(
+        store: FilePath, output: FilePath, state: FilePath, destination: DestinationChoice,
+        sourceModel: Model? = nil, options: PlanOptions = PlanOptions(), slots: Int = 2
+    ) {
+        self.store = store
+        self.output = output
+        self.state = state
+        self.destination = destination
+        self.sourceModel = sourceModel
+        self.options = options
+        self.slots = slots
+    }
+}
+
+/// What a run is doing, for a live view or for lines.
+package enum RunEvent: Sendable {
+    /// A step begins; jobs are how many it consists of, 0 where that has no meaning.
+    case began(RunStep, jobs: Int)
+    /// A job of a step is done.
+    case jobDone(RunStep, rows: Int64, bytes: Int64)
+    case ended(RunStep)
+}
+
+/// The steps of a run as a person follows them.
+package enum RunStep: String, Sendable, CaseIterable {
+    case prepare, copy, merge, link, index, validate, publish
+}
+
+/// How a store's migration ended.
+package struct MigrationOutcome: Sendable {
+    package let plan: MigrationPlan
+    package let validation: ValidationReport
+    /// The result; nil where validation failed and nothing was published.
+    package let output: FilePath?
+    /// Bytes of the result's database.
+    package let outputBytes: Int64
+    /// Seconds of each step, by the clock that was handed in.
+    package let seconds: [RunStep: Double]
+    /// Oddities of the source, in words.
+    package let oddities: [String]
+}

@@ -1,0 +1,105 @@
+import CoreDataStore
+import ManagedObjectModel
+
+/// Cells and selections as SQL over a source attached as `src`, whose row is called `s`.
+struct CellSQL {
+    let dangling: DanglingPolicy
+
+    /// The expression of a column that gives rows of different entities different cells.
+    ///
+    /// - Parameter isWhole: whether the cells cover every row that is read, so that a single
+    ///   cell needs no condition.
+    /// - Throws: `EngineError.internalError` for a default that SQL cannot write.
+    func expression(_ column: FeedColumn, entities: Set<Int64>) throws(EngineError) -> String {
+        guard let first = column.cells.first else { return "NULL" }
+        if column.cells.count == 1, Set(first.sourceNumbers).isSuperset(of: entities) {
+            return try expression(first.cell)
+        }
+        var cases = ""
+        for entry in column.cells {
+            cases += " WHEN s.Z_ENT \(Self.membership(entry.sourceNumbers)) "
+            cases += "THEN \(try expression(entry.cell))"
+        }
+        return "CASE\(cases) END"
+    }
+
+    /// One cell.
+    func expression(_ cell: Cell) throws(EngineError) -> String {
+        switch cell {
+        case .column(let name): return Self.column(name)
+        case .columnOrDefault(let name, let value):
+            return "ifnull(\(Self.column(name)), \(try Self.literal(value)))"
+        case .constant(let value): return try Self.literal(value)
+        case .addingPrefix(let name):
+            // Joining blobs gives text of the same bytes; the cast makes it a blob again.
+            return "CAST(x'01' || \(Self.column(name)) AS BLOB)"
+        case .removingPrefix(let name):
+            let value = Self.column(name)
+            return "CASE substr(\(value), 1, 1) WHEN x'02' THEN "
+                + "\(ExternalDataFunction.name)(\(value)) ELSE substr(\(value), 2) END"
+        case .key(let name, let entity, let table, let targets):
+            let moved = key(Self.column(name), entity.map(Self.column), targets)
+            return existing(moved, key: Self.column(name), table: table, targets: targets)
+        case .entityNumber(let name, let entity, let table, let targets):
+            let number = entityNumber(Self.column(name), entity.map(Self.column), targets)
+            return existing(number, key: Self.column(name), table: table, targets: targets)
+        }
+    }
+
+    /// A key moved by its target's offset; NULL for targets that are dropped.
+    func key(_ key: String, _ entity: String?, _ targets: [Target]) -> String {
+        if let offset = targets.commonOffset { return Self.moved(key, by: offset) }
+        guard let entity else { return "NULL" }
+        let cases = targets.compactMap { target in
+            target.place.map { "WHEN \(target.sourceNumber) THEN \(Self.moved(key, by: $0.offset))" }
+        }
+        return cases.isEmpty ? "NULL" : "CASE \(entity) \(cases.joined(separator: " ")) END"
+    }
+
+    /// The destination's number of a target's entity; NULL for targets that are dropped.
+    func entityNumber(_ key: String, _ entity: String?, _ targets: [Target]) -> String {
+        guard let entity else {
+            guard let number = targets.commonNumber else { return "NULL" }
+            return "CASE WHEN \(key) IS NOT NULL THEN \(number) END"
+        }
+        if targets.allSatisfy({ $0.place?.number == $0.sourceNumber }) { return entity }
+        let cases = targets.compactMap { target in
+            target.place.map { "WHEN \(target.sourceNumber) THEN \($0.number)" }
+        }
+        return cases.isEmpty ? "NULL" : "CASE \(entity) \(cases.joined(separator: " ")) END"
+    }
+
+    /// The expression, or NULL where the target's row is gone and the user wants that.
+    private func existing(
+        _ expression: String, key: String, table: String, targets: [Target]
+    ) -> String {
+        guard dangling == .nullify else { return expression }
+        return "CASE WHEN \(Self.exists(key, table, targets)) THEN \(expression) END"
+    }
+
+    /// Whether a target's row is there, of an entity that is carried over.
+    static func exists(_ key: String, _ table: String, _ targets: [Target]) -> String {
+        let kept = targets.filter { $0.place != nil }.map(\.sourceNumber)
+        return "EXISTS (SELECT 1 FROM src.\(SQLText.quoted(table)) x WHERE x.Z_PK = \(key) "
+            + "AND x.Z_ENT \(membership(kept)))"
+    }
+
+    static func column(_ name: String) -> String { "s.\(SQLText.quoted(name))" }
+
+    static func moved(_ key: String, by offset: Int64) -> String {
+        offset == 0 ? key : "\(key) + \(offset)"
+    }
+
+    /// `= n` or `IN (…)`.
+    static func membership(_ numbers: [Int64]) -> String {
+        if numbers.count == 1, let only = numbers.first { return "= \(only)" }
+        return "IN (\(numbers.sorted().map(String.init).joined(separator: ", ")))"
+    }
+
+    private static func literal(_ value: DefaultValue) throws(EngineError) -> String {
+        guard let literal = SQLText.literal(value) else {
+            throw .internalError("a default value is no number that a column can hold")
+        }
+        return literal
+    }
+}

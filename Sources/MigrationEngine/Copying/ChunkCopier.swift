@@ -1,0 +1,92 @@
+import CoreDataStore
+import DurableFiles
+import GRDB
+import Jobs
+import ManagedObjectModel
+
+/// Copies chunks into a database: a shard of its own, or the destination itself.
+///
+/// The connection's main schema is written; the source is attached as `src`.
+struct ChunkCopier {
+    let file: PlanFile
+    let connection: Connection
+
+    private var plan: MigrationPlan { file.plan }
+
+    /// Attaches the source and what else the chunks read.
+    ///
+    /// - Throws: `EngineError.store` for files that cannot be attached.
+    func attach(
+        source: FilePath, support: FilePath?, routes: [Int: FilePath]
+    ) throws(EngineError) {
+        try EngineError.translating {
+            try connection.attachImmutable(source, as: "src")
+            for (_, route) in routes { try connection.attachImmutable(route, as: "route") }
+            ExternalDataFunction.register(connection, folder: support)
+        }
+    }
+
+    /// Copies the rows of one chunk, in ascending keys.
+    ///
+    /// - Returns: the rows written.
+    /// - Throws: `EngineError` with SQLite's reason.
+    func copy(_ chunk: Chunk) throws(EngineError) -> Int64 {
+        let sql = try statement(chunk)
+        return try EngineError.translating {
+            try connection.execute(sql)
+            return connection.changes
+        }
+    }
+
+    private func statement(_ chunk: Chunk) throws(EngineError) -> String {
+        switch chunk.subject {
+        case .feed(let place):
+            guard plan.feeds.indices.contains(place) else {
+                throw .internalError("a chunk names feed \(place), which the plan has not")
+            }
+            let feed = plan.feeds[place]
+            return try FeedSQL(plan: plan, feed: feed, tableEntities: entities(of: feed.sourceTable))
+                .statement(chunk.selection)
+        case .join(let place, let feed):
+            guard plan.joins.indices.contains(place),
+                plan.joins[place].feeds.indices.contains(feed)
+            else {
+                throw .internalError("a chunk names join \(place), which the plan has not")
+            }
+            guard case .keys(let range) = chunk.selection else {
+                throw .internalError("a join's chunk is not a range of keys")
+            }
+            return statement(plan.joins[place], feed: feed, range: range)
+        }
+    }
+
+    private func entities(of table: String) -> Set<Int64> {
+        guard let layout = file.source.tables.first(where: { $0.name == table }) else { return [] }
+        return Set(
+            file.source.model.family(of: layout.rootEntity).compactMap {
+                file.source.number(of: $0.name).map { Int64($0) }
+            })
+    }
+
+    private func statement(_ join: JoinPlan, feed place: Int, range: KeyRange) -> String {
+        let feed = join.feeds[place]
+        let query = RelationSQL(relation: feed.relation, dangling: plan.options.dangling).query(
+            .row(range),
+            ranks: RelationSQL.Ranks(
+                owner: join.ownerOrder != nil && feed.relation.storage.ownerOrder == nil,
+                target: join.targetOrder != nil && feed.relation.storage.targetOrder == nil))
+        var names = [join.ownerColumn, join.targetColumn]
+        var values = ["o", "t"]
+        if let order = join.ownerOrder {
+            names.append(order)
+            values.append("oo")
+        }
+        if let order = join.targetOrder {
+            names.append(order)
+            values.append("tt")
+        }
+        return "INSERT INTO main.\(SQLText.quoted(join.table)) "
+            + "(\(names.map(SQLText.quoted).joined(separator: ", "))) "
+            + "SELECT \(values.joined(separator: ", ")) FROM (\(query))"
+    }
+}

@@ -1,0 +1,28 @@
+import Foundation
+import CoreDataStore
+import DurableFiles
+import GRDB
+
+/// An SQL function that reads a file of external data: for attributes that stop to allow
+/// external storage.
+enum ExternalDataFunction {
+    static let name = "godwit_external_data"
+    /// The largest value that SQLite takes by default, in bytes.
+    static let limit = 1_000_000_000
+
+    /// Makes the function known to a connection.
+    ///
+    /// The function throws for a reference whose file is not there: the value cannot be made.
+    static func register(_ connection: Connection, folder: FilePath?) {
+        let function = DatabaseFunction(name, argumentCount: 1, pure: true) { values in
+            guard let data = Data.fromDatabaseValue(values[0]) else { return nil }
+            let reference = data.withUnsafeBytes { ExternalReference($0) }
+            guard case .file(let file) = reference, let folder else {
+                throw DatabaseError(message: "a reference to external data cannot be read")
+            }
+            return Data(
+                try DurableFileSystem().contents(of: folder.appending(file), limit: limit))
+        }
+        connection.queue.inDatabase { $0.add(function: function) }
+    }
+}

@@ -1,0 +1,135 @@
+import CoreDataStore
+
+/// The links of a source relation as a query over a source attached as `src`.
+///
+/// Its rows are called: `o`, `t` the destination keys of owner and target, `te` the destination
+/// number of the target's entity, `oo` the owner's place in the target's list, `tt` the
+/// target's place in the owner's list. Links with a dropped end are left out.
+struct RelationSQL {
+    let relation: SourceRelation
+    let dangling: DanglingPolicy
+
+    /// Which links a chunk holds, in source keys.
+    enum Bound {
+        /// Of the table that holds the links: its rowid.
+        case row(KeyRange)
+        case owner(KeyRange)
+        case target(KeyRange)
+    }
+
+    /// Whether places in lists have to be made up.
+    struct Ranks {
+        var owner = false
+        var target = false
+    }
+
+    /// The query, in the order of the table that holds the links.
+    func query(_ bound: Bound, ranks: Ranks = Ranks()) -> String {
+        let ends = (owner: ownerEnd, target: targetEnd)
+        let cells = CellSQL(dangling: dangling)
+        let owner = cells.key(ends.owner.key, ends.owner.entity, relation.owner.targets)
+        let target = cells.key(ends.target.key, ends.target.entity, relation.target.targets)
+        let entity = cells.entityNumber(
+            ends.target.key, ends.target.entity, relation.target.targets)
+        let orders = orderColumns
+        let ownerOrder =
+            ranks.owner ? Self.rank(over: ends.target.key, by: ends.owner.key) : orders.owner
+        let targetOrder =
+            ranks.target ? Self.rank(over: ends.owner.key, by: ends.target.key) : orders.target
+        let conditions = conditions(bound, ends.owner, ends.target, owner: owner, target: target)
+        return "SELECT \(owner) AS o, \(target) AS t, \(entity) AS te, "
+            + "\(ownerOrder) AS oo, \(targetOrder) AS tt "
+            + "FROM src.\(SQLText.quoted(relation.storage.table)) s"
+            + "\(ends.owner.join)\(ends.target.join) "
+            + "WHERE \(conditions.joined(separator: " AND "))"
+            + (ranks.owner || ranks.target ? "" : " ORDER BY s.rowid")
+    }
+
+    /// How one end is found in the row of a link.
+    private struct End {
+        let key: String
+        /// The end's entity number: from the row, or looked up; nil where it is not needed.
+        let entity: String?
+        /// The look-up, if any.
+        let join: String
+        /// Whether the row of the link is the end's own row.
+        let isRow: Bool
+    }
+
+    private var ownerEnd: End {
+        switch relation.storage {
+        case .ownerColumn:
+            return End(key: "s.Z_PK", entity: "s.Z_ENT", join: "", isRow: true)
+        case .targetColumn(_, let key, _):
+            return lookedUp(CellSQL.column(key), relation.owner, alias: "lo", needsNumber: false)
+        case .join(_, let owner, _, _, _):
+            return lookedUp(CellSQL.column(owner), relation.owner, alias: "lo", needsNumber: false)
+        }
+    }
+
+    private var targetEnd: End {
+        switch relation.storage {
+        case .ownerColumn(_, let key, let entity?, _):
+            return End(
+                key: CellSQL.column(key), entity: CellSQL.column(entity), join: "", isRow: false)
+        case .ownerColumn(_, let key, nil, _):
+            return lookedUp(CellSQL.column(key), relation.target, alias: "lt", needsNumber: true)
+        case .targetColumn:
+            return End(key: "s.Z_PK", entity: "s.Z_ENT", join: "", isRow: true)
+        case .join(_, _, let target, _, _):
+            return lookedUp(CellSQL.column(target), relation.target, alias: "lt", needsNumber: true)
+        }
+    }
+
+    private func lookedUp(
+        _ key: String, _ end: RelationEnd, alias: String, needsNumber: Bool
+    ) -> End {
+        let isKnown =
+            end.targets.commonOffset != nil && (!needsNumber || end.targets.commonNumber != nil)
+        guard !isKnown else { return End(key: key, entity: nil, join: "", isRow: false) }
+        return End(
+            key: key, entity: "\(alias).Z_ENT",
+            join: " LEFT JOIN src.\(SQLText.quoted(end.table)) \(alias) ON \(alias).Z_PK = \(key)",
+            isRow: false)
+    }
+
+    private var orderColumns: (owner: String, target: String) {
+        (
+            relation.storage.ownerOrder.map(CellSQL.column) ?? "NULL",
+            relation.storage.targetOrder.map(CellSQL.column) ?? "NULL"
+        )
+    }
+
+    private func conditions(
+        _ bound: Bound, _ ownerEnd: End, _ targetEnd: End, owner: String, target: String
+    ) -> [String] {
+        var conditions =
+            switch bound {
+            case .row(let range): range.conditions(on: "s.rowid")
+            case .owner(let range): range.conditions(on: ownerEnd.key)
+            case .target(let range): range.conditions(on: targetEnd.key)
+            }
+        for (end, told, expression) in [
+            (ownerEnd, relation.owner, owner), (targetEnd, relation.target, target),
+        ] {
+            let kept = told.targets.filter { $0.place != nil }.map(\.sourceNumber)
+            if end.isRow {
+                conditions.append("s.Z_ENT \(CellSQL.membership(kept))")
+            } else {
+                conditions.append("\(end.key) IS NOT NULL")
+                if told.targets.commonOffset == nil {
+                    conditions.append("\(expression) IS NOT NULL")
+                }
+                if dangling == .nullify {
+                    conditions.append(CellSQL.exists(end.key, told.table, told.targets))
+                }
+            }
+        }
+        return conditions
+    }
+
+    // The first place is 2048, the step 1024 (format page §5.3).
+    private static func rank(over holder: String, by member: String) -> String {
+        "1024 + 1024 * row_number() OVER (PARTITION BY \(holder) ORDER BY \(member))"
+    }
+}

@@ -1,0 +1,142 @@
+import CoreDataStore
+import DurableFiles
+package import Jobs
+import Synchronization
+
+/// Runs copy and link jobs: a job in, a shard and a receipt out.
+///
+/// Synchronous, without network and clock; each job opens its own connections. One runner serves
+/// the slots of a process: what it keeps are plans that it has read.
+package final class JobRunner: Sendable {
+    private let environment: JobEnvironment
+    private let plans = Mutex<[String: PlanFile]>([:])
+
+    /// The most plans that are kept; the oldest are read again.
+    private static let planLimit = 8
+
+    package init(environment: JobEnvironment) { self.environment = environment }
+
+    /// Runs one attempt.
+    ///
+    /// - Throws: `EngineError`; the attempt's folder then holds nothing of use.
+    package func run(_ job: Job, attempt: Attempt) throws(EngineError) -> Receipt {
+        guard job.engine == Planner.engineVersion else {
+            throw .wrongPlan("engine \(job.engine) made the job")
+        }
+        let file = try plan(of: job)
+        switch job.work {
+        case .copy(let chunk): return try copy(chunk, job, attempt, file)
+        case .link(let chunk): return try link(chunk, job, attempt, file)
+        case .sumSource, .sumDestination, .whole:
+            throw .internalError("job \(job.work.name) is not one that writes a shard")
+        }
+    }
+
+    private func plan(of job: Job) throws(EngineError) -> PlanFile {
+        if let known = plans.withLock({ $0[job.planDigest] }) { return known }
+        let file = try PlanFile(reading: environment.resolve(job.plan), digest: job.planDigest)
+        plans.withLock { plans in
+            if plans.count >= Self.planLimit { plans.removeAll() }
+            plans[job.planDigest] = file
+        }
+        return file
+    }
+
+    private func copy(
+        _ number: Int, _ job: Job, _ attempt: Attempt, _ file: PlanFile
+    ) throws(EngineError) -> Receipt {
+        guard file.plan.chunks.indices.contains(number) else {
+            throw .internalError("job \(job.work.name) names a chunk that the plan has not")
+        }
+        let chunk = file.plan.chunks[number]
+        return try shard(job, attempt) { connection throws(EngineError) in
+            let table = try EngineError.translating { try self.createTable(chunk, file, connection) }
+            let copier = ChunkCopier(file: file, connection: connection)
+            try copier.attach(
+                source: environment.resolve(job.source),
+                support: job.sourceSupport.map { reference throws(EngineError) in
+                    try environment.resolve(reference)
+                }, routes: routes(of: chunk, job))
+            return (try copier.copy(chunk), table)
+        }
+    }
+
+    private func routes(of chunk: Chunk, _ job: Job) throws(EngineError) -> [Int: FilePath] {
+        switch chunk.selection {
+        case .routes(let route, _, _), .remainder(let route, _):
+            return [route: try environment.resolve(RouteFile.reference(job.plan, route))]
+        case .keys, .entities: return [:]
+        }
+    }
+
+    private func createTable(
+        _ chunk: Chunk, _ file: PlanFile, _ connection: Connection
+    ) throws -> String {
+        switch chunk.subject {
+        case .feed(let place):
+            let name = file.plan.feeds[place].destinationTable
+            guard let table = file.destination.tables.first(where: { $0.name == name }) else {
+                throw EngineError.internalError("the destination has no table \(name)")
+            }
+            try connection.execute(table.sql)
+            return name
+        case .join(let place, _):
+            let name = file.plan.joins[place].table
+            guard let join = file.destination.joinTables.first(where: { $0.name == name }) else {
+                throw EngineError.internalError("the destination has no table \(name)")
+            }
+            // Without its primary key: rows keep the order of the source, and the destination
+            // checks that they differ.
+            let columns = join.columnNames.map { "\($0) INTEGER" }.joined(separator: ", ")
+            try connection.execute("CREATE TABLE \(name) (\(columns))")
+            return name
+        }
+    }
+
+    private func link(
+        _ number: Int, _ job: Job, _ attempt: Attempt, _ file: PlanFile
+    ) throws(EngineError) -> Receipt {
+        guard file.plan.linkChunks.indices.contains(number) else {
+            throw .internalError("job \(job.work.name) names a chunk that the plan has not")
+        }
+        let chunk = file.plan.linkChunks[number]
+        let link = file.plan.links[chunk.link]
+        return try shard(job, attempt) { connection throws(EngineError) in
+            let writer = LinkWriter(file: file, connection: connection)
+            try writer.createTable(link)
+            let source = try environment.resolve(job.source)
+            try EngineError.translating { try connection.attachImmutable(source, as: "src") }
+            return (try writer.write(chunk, link: link), "link")
+        }
+    }
+
+    /// Makes a shard in the attempt's folder, publishes it, and writes the receipt.
+    private func shard(
+        _ job: Job, _ attempt: Attempt,
+        _ body: (Connection) throws(EngineError) -> (rows: Int64, table: String)
+    ) throws(EngineError) -> Receipt {
+        let folder = try environment.resolve(attempt.folder)
+        let files = environment.files
+        return try EngineError.translating {
+            try files.makeFolders(folder)
+            let temporary = folder.appending("shard.unpublished")
+            if try FileStatus.ifPresent(temporary) != nil { try files.remove(temporary) }
+            try files.create(temporary).close()
+            let connection = try Connection(
+                path: temporary, mode: .create, cacheKibibytes: job.limits.cacheKibibytes)
+            try connection.execute(StoreBuilder.bulkPragmas)
+            let made = try body(connection)
+            try connection.close()
+            let published = folder.appending("shard.sqlite")
+            try files.publishFile(temporary, as: published)
+            let content = try ContentDigest.hexadecimal(of: published, files: files)
+            let reference = FileReference(
+                root: attempt.folder.root, path: attempt.folder.path + "/shard.sqlite")
+            return Receipt(
+                job: job, attempt: attempt,
+                files: [
+                    DeliveredFile(file: reference, bytes: content.bytes, digest: content.digest)
+                ], rows: made.rows, counts: [made.table: made.rows])
+        }
+    }
+}

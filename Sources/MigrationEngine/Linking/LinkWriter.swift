@@ -1,0 +1,85 @@
+import CoreDataStore
+import Jobs
+
+/// Looks links up and writes them where they belong (design §7, link).
+struct LinkWriter {
+    let file: PlanFile
+    let connection: Connection
+
+    /// A column that links fill, with its name in the query of `RelationSQL`.
+    private struct Filled {
+        let column: String
+        let source: String
+    }
+
+    /// Makes the table of links in the main schema.
+    func createTable(_ link: LinkPlan) throws(EngineError) {
+        let columns = filled(link).indices.map { ", c\($0) INTEGER" }.joined()
+        try EngineError.translating {
+            try connection.execute("CREATE TABLE main.link (key INTEGER PRIMARY KEY\(columns))")
+        }
+    }
+
+    /// Writes the links of a chunk into the table of links.
+    ///
+    /// - Returns: the links written.
+    /// - Throws: `EngineError.store` when an object would get two values.
+    func write(_ chunk: LinkChunk, link: LinkPlan) throws(EngineError) -> Int64 {
+        let relation = RelationSQL(
+            relation: link.relation, dangling: file.plan.options.dangling)
+        let query: String
+        let key: String
+        switch link.purpose {
+        case .target:
+            query = relation.query(.owner(chunk.keys))
+            key = "o"
+        case .owner:
+            query = relation.query(.target(chunk.keys))
+            key = "t"
+        case .ownerRank:
+            query = relation.query(.target(chunk.keys), ranks: .init(owner: true))
+            key = "o"
+        case .targetRank:
+            query = relation.query(.owner(chunk.keys), ranks: .init(target: true))
+            key = "t"
+        }
+        let values = filled(link).map(\.source).joined(separator: ", ")
+        return try EngineError.translating {
+            try connection.execute(
+                "INSERT INTO main.link SELECT \(key), \(values) FROM (\(query)) ORDER BY 1")
+            return connection.changes
+        }
+    }
+
+    /// Copies a table of links, in the schema of that name, into the destination's rows.
+    ///
+    /// Before any index on the columns exists: afterwards it would cost tenfold (performance
+    /// page).
+    func apply(_ link: LinkPlan, from schema: String) throws(EngineError) {
+        let sets = filled(link).enumerated().map { "\(SQLText.quoted($1.column)) = l.c\($0)" }
+        let table = SQLText.quoted(link.table)
+        try EngineError.translating {
+            try connection.execute(
+                "UPDATE main.\(table) SET \(sets.joined(separator: ", ")) "
+                    + "FROM \(schema).link l WHERE main.\(table).Z_PK = l.key")
+        }
+    }
+
+    private func filled(_ link: LinkPlan) -> [Filled] {
+        var result: [Filled] = []
+        switch link.purpose {
+        case .target(let key, let entity):
+            result.append(Filled(column: key, source: "t"))
+            if let entity { result.append(Filled(column: entity, source: "te")) }
+            if let order = link.orderColumn { result.append(Filled(column: order, source: "oo")) }
+        case .owner(let key):
+            result.append(Filled(column: key, source: "o"))
+            if let order = link.orderColumn { result.append(Filled(column: order, source: "tt")) }
+        case .ownerRank:
+            if let order = link.orderColumn { result.append(Filled(column: order, source: "oo")) }
+        case .targetRank:
+            if let order = link.orderColumn { result.append(Filled(column: order, source: "tt")) }
+        }
+        return result
+    }
+}

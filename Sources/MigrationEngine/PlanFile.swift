@@ -1,0 +1,96 @@
+package import CoreDataStore
+package import DurableFiles
+import Crypto
+import Foundation
+
+/// A plan as it is written to a file and as jobs name it.
+package struct PlanFile: Sendable {
+    package let plan: MigrationPlan
+    /// The text, JSON with sorted keys.
+    package let bytes: [UInt8]
+    /// SHA-256 of the text, in hexadecimal.
+    package let digest: String
+    /// The layout of the source, derived from the plan.
+    package let source: StoreLayout
+    /// The layout of the destination, derived from the plan.
+    package let destination: StoreLayout
+
+    /// The largest plan that is read, in bytes.
+    package static let sizeLimit = 256 << 20
+
+    /// Writes a plan as text.
+    ///
+    /// - Throws: `EngineError.wrongPlan` for a plan that has no text.
+    package init(_ plan: MigrationPlan) throws(EngineError) {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            try self.init(plan, bytes: Array(encoder.encode(plan)))
+        } catch {
+            throw .wrongPlan("it cannot be written: \(error)")
+        }
+    }
+
+    /// Reads a plan and checks that it is the one that a job names.
+    ///
+    /// - Throws: `EngineError.wrongPlan` for another plan or another engine.
+    package init(reading path: FilePath, digest: String) throws(EngineError) {
+        do {
+            let bytes = try DurableFileSystem().contents(of: path, limit: PlanFile.sizeLimit)
+            guard ContentDigest.hexadecimal(of: bytes) == digest else {
+                throw EngineError.wrongPlan("\(path) is not the plan that the job names")
+            }
+            let plan = try JSONDecoder().decode(MigrationPlan.self, from: Data(bytes))
+            guard plan.engine == Planner.engineVersion else {
+                throw EngineError.wrongPlan(
+                    "engine \(plan.engine) made it, this is engine \(Planner.engineVersion)")
+            }
+            try self.init(plan, bytes: bytes)
+        } catch let error as EngineError {
+            throw error
+        } catch {
+            throw .wrongPlan("\(path): \(error)")
+        }
+    }
+
+    private init(_ plan: MigrationPlan, bytes: [UInt8]) throws {
+        self.plan = plan
+        self.bytes = bytes
+        digest = ContentDigest.hexadecimal(of: bytes)
+        source = try StoreLayout(model: plan.sourceModel, framework: plan.sourceFramework)
+        destination = try StoreLayout(model: plan.destinationModel, framework: plan.framework)
+    }
+}
+
+/// SHA-256 of bytes and files, in hexadecimal.
+package enum ContentDigest {
+    /// Of bytes in memory.
+    package static func hexadecimal(of bytes: [UInt8]) -> String {
+        text(SHA256.hash(data: bytes))
+    }
+
+    /// Of a file, read in pieces of 1 MiB.
+    ///
+    /// - Throws: `DurableFileError` when it cannot be read.
+    package static func hexadecimal(
+        of path: FilePath, files: DurableFileSystem
+    ) throws(DurableFileError) -> (digest: String, bytes: Int64) {
+        let file = try files.openForReading(path)
+        var hasher = SHA256()
+        var offset: Int64 = 0
+        while true {
+            let piece = try file.read(count: 1 << 20, at: offset)
+            guard !piece.isEmpty else { break }
+            hasher.update(data: piece)
+            offset += Int64(piece.count)
+        }
+        return (text(hasher.finalize()), offset)
+    }
+
+    private static func text(_ digest: SHA256.Digest) -> String {
+        digest.map { byte in
+            let text = String(byte, radix: 16)
+            return byte < 16 ? "0" + text : text
+        }.joined()
+    }
+}

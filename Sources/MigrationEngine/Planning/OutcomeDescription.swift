@@ -1,0 +1,118 @@
+import CoreDataStore
+
+/// What people want to know of a plan: tables, changed URIs, rows.
+struct OutcomeDescription {
+    private(set) var tables: [TableOutcome] = []
+    private(set) var changedURIs: [String: Int64] = [:]
+    private(set) var sourceRows: [String: Int64] = [:]
+
+    init(
+        context: PlanContext, feeds: [Feed], joins: [JoinPlan], chunks: [Chunk],
+        facts: StoreFacts
+    ) {
+        countRows(context, facts)
+        countChangedURIs(feeds, facts)
+        describeEntityTables(context, feeds, chunks, facts)
+        describeJoinTables(context, joins, chunks, facts)
+    }
+
+    private mutating func countRows(_ context: PlanContext, _ facts: StoreFacts) {
+        for (number, name) in zip(Int64(1)..., context.source.entityOrder) {
+            guard let table = context.source.table(of: name)?.name else { continue }
+            sourceRows[name] = facts.tables[table]?.rows[number] ?? 0
+        }
+    }
+
+    /// An object's URI names its entity and its key: either may change.
+    private mutating func countChangedURIs(_ feeds: [Feed], _ facts: StoreFacts) {
+        for feed in feeds {
+            for entity in feed.entities
+            where feed.offset != 0 || entity.source != entity.destination {
+                let rows = facts.tables[feed.sourceTable]?.rows[entity.sourceNumber] ?? 0
+                if rows > 0 { changedURIs[entity.destination, default: 0] += rows }
+            }
+        }
+    }
+
+    private mutating func describeEntityTables(
+        _ context: PlanContext, _ feeds: [Feed], _ chunks: [Chunk], _ facts: StoreFacts
+    ) {
+        for table in context.destination.tables {
+            let fed = feeds.enumerated().filter { $0.element.destinationTable == table.name }
+            let rows = fed.reduce(Int64(0)) { sum, feed in
+                sum + feed.element.entities.reduce(0) { sum, entity in
+                    sum + (facts.tables[feed.element.sourceTable]?.rows[entity.sourceNumber] ?? 0)
+                }
+            }
+            let count = chunks.filter { chunk in
+                if case .feed(let place) = chunk.subject {
+                    return fed.contains { $0.offset == place }
+                }
+                return false
+            }.count
+            let changes = changes(of: table, fed: fed.map(\.element), context: context)
+            let action: TableOutcome.Action =
+                fed.isEmpty ? .added : (changes.isEmpty ? .copied : .rebuilt)
+            tables.append(
+                TableOutcome(
+                    table: table.name, action: action, sources: fed.map(\.element.sourceTable),
+                    rows: rows, chunks: count, changes: changes))
+        }
+        let used = Set(feeds.map(\.sourceTable))
+        for table in context.source.tables where !used.contains(table.name) {
+            tables.append(
+                TableOutcome(
+                    table: table.name, action: .dropped, sources: [],
+                    rows: facts.tables[table.name]?.count ?? 0, chunks: 0, changes: []))
+        }
+    }
+
+    private func changes(
+        of table: TableLayout, fed: [Feed], context: PlanContext
+    ) -> [String] {
+        guard let feed = fed.first,
+            let source = context.source.tables.first(where: { $0.name == feed.sourceTable })
+        else { return [] }
+        var changes: [String] = []
+        if source.name != table.name { changes.append("was \(source.name)") }
+        for other in fed.dropFirst() {
+            changes.append("also takes \(other.sourceTable), keys moved by \(other.offset)")
+        }
+        let before = Set(source.columns.map(\.name))
+        let after = Set(table.columns.map(\.name))
+        changes += table.columns.map(\.name).filter { !before.contains($0) }.map { "+ \($0)" }
+        changes += source.columns.map(\.name).filter { !after.contains($0) }.map { "- \($0)" }
+        let renumbered = feed.entities.filter { $0.sourceNumber != $0.destinationNumber }.count
+        if renumbered > 0 { changes.append("\(renumbered) entity numbers change") }
+        return changes
+    }
+
+    private mutating func describeJoinTables(
+        _ context: PlanContext, _ joins: [JoinPlan], _ chunks: [Chunk], _ facts: StoreFacts
+    ) {
+        var used: Set<String> = []
+        for (place, join) in joins.enumerated() {
+            let sources = join.feeds.map(\.relation.storage.table)
+            used.formUnion(sources)
+            let count = chunks.filter { chunk in
+                if case .join(place, _) = chunk.subject { return true }
+                return false
+            }.count
+            let rows = sources.reduce(Int64(0)) { $0 + (facts.joinRows[$1] ?? 0) }
+            let lookups = join.feeds.filter { !$0.isArithmetic }.map {
+                "\($0.relation.name): links are looked up"
+            }
+            tables.append(
+                TableOutcome(
+                    table: join.table, action: sources.isEmpty ? .added : .copied,
+                    sources: sources, rows: rows, chunks: count,
+                    changes: sources.filter { $0 != join.table }.map { "was \($0)" } + lookups))
+        }
+        for join in context.source.joinTables where !used.contains(join.name) {
+            tables.append(
+                TableOutcome(
+                    table: join.name, action: .dropped, sources: [],
+                    rows: facts.joinRows[join.name] ?? 0, chunks: 0, changes: []))
+        }
+    }
+}

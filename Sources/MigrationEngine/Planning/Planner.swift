@@ -1,0 +1,70 @@
+package import CoreDataStore
+package import MappingModel
+
+/// Makes the plan of one store: pure, deterministic, without reading anything.
+package enum Planner {
+    /// The version of the engine, part of every plan: it rises whenever equal inputs would give
+    /// other shards.
+    package static let engineVersion = "1"
+
+    /// Decides everything about one store.
+    ///
+    /// - Parameters:
+    ///   - source: the layout of the store's model.
+    ///   - destination: the layout to write.
+    ///   - inference: the mapping with what it asks of the data.
+    ///   - facts: of the store.
+    ///   - options: what the user chose.
+    /// - Throws: `PlanError.refused` with every broken requirement, `.unsupported`,
+    ///   `.keyOverflow`.
+    package static func plan(
+        source: StoreLayout, destination: StoreLayout, inference: Inference, facts: StoreFacts,
+        options: PlanOptions
+    ) throws(PlanError) -> MigrationPlan {
+        let refusals = zip(inference.requirements, facts.broken).compactMap { requirement, count in
+            count > 0 ? requirement.refusal(count: Int(count)) : nil
+        }
+        guard refusals.isEmpty else { throw .refused(refusals) }
+        let context = try PlanContext(
+            source: source, destination: destination, mapping: inference.mapping,
+            highestKeys: facts.highestKeys)
+        let feeds = try FeedPlanner(context: context)
+        let joins = JoinPlanner.plans(context)
+        let strategy = options.strategy ?? chosenStrategy(facts)
+        let cutter = ChunkPlanner(
+            facts: facts, partition: options.partition,
+            limit: strategy == .partitioned ? options.chunkBytes : nil)
+        let chunks = cutter.chunks(feeds: feeds.feeds, joins: joins)
+        let outcomes = OutcomeDescription(
+            context: context, feeds: feeds.feeds, joins: joins, chunks: chunks, facts: facts)
+        return MigrationPlan(
+            engine: engineVersion, options: options, sourceModel: source.model,
+            destinationModel: destination.model, sourceFramework: source.framework,
+            framework: destination.framework, mapping: inference.mapping, feeds: feeds.feeds,
+            joins: joins, links: feeds.links, routes: facts.routes.map(\.plan), chunks: chunks,
+            linkChunks: cutter.linkChunks(feeds.links), maxima: context.maxima,
+            tables: outcomes.tables, extras: facts.extras, changedURIs: outcomes.changedURIs,
+            sourceRows: outcomes.sourceRows,
+            notes: inference.notes.map(\.description) + destination.unsupported,
+            resources: resources(facts, chunks: chunks, strategy: strategy), strategy: strategy)
+    }
+
+    private static func chosenStrategy(_ facts: StoreFacts) -> Strategy {
+        facts.databaseBytes <= PlanOptions.wholeLimit ? .whole : .partitioned
+    }
+
+    /// Shards are freed as they are merged, so that shards and result together hold little more
+    /// than one copy of the data; a snapshot is another one.
+    private static func resources(
+        _ facts: StoreFacts, chunks: [Chunk], strategy: Strategy
+    ) -> Resources {
+        let shards = strategy == .partitioned ? facts.databaseBytes : 0
+        let largest = chunks.map(\.bytes).max() ?? 0
+        // Page caches of a slot's connections, a statement's row, and SQLite's sorter.
+        let memory: Int64 = 24 << 20
+        return Resources(
+            sourceBytes: facts.databaseBytes,
+            diskBytes: facts.databaseBytes + shards + facts.externalBytes + largest,
+            files: facts.externalFiles + Int64(chunks.count) + 16, slotMemoryBytes: memory)
+    }
+}

@@ -1,0 +1,79 @@
+package import CoreDataStore
+
+/// What a plan needs to know of a store's rows; gathered by reading, so that planning itself
+/// reads nothing.
+package struct StoreFacts: Hashable, Sendable, Codable {
+    /// One entity table.
+    package struct Table: Hashable, Sendable, Codable {
+        /// Rows by entity number.
+        package var rows: [Int64: Int64]
+        /// The highest `Z_PK`, 0 for an empty table.
+        package var highestKey: Int64
+        /// The lowest `Z_PK`, 0 for an empty table.
+        package var lowestKey: Int64
+
+        /// Rows of all entities.
+        package var count: Int64 { rows.values.reduce(0, +) }
+    }
+
+    /// Entity tables by name.
+    package var tables: [String: Table]
+    /// How bytes are spread over keys: entity tables and join tables by name.
+    package var profiles: [String: TableProfile]
+    /// Rows of join tables by name.
+    package var joinRows: [String: Int64]
+    /// `Z_MAX` of each root entity, by table.
+    package var maxima: [String: Int64]
+    /// Bytes of the database.
+    package var databaseBytes: Int64
+    /// Bytes and number of external data files that are there.
+    package var externalBytes: Int64
+    package var externalFiles: Int64
+    /// References to external data files that are not there.
+    package var missingExternalFiles: Int64
+    /// How often requirements of the mapping are broken, in the order of the requirements.
+    package var broken: [Int64]
+    /// What becomes of objects outside the model, tried on an empty destination.
+    package var extras: [ExtraObject]
+    /// Routing passes with the points that cut them, by their place in the plan's routes.
+    package var routes: [RouteProfile]
+
+    package init(
+        tables: [String: Table] = [:], profiles: [String: TableProfile] = [:],
+        joinRows: [String: Int64] = [:], maxima: [String: Int64] = [:], databaseBytes: Int64 = 0,
+        externalBytes: Int64 = 0, externalFiles: Int64 = 0, missingExternalFiles: Int64 = 0,
+        broken: [Int64] = [], extras: [ExtraObject] = [], routes: [RouteProfile] = []
+    ) {
+        self.tables = tables
+        self.profiles = profiles
+        self.joinRows = joinRows
+        self.maxima = maxima
+        self.databaseBytes = databaseBytes
+        self.externalBytes = externalBytes
+        self.externalFiles = externalFiles
+        self.missingExternalFiles = missingExternalFiles
+        self.broken = broken
+        self.extras = extras
+        self.routes = routes
+    }
+
+    /// The highest key ever used in each source table: the larger of `Z_MAX` and its keys.
+    package var highestKeys: [String: Int64] {
+        tables.reduce(into: [:]) { result, entry in
+            result[entry.key] = max(entry.value.highestKey, maxima[entry.key] ?? 0)
+        }
+    }
+}
+
+/// How the rows of a table are spread over the prefixes of a UUID attribute.
+package struct RouteProfile: Hashable, Sendable, Codable {
+    package var plan: RoutePlan
+    /// Every so many rows the place in the order, the last row's included.
+    package var points: [RoutePoint]
+    /// Rows between two points.
+    package var rowsPerPoint: Int64
+    /// Rows with a UUID.
+    package var rows: Int64
+    /// Rows whose UUID is missing or cannot be read.
+    package var remainder: Int64
+}

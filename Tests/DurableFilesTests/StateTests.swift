@@ -1,0 +1,184 @@
+import DurableFiles
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct OwnerLockTests {
+    @Test func theSecondTakerIsToldWhoHolds() throws {
+        try withFolder { folder in
+            let path = folder.appending("lock")
+            #expect(try OwnerLock.currentHolder(of: path) == nil)
+            let first = try OwnerLock(path, holder: LockHolder(text: "pid 1 on here\n(x)"))
+            #expect(throws: DurableFileError.lockHeld(path, holder: "pid 1 on here\\x0a(x)")) {
+                try OwnerLock(path, holder: LockHolder(text: "second"))
+            }
+            #expect(try OwnerLock.currentHolder(of: path) == "pid 1 on here\\x0a(x)")
+            // Reading and closing the file elsewhere must not drop the lock.
+            #expect(try DurableFileSystem().read(path).count == 17)
+            #expect(throws: DurableFileError.self) {
+                try OwnerLock(path, holder: LockHolder(text: "second"))
+            }
+            try first.release()
+            try first.release()
+            #expect(try OwnerLock.currentHolder(of: path) == nil)
+            let second = try OwnerLock(path, holder: LockHolder(text: "second"))
+            #expect(try OwnerLock.currentHolder(of: path) == "second")
+            try second.release()
+        }
+    }
+
+    @Test func lettingGoReleases() throws {
+        try withFolder { folder in
+            let path = folder.appending("lock")
+            do {
+                let lock = try OwnerLock(path, holder: .thisProcess(doing: "test"))
+                #expect(lock.path == path)
+                let holder = try #require(try OwnerLock.currentHolder(of: path))
+                #expect(holder.hasPrefix("pid \(getpid()) on "))
+                #expect(holder.hasSuffix(" (test)"))
+            }
+            #expect(try OwnerLock.currentHolder(of: path) == nil)
+        }
+    }
+
+    @Test func onlyRegularFilesAreLocked() throws {
+        try withFolder { folder in
+            let pipe = folder.appending("pipe")
+            expectSuccess(pipe) { mkfifo($0, 0o600) }
+            #expect(throws: DurableFileError.notRegularFile(pipe, kind: "a pipe")) {
+                try OwnerLock(pipe, holder: LockHolder(text: ""))
+            }
+            #expect(throws: DurableFileError.notRegularFile(pipe, kind: "a pipe")) {
+                _ = try DurableFileSystem().openForReading(pipe)
+            }
+            link(folder.appending("link"), to: "other")
+            let error = #expect(throws: DurableFileError.self) {
+                try OwnerLock(folder.appending("link"), holder: LockHolder(text: ""))
+            }
+            #expect(error?.number == ELOOP)
+        }
+    }
+}
+
+@Suite struct StoreFingerprintTests {
+    private func store(_ folder: FilePath) throws -> FilePath {
+        let path = folder.appending("store.sqlite")
+        try DurableFileSystem().write(noise(8192, seed: 1), to: path)
+        return path
+    }
+
+    @Test func unchangedFilesAreEqual() throws {
+        try withFolder { folder in
+            let path = try store(folder)
+            let first = try StoreFingerprint(of: path)
+            #expect(first == (try StoreFingerprint(of: path)))
+            #expect(first.header == Array(noise(8192, seed: 1).prefix(100)))
+            #expect(first.writeAheadLog == nil && first.writeAheadLogHeader.isEmpty)
+            #expect(!first.hasWriteAheadLogContent)
+            let data = try JSONEncoder().encode(first)
+            #expect(try JSONDecoder().decode(StoreFingerprint.self, from: data) == first)
+        }
+    }
+
+    @Test func eachChangeIsNamed() throws {
+        try withFolder { folder in
+            let files = DurableFileSystem()
+            let path = try store(folder)
+            let before = try StoreFingerprint(of: path)
+            #expect(before.differences(from: before).isEmpty)
+
+            try files.hardLink(from: path, to: folder.appending("backup"))
+            let linked = try StoreFingerprint(of: path).differences(from: before)
+            #expect(linked.isSubset(of: [.changed]))
+
+            try files.write(noise(32, seed: 2), to: path.adding(suffix: "-wal"))
+            let logged = try StoreFingerprint(of: path)
+            #expect(logged.differences(from: before).contains(.presence))
+            #expect(logged.differences(from: before).contains(.writeAheadLogHeader))
+            #expect(logged.writeAheadLogHeader == noise(32, seed: 2))
+            #expect(!logged.hasWriteAheadLogContent)
+            let log = try files.openForWriting(path.adding(suffix: "-wal"))
+            try [UInt8](repeating: 0, count: 24).withUnsafeBytes { try log.write($0, at: 32) }
+            try log.close()
+            #expect(try StoreFingerprint(of: path).hasWriteAheadLogContent)
+
+            let file = try files.openForWriting(path)
+            try [1, 2, 3, 4].withUnsafeBytes { try file.write($0, at: 24) }
+            try file.setSize(9000)
+            try file.close()
+            let written = try StoreFingerprint(of: path).differences(from: logged)
+            #expect(written.isSuperset(of: [.header, .size]))
+
+            try files.publish(files.read(path), to: path)
+            #expect(try StoreFingerprint(of: path).differences(from: logged).contains(.place))
+        }
+    }
+
+    @Test func emptyAndMissingFiles() throws {
+        try withFolder { folder in
+            let path = folder.appending("empty")
+            let missing = #expect(throws: DurableFileError.self) { try StoreFingerprint(of: path) }
+            #expect(missing?.isMissing == true)
+            try DurableFileSystem().write([], to: path)
+            #expect(try StoreFingerprint(of: path).header.isEmpty)
+        }
+    }
+
+    /// A store by Apple's tools: the header is SQLite's, and nothing but reading happens.
+    @Test(.enabled(if: Fixtures.available, Fixtures.absence))
+    func realStoresAreRead() throws {
+        let stores = try Fixtures.files { $0.pathExtension == "sqlite" }
+        let first = try FilePath(#require(stores.first))
+        let path = try #require(first)
+        let print = try StoreFingerprint(of: path)
+        #expect(String(decoding: print.header.prefix(15), as: UTF8.self) == "SQLite format 3")
+        #expect(print == (try StoreFingerprint(of: path)))
+    }
+}
+
+@Suite struct FileSystemSpaceTests {
+    @Test func roomIsRead() throws {
+        try withFolder { folder in
+            let space = try FileSystemSpace(at: folder)
+            #expect(space.totalBytes > 0 && space.freeBytes > 0)
+            #expect(space.freeBytes <= space.totalBytes)
+            let status = try FileStatus(of: folder)
+            #expect(space.device == status.identity.device)
+            #expect(space.isNetworkFileSystem == (space.networkFileSystemName != nil))
+            let error = #expect(throws: DurableFileError.self) {
+                try FileSystemSpace(at: folder.appending("none"))
+            }
+            #expect(error?.isMissing == true)
+        }
+    }
+
+    @Test func procIsLocalAndHasNoRoom() throws {
+        let space = try FileSystemSpace(at: "/proc")
+        #expect(space.magic == 0x9FA0)
+        #expect(!space.isNetworkFileSystem)
+        #expect(space.freeBytes == 0)
+    }
+}
+
+@Suite struct DurableFileErrorTests {
+    @Test func messagesSayWhatWhereAndWhatNext() {
+        let full = DurableFileError.system(.write, "/data/a\nb", number: ENOSPC)
+        #expect(
+            "\(full)" == "cannot write /data/a\\x0ab: ENOSPC (No space left on device); "
+                + "free space or inodes on its file system, then try again")
+        #expect(full.isOutOfSpace && full.path == "/data/a\nb")
+        #expect(DurableFileError.name(of: 9999) == "errno 9999")
+        for number in Int32(1)...133 {
+            let error = DurableFileError.system(.open, "f", number: number)
+            #expect(error.description.hasSuffix("; \(error.hint)") && !error.hint.isEmpty)
+        }
+        let held = DurableFileError.lockHeld("l", holder: "pid 3")
+        #expect("\(held)".hasPrefix("l is locked by pid 3; "))
+        #expect(!held.isOutOfSpace && held.number == nil)
+    }
+
+    @Test func everyOperationHasWordsOfItsOwn() {
+        let words = FileOperation.allCases.map(\.words)
+        #expect(Set(words).count == words.count)
+    }
+}

@@ -1,0 +1,79 @@
+/// Which module may import which: the layers of the design, as a table.
+enum LayerRules {
+    /// The modules of this package and of others that each target may import.
+    static let allowed: [String: Set<String>] = [
+        "CLinux": [], "CZlib": [], "CZeroMQ": [], "CSQLite": [],
+        "Threads": ["CLinux"],
+        "DurableFiles": ["CLinux"],
+        "ZeroMQ": ["CZeroMQ", "CLinux", "Threads"],
+        "Jobs": [],
+        "ManagedObjectModel": ["CZlib", "Crypto"],
+        "MappingModel": ["ManagedObjectModel", "Yams"],
+        "CoreDataStore": [
+            "ManagedObjectModel", "DurableFiles", "CSQLite", "GRDB", "GRDBSQLite",
+        ],
+        "MigrationEngine": [
+            "Jobs", "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles", "GRDB",
+            "GRDBSQLite", "Crypto",
+        ],
+        "RunLedger": ["Jobs", "DurableFiles", "GRDB"],
+        "LocalRun": [
+            "RunLedger", "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
+            "DurableFiles", "Jobs", "Threads",
+        ],
+        "ClusterProtocol": ["Jobs", "SwiftProtobuf"],
+        "ClusterCore": ["Jobs", "ClusterProtocol"],
+        "StoreForge": ["CoreDataStore", "ManagedObjectModel", "GRDB", "GRDBSQLite"],
+        "GodwitCommands": [
+            "LocalRun", "RunLedger", "MigrationEngine", "StoreForge", "CoreDataStore",
+            "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads",
+            "ArgumentParser",
+        ],
+        "godwit": ["GodwitCommands"],
+        "godwit-bench": [
+            "LocalRun", "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel",
+            "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", "ArgumentParser",
+        ],
+    ]
+
+    /// What comes with Swift and may be imported by every target but the two lowest.
+    static let system: Set<String> = [
+        "Swift", "Glibc", "Synchronization", "Foundation", "FoundationEssentials", "FoundationXML",
+    ]
+    /// Targets at the bottom, which stay free of Foundation, and the file that converts URLs.
+    static let withoutFoundation: Set<String> = ["Threads", "Jobs", "DurableFiles"]
+    static let foundationFiles: Set<String> = ["Sources/DurableFiles/FilePath+URL.swift"]
+
+    static func check(_ code: Code) -> [Violation] {
+        let parts = code.path.split(separator: "/").map(String.init)
+        guard parts.count > 2, parts[0] == "Sources" else { return [] }
+        let target = parts[1]
+        guard let modules = allowed[target] else {
+            let text = "the target \(target) is not in the table of layers"
+            return [Violation(path: code.path, line: 1, text: text)]
+        }
+        let keepsFoundationOut =
+            withoutFoundation.contains(target) && !foundationFiles.contains(code.path)
+        return code.lines.indices.compactMap { index in
+            guard let module = importedModule(code.lines[index]) else { return nil }
+            if system.contains(module), !(keepsFoundationOut && module.hasPrefix("Foundation")) {
+                return nil
+            }
+            if modules.contains(module) { return nil }
+            let text = "\(target) may not import \(module)"
+            return Violation(path: code.path, line: index + 1, text: text)
+        }
+    }
+
+    /// The module of an import line: `@attribute package import struct Module.Name`.
+    static func importedModule(_ line: String) -> String? {
+        let words = line.split(separator: " ").filter { !$0.hasPrefix("@") }
+        guard let place = words.firstIndex(of: "import"), place <= 1, place + 1 < words.count else {
+            return nil
+        }
+        let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "func", "var", "let"]
+        let named = kinds.contains(words[place + 1]) ? place + 2 : place + 1
+        guard named < words.count else { return nil }
+        return words[named].split(separator: ".").first.map(String.init)
+    }
+}
