@@ -57,7 +57,7 @@ struct PresetTests {
     @Test("small rows take about 127 bytes each, with their index")
     func size() throws {
         try withForgedStore(.smallRows(20_000)) { store, receipt in
-            #expect((115...140).contains(receipt.bytes / 20_000))
+            #expect((122...132).contains(receipt.bytes / 20_000))
             try StoreAudit(store).run()
         }
     }

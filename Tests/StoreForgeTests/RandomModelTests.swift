@@ -16,9 +16,14 @@ struct RandomModelTests {
         recipe.deletedShare = [0, 0.3][Int.random(in: 0...1, using: &random)]
         recipe.keyOrder = seed % 3 == 0 ? .byEntity : .interleaved
         recipe.journal = seed % 4 == 0 ? .writeAheadLogWithContent : .writeAheadLog
+        let layout = try StoreLayout(model: recipe.model, framework: recipe.framework)
         try withForgedStore(recipe) { store, receipt in
             try StoreAudit(store).run()
-            #expect(store.model == recipe.model)
+            #expect(VersionHashes(store.model) == VersionHashes(recipe.model))
+            #expect(store.layout.tables.map(\.sql) == layout.tables.map(\.sql))
+            #expect(store.layout.joinTables == layout.joinTables)
+            #expect(store.layout.indexes == layout.indexes)
+            #expect(store.layout.triggers == layout.triggers)
             let rows = try store.layout.tables.map { table in
                 let connection = try store.connect()
                 let count = try connection.integer("SELECT count(*) FROM \(table.name)") ?? 0

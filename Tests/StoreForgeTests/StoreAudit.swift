@@ -149,7 +149,8 @@ struct StoreAudit {
     ) throws {
         let target = try #require(layout.table(of: entity)).name
         let wrong = try count(
-            "SELECT count(*) FROM \(table.name) t LEFT JOIN \(target) o ON o.Z_PK = t.\(column.name) "
+            "SELECT count(*) FROM \(table.name) t LEFT JOIN \(target) o "
+                + "ON o.Z_PK = t.\(column.name) "
                 + "WHERE t.\(column.name) IS NOT NULL AND ifnull(o.Z_ENT, 0) "
                 + "NOT IN (\(family(entity)))")
         #expect(wrong == 0, "\(table.name).\(column.name) leads to objects of \(entity)")
@@ -183,7 +184,8 @@ struct StoreAudit {
         _ column: ColumnLayout, _ link: String, _ table: TableLayout
     ) throws {
         let wrong = try count(
-            "SELECT count(*) FROM \(table.name) WHERE (\(link) IS NULL) <> (\(column.name) IS NULL) "
+            "SELECT count(*) FROM \(table.name) WHERE "
+                + "(\(link) IS NULL) <> (\(column.name) IS NULL) "
                 + "OR \(column.name) < 2048")
         #expect(wrong == 0)
         let doubled = try count(

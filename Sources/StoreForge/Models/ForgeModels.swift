@@ -6,8 +6,10 @@ package import ManagedObjectModel
 /// Consecutive versions of each can be migrated by inference: names that changed carry renaming
 /// identifiers, and required attributes that are new have defaults.
 package enum ForgeModels {
-    /// Rows of about a hundred bytes with eight attributes, one of them indexed. Version 2 adds
-    /// an attribute with a default and renames another one, so that every row is written anew.
+    /// Rows of about a hundred bytes with eight attributes, one of them indexed.
+    ///
+    /// Version 2 adds an attribute with a default and renames another one, so that every row is
+    /// written anew.
     package static func smallRows(version: Int) throws(ModelError) -> Model {
         let isFirst = version == 1
         var reading = Entity(
@@ -37,8 +39,10 @@ package enum ForgeModels {
         return try Model(entities: [reading], versionIdentifiers: ["\(version)"])
     }
 
-    /// Large binaries. In version 1 `Photo` inherits from `Item` and lies in its table; in
-    /// version 2 it is an entity of its own, and so its binaries move to another table.
+    /// Large binaries.
+    ///
+    /// In version 1 `Photo` inherits from `Item` and lies in its table; in version 2 it is an
+    /// entity of its own, and so its binaries move to another table.
     package static func largeBinaries(version: Int) throws(ModelError) -> Model {
         let shared = [
             Attribute(name: "createdAt", type: .date, isOptional: false),
@@ -66,7 +70,7 @@ extension ForgeRecipe {
         var recipe = ForgeRecipe(model: try ForgeModels.smallRows(version: 1), seed: seed)
         recipe.rows = ["Reading": count]
         recipe.bytesByAttribute = [
-            PropertyKey("Reading", "unit"): 2...8, PropertyKey("Reading", "note"): 20...60,
+            PropertyKey("Reading", "unit"): 2...8, PropertyKey("Reading", "note"): 42...82,
         ]
         return recipe
     }

@@ -5,7 +5,10 @@ package import ManagedObjectModel
 package enum RandomModel {
     /// Makes a well-formed model; the same random numbers give the same model.
     ///
-    /// - Parameter entities: how many there may be.
+    /// - Parameters:
+    ///   - random: the source.
+    ///   - entities: how many there may be.
+    /// - Returns: a model that a store can be made of.
     /// - Throws: `ModelError` never for what is made here; it comes with the check of models.
     package static func make<Random: RandomNumberGenerator>(
         using random: inout Random, entities: ClosedRange<Int> = 1...7
@@ -187,7 +190,7 @@ struct RandomModelDraft<Random: RandomNumberGenerator> {
                 let element = FetchIndexElement(.property(number.name), type: .rTree)
                 addFetchIndex("area", [element], index)
             }
-            let unique = stored.filter { $0.type.canBeUnique && $0.type != .binary }
+            let unique = stored.filter { $0.type.canDiffer(inRows: 10_000) && $0.type != .binary }
             if let attribute = pick(unique), chance(3) {
                 entities[index].uniquenessConstraints = [[attribute.name]]
             }
@@ -205,6 +208,9 @@ struct RandomModelDraft<Random: RandomNumberGenerator> {
         _ name: String, _ elements: [FetchIndexElement], _ index: Int,
         condition: Predicate? = nil
     ) {
+        // SQLite takes names that differ in case alone for the same.
+        let taken = entities[index].fetchIndexes.map { $0.name.lowercased() }
+        guard !taken.contains(name.lowercased()) else { return }
         entities[index].fetchIndexes.append(
             FetchIndex(name: name, elements: elements, partialPredicate: condition))
     }

@@ -2,7 +2,9 @@ package import CoreDataStore
 package import DurableFiles
 package import ManagedObjectModel
 
-/// Why a store could not be forged. What was written until then is left for the caller to remove.
+/// Why a store could not be forged.
+///
+/// What was written until then is left for the caller to remove.
 package enum ForgeError: Error, Hashable, Sendable {
     /// The recipe cannot be followed; the text says which number is wrong.
     case recipe(String)

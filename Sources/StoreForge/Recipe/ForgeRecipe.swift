@@ -1,8 +1,10 @@
 package import CoreDataStore
 package import ManagedObjectModel
 
-/// What a forged store is made of. Equal recipes give equal bytes: nothing comes from a clock or
-/// from chance, everything from the seed.
+/// What a forged store is made of.
+///
+/// Equal recipes give equal bytes: nothing comes from a clock or from chance, everything from the
+/// seed.
 package struct ForgeRecipe: Sendable {
     /// How keys are dealt out to the entities of one table.
     package enum KeyOrder: Hashable, Sendable {

@@ -39,7 +39,8 @@ struct Permutation {
     private let inverse: Int
     private let offset: Int
 
-    /// - Parameter count: at most `ForgeRecipe.rowLimit`, so that products fit 64 bits.
+    /// Makes a permutation; the count is at most `ForgeRecipe.rowLimit`, so that products fit
+    /// 64 bits.
     init(count: Int, salt: UInt64) {
         self.count = count
         guard count > 2 else {

@@ -36,9 +36,9 @@ struct LinkScheme {
     private let ownOrder: Permutation
     private let targetOrder: Permutation
 
-    /// - Parameters:
-    ///   - salt: of the pair of relationships, the same for both sides.
-    ///   - isSecond: whether this is the pair's other side, which needs the same permutations.
+    /// Makes the scheme of one side of a pair of relationships.
+    ///
+    /// Both sides have the same salt; the second one gets the first one's permutations swapped.
     init(
         shape: Shape, own: Range<Int>, targets: Range<Int>, isSameSet: Bool, isRequired: Bool,
         linked: Share, dangling: Share, salt: UInt64, isSecond: Bool = false

@@ -65,6 +65,11 @@ struct ForgePlan {
         model.root(of: entity).flatMap { tableOfRoot[$0.name] }
     }
 
+    /// The rows of an entity's table.
+    private func rows(of entity: String) -> Int {
+        table(of: entity).map { tables[$0].count } ?? 0
+    }
+
     /// The slots of an entity and all that inherit from it.
     func slots(of entity: String) -> Range<Int> {
         guard let table = table(of: entity) else { return 0..<0 }
@@ -147,7 +152,7 @@ struct ForgePlan {
         let isUnique = uniqueAttributes(of: key.entity).contains(key.property)
         let isText = attribute.type == .string || attribute.type == .uri
         let salt = ForgeHash.salt(recipe.seed, key.description)
-        let cannotDiffer = isUnique && !attribute.type.canBeUnique
+        let cannotDiffer = isUnique && !attribute.type.canDiffer(inRows: rows(of: key.entity))
         let null = cannotDiffer ? 1 : attribute.isOptional ? recipe.nullShare : 0
         return ValueScheme(
             type: attribute.type, salt: salt, null: Share(null),
@@ -165,7 +170,8 @@ struct ForgePlan {
             for constraint in member.uniquenessConstraints {
                 let suitable = constraint.first { name in
                     guard let found = model.attribute(name, of: member.name) else { return false }
-                    return found.attribute.type.canBeUnique && found.attribute.derivation == nil
+                    return found.attribute.derivation == nil
+                        && found.attribute.type.canDiffer(inRows: rows(of: entity))
                 }
                 if let name = suitable ?? constraint.first { names.insert(name) }
             }

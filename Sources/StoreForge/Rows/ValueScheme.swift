@@ -15,13 +15,16 @@ struct ValueScheme {
 }
 
 extension AttributeType {
-    /// Whether any number of rows can have values that differ.
-    var canBeUnique: Bool {
+    /// Whether so many rows can have values that all differ.
+    func canDiffer(inRows rows: Int) -> Bool {
         switch self {
         case .integer32, .integer64, .decimal, .double, .string, .date, .binary, .uuid, .uri,
             .transformable:
             true
-        case .integer16, .float, .boolean, .undefined, .objectID, .composite: false
+        case .integer16: rows <= Int(Int16.max)
+        // Floats hold halves exactly up to 2²³.
+        case .float: rows <= 1 << 23
+        case .boolean, .undefined, .objectID, .composite: false
         }
     }
 }

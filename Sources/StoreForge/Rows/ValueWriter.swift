@@ -78,7 +78,8 @@ final class ValueWriter {
         case .decimal:
             if scheme.isUnique { return Double(slot) + 0.01 }
             return value & 3 == 0 ? whole : (value & 3 == 1 ? -whole : whole) / 100
-        case .float: return Double(Float(whole) / 7)
+        case .float:
+            return scheme.isUnique ? Double(slot) + 0.5 : Double(Float(whole) / 7)
         default:
             if scheme.isUnique { return Double(slot) + 0.5 }
             switch value & 31 {

@@ -14,6 +14,7 @@ package struct Forge: Sendable {
     /// Writes the store, and files of external data beside it.
     ///
     /// - Parameter path: of the database, in an existing folder; nothing may be there.
+    /// - Returns: what was written.
     /// - Throws: `ForgeError`.
     /// - Complexity: O(rows · columns + links).
     package func write(to path: FilePath) throws(ForgeError) -> ForgeReceipt {
@@ -152,6 +153,8 @@ private struct ForgeRun {
         try connection.execute("COMMIT")
         let log = try files.contents(of: path.adding(suffix: "-wal"), limit: 1 << 30)
         try connection.close()
+        // Without a row there is nothing to log.
+        guard !log.isEmpty else { return try files.remove(kept) }
         let salts = ForgeHash.salt(recipe.seed, "log")
         guard let rewritten = LogRewriter.rewrite(log, salts: salts) else {
             throw ForgeError.log(path: path.description)
