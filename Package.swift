@@ -100,6 +100,12 @@ let package = Package(
         tests("MappingModelTests", ["MappingModel", "ManagedObjectModel", "TestSupport"]),
         tests("DurableFilesTests", ["DurableFiles", "CLinux", "TestSupport"]),
         tests("ThreadsTests", ["Threads", "TestSupport"]),
+        tests(
+            "MigrationEngineTests",
+            [
+                "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
+                "DurableFiles", "Jobs", "TestSupport",
+            ]),
         tests("TidyTests", []),
     ]
 )
