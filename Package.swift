@@ -109,6 +109,12 @@ let package = Package(
             ]),
         tests("DurableFilesTests", ["DurableFiles", "CLinux", "TestSupport"]),
         tests("ThreadsTests", ["Threads", "TestSupport"]),
+        tests(
+            "MigrationEngineTests",
+            [
+                "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
+                "DurableFiles", "Jobs", "TestSupport",
+            ]),
         tests("TidyTests", []),
     ]
 )
