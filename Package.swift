@@ -99,6 +99,9 @@ let package = Package(
         tests("ManagedObjectModelTests", ["ManagedObjectModel", "TestSupport", grdb]),
         tests("MappingModelTests", ["MappingModel", "ManagedObjectModel", "TestSupport"]),
         tests(
+            "CoreDataStoreTests",
+            ["CoreDataStore", "ManagedObjectModel", "DurableFiles", "TestSupport"]),
+        tests(
             "StoreForgeTests",
             [
                 "StoreForge", "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles",
@@ -106,6 +109,12 @@ let package = Package(
             ]),
         tests("DurableFilesTests", ["DurableFiles", "CLinux", "TestSupport"]),
         tests("ThreadsTests", ["Threads", "TestSupport"]),
+        tests(
+            "MigrationEngineTests",
+            [
+                "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
+                "DurableFiles", "Jobs", "TestSupport",
+            ]),
         tests("TidyTests", []),
     ]
 )
