@@ -90,7 +90,7 @@ let package = Package(
             dependencies: [
                 "LocalRun", "MigrationEngine", "StoreForge", "CoreDataStore", "ManagedObjectModel",
                 "DurableFiles", "Jobs", arguments,
-            ], swiftSettings: settings),
+            ], exclude: ["expert"], swiftSettings: settings),
 
         // Helpers of the tests: fixtures, temporary folders, seeded randomness.
         .target(
