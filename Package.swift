@@ -100,6 +100,13 @@ let package = Package(
         tests("MappingModelTests", ["MappingModel", "ManagedObjectModel", "TestSupport"]),
         tests("DurableFilesTests", ["DurableFiles", "CLinux", "TestSupport"]),
         tests("ThreadsTests", ["Threads", "TestSupport"]),
+        // These run the built program, too.
+        tests(
+            "GodwitCommandsTests",
+            [
+                "GodwitCommands", "godwit", "LocalRun", "MigrationEngine", "CoreDataStore",
+                "MappingModel", "ManagedObjectModel", "DurableFiles", "TestSupport", arguments,
+            ]),
         tests("TidyTests", []),
     ]
 )

@@ -3,10 +3,10 @@ package import LocalRun
 /// Why a command ended without doing all it was asked for: a text for standard error and the
 /// status of the process.
 package struct CommandFailure: Error, Sendable, CustomStringConvertible {
-    package let status: ExitStatus
+    package let status: CommandStatus
     package let description: String
 
-    package init(_ status: ExitStatus, _ description: String) {
+    package init(_ status: CommandStatus, _ description: String) {
         self.status = status
         self.description = description
     }
@@ -15,7 +15,7 @@ package struct CommandFailure: Error, Sendable, CustomStringConvertible {
     package static func usage(_ text: String) -> CommandFailure { CommandFailure(.usage, text) }
 
     package init(_ error: RunError) {
-        self.init(ExitStatus(error), error.description)
+        self.init(CommandStatus(error), error.description)
     }
 
     /// Runs a body and turns what the layers below throw into failures of commands.

@@ -32,7 +32,7 @@ struct StoreOutcomes {
         guard let first = failures.first else { return }
         if count == 1 { throw ExitCode(first.status) }
         Console.log("godwit: \(failures.count) of \(counted(count, "store")) failed")
-        throw ExitCode(ExitStatus.canBeRepeated.rawValue)
+        throw ExitCode(CommandStatus.canBeRepeated.rawValue)
     }
 }
 

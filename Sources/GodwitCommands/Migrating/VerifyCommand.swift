@@ -43,7 +43,7 @@ struct VerifyCommand: ParsableCommand {
             Console.print(report.isEqual ? "no differences" : "differences")
             for line in report.lines { Console.print("- \(line)") }
         }
-        if !report.isEqual { throw ExitCode(ExitStatus.differences.rawValue) }
+        if !report.isEqual { throw ExitCode(CommandStatus.differences.rawValue) }
     }
 
     /// The destination that the user names; nil leaves it to the result's own model.

@@ -4,7 +4,7 @@ package import LocalRun
 import MigrationEngine
 
 /// How a process ends (design §2); the numbers above 63 are those of `sysexits.h`.
-package enum ExitStatus: Int32, Sendable, CaseIterable {
+package enum CommandStatus: Int32, Sendable, CaseIterable {
     case success = 0
     /// `verify` found differences.
     case differences = 1
@@ -19,7 +19,7 @@ package enum ExitStatus: Int32, Sendable, CaseIterable {
     case canBeRepeated = 75
 }
 
-extension ExitStatus {
+extension CommandStatus {
     /// The status of one failed store: the one place where failures become numbers.
     package init(_ error: RunError) {
         switch error {
