@@ -14,6 +14,24 @@ package struct SchemaObject: Hashable, Sendable, Codable {
     /// The root page of its b-tree; 0 for views, triggers and virtual tables.
     package let rootPage: Int64
 
+    /// Whether the text is what SQLite writes for an object of this kind, and nothing that
+    /// would do more than make it.
+    package var isCreateStatement: Bool {
+        guard let sql else { return false }
+        let words = sql.uppercased().split(
+            maxSplits: 4, whereSeparator: { " \t\r\n".contains($0) }
+        ).map(String.init)
+        guard words.count > 2, words[0] == "CREATE" else { return false }
+        switch kind {
+        case .table:
+            let isQuery = sql.uppercased().contains(" AS SELECT")
+            return (words[1] == "TABLE" || words[1] == "VIRTUAL") && !isQuery
+        case .index: return words[1] == "INDEX" || (words[1] == "UNIQUE" && words[2] == "INDEX")
+        case .trigger: return words[1] == "TRIGGER"
+        case .view: return words[1] == "VIEW"
+        }
+    }
+
     /// Whether it is a virtual table.
     package var isVirtual: Bool { kind == .table && rootPage == 0 }
 }

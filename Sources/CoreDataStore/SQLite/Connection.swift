@@ -16,6 +16,8 @@ package final class Connection {
         case readWrite
         /// Make a file of our own, or write one that we made.
         case create
+        /// An empty database in memory, in which triggers and views can be compiled.
+        case memory
     }
 
     /// The file, as errors name it.
@@ -59,8 +61,10 @@ package final class Connection {
         }
         // Triggers and views never run. Files that we make are written without a journal, which
         // defensive mode would forbid.
-        let code = godwit_sqlite_harden(handle, mode == .create ? 0 : 1)
-        guard code == SQLITE_OK else { throw failure(code) }
+        if mode != .memory {
+            let code = godwit_sqlite_harden(handle, mode == .create ? 0 : 1)
+            guard code == SQLITE_OK else { throw failure(code) }
+        }
         sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 10)
         try execute("PRAGMA mmap_size = 0; PRAGMA cache_size = -\(cacheKibibytes)")
         try execute("PRAGMA cell_size_check = ON; PRAGMA temp_store = FILE")
@@ -100,6 +104,7 @@ package final class Connection {
             case .immutable: "?mode=ro&immutable=1"
             case .readWrite: "?mode=rw"
             case .create: "?mode=rwc"
+            case .memory: "?mode=memory"
             }
         return String(decoding: name, as: UTF8.self) + suffix
     }
@@ -122,6 +127,18 @@ extension Connection {
         let code = sqlite3_prepare_v2(handle, sql, -1, &pointer, nil)
         guard code == SQLITE_OK, let pointer else { throw failure(code) }
         return Statement(pointer, connection: self)
+    }
+
+    /// Runs one statement that makes a schema object, as a file of strangers holds it.
+    ///
+    /// - Throws: `StoreError.notAStore` for a text that is anything else.
+    package func create(_ object: SchemaObject) throws(StoreError) {
+        guard let sql = object.sql, object.isCreateStatement else {
+            throw .notAStore(
+                path: path, reason: "the schema holds an unexpected statement for \(object.name)")
+        }
+        // Compiles the first statement alone, whatever may stand behind it.
+        try prepare(sql).run()
     }
 
     /// Runs a body inside a transaction, which is rolled back when the body throws.

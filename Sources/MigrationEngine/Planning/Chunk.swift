@@ -62,6 +62,14 @@ package struct Chunk: Hashable, Sendable, Codable {
     package var bytes: Int64
 }
 
+extension Chunk {
+    /// Whether the keys of a subject's chunks ascend from chunk to chunk, so that their shards
+    /// can be appended.
+    package var isAscending: Bool {
+        if case .keys = selection { true } else { false }
+    }
+}
+
 /// A part of one link plan: what one link job processes.
 package struct LinkChunk: Hashable, Sendable, Codable {
     /// The link plan's place in the plan.

@@ -66,46 +66,10 @@ struct RelationPlanner {
             } ?? false
         }
         return SourceRelation(
-            name: sourceKey.description, storage: storage(of: sourceKey),
+            name: sourceKey.description, storage: source.storage(of: sourceKey),
             owner: RelationEnd(
                 table: source.table(of: sourceKey.entity)?.name ?? "", targets: owners),
             target: RelationEnd(table: source.table(of: target)?.name ?? "", targets: targets))
-    }
-
-    /// Where the links of a source relationship lie (format page §5, §6).
-    private func storage(of key: PropertyKey) -> RelationStorage {
-        let (source, model) = (context.source, context.source.model)
-        if let (table, column) = source.column(.toOne(key)) {
-            return .ownerColumn(
-                table: table.name, key: column.name,
-                entity: source.column(.toOneEntity(key))?.column.name,
-                ownerOrder: source.column(.order(key))?.column.name)
-        }
-        if let (table, column) = source.column(.hiddenKey(key)) {
-            return .targetColumn(
-                table: table.name, key: column.name,
-                targetOrder: source.column(.hiddenOrder(key))?.column.name)
-        }
-        if let join = source.joinTable(of: key) {
-            if join.naming == key {
-                return .join(
-                    table: join.name, owner: join.namingColumn, target: join.inverseColumn,
-                    ownerOrder: join.namingOrder, targetOrder: join.inverseOrder)
-            }
-            return .join(
-                table: join.name, owner: join.inverseColumn, target: join.namingColumn,
-                ownerOrder: join.inverseOrder, targetOrder: join.namingOrder)
-        }
-        if let relationship = model.relationship(key.property, of: key.entity)?.relationship,
-            let (owner, inverse) = model.inverse(of: relationship),
-            let (table, column) = source.column(.toOne(PropertyKey(owner.name, inverse.name)))
-        {
-            let inverseKey = PropertyKey(owner.name, inverse.name)
-            return .targetColumn(
-                table: table.name, key: column.name,
-                targetOrder: source.column(.order(inverseKey))?.column.name)
-        }
-        preconditionFailure("a stored relationship has a place in its layout")
     }
 }
 

@@ -1,0 +1,173 @@
+import CoreDataStore
+import DurableFiles
+import Jobs
+import MigrationEngine
+
+/// One run of one store, step by step.
+final class RunInProgress {
+    let request: MigrationRequest
+    let building: FilePath
+    let files: DurableFileSystem
+    let clock: () -> Double
+    let observe: (RunEvent) -> Void
+    private var seconds: [RunStep: Double] = [:]
+
+    init(
+        request: MigrationRequest, building: FilePath, files: DurableFileSystem,
+        clock: @escaping () -> Double, observe: @escaping (RunEvent) -> Void
+    ) {
+        self.request = request
+        self.building = building
+        self.files = files
+        self.clock = clock
+        self.observe = observe
+    }
+
+    func run() throws(RunError) -> MigrationOutcome {
+        let planned = try step(.prepare) { () throws(RunError) in
+            try StorePreparation(request: request, files: files).prepare()
+        }
+        let validation: ValidationReport
+        do throws(EngineError) {
+            validation = try build(planned)
+        } catch {
+            throw .engine(error)
+        }
+        guard validation.isEqual else { throw .validationFailed(validation) }
+        let bytes = try step(.publish) { () throws(RunError) in try publish(planned) }
+        return MigrationOutcome(
+            plan: planned.plan, validation: validation, output: request.output,
+            outputBytes: bytes, seconds: seconds, oddities: planned.source.oddities)
+    }
+
+    /// Runs one step, telling when it begins and ends.
+    private func step<Result, Failure: Error>(
+        _ step: RunStep, jobs: Int = 0, _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        observe(.began(step, jobs: jobs))
+        let start = clock()
+        defer {
+            seconds[step, default: 0] += clock() - start
+            observe(.ended(step))
+        }
+        return try body()
+    }
+
+    private func build(_ planned: PlannedStore) throws(EngineError) -> ValidationReport {
+        let file = try PlanFile(planned.plan)
+        try EngineError.translating {
+            try files.publish(file.bytes, to: request.state.appending("plan.json"))
+            try files.create(building).close()
+        }
+        let assembler = try StoreAssembler(plan: file, source: planned.source, at: building)
+        let jobs = try SlotJobs(
+            count: request.slots,
+            jobs: planned.plan.chunks.count + planned.plan.linkChunks.count + 1)
+        defer { jobs.end() }
+        switch planned.plan.strategy {
+        case .whole:
+            try step(.copy) { () throws(EngineError) in
+                try assembler.copyDirectly(routes: planned.routes)
+            }
+        case .partitioned:
+            let makers = try JobMaker(request: request, planned: planned, file: file, files: files)
+            try step(.copy, jobs: planned.plan.chunks.count) { () throws(EngineError) in
+                try copyAndMerge(planned.plan, makers, jobs, assembler)
+            }
+            try step(.link, jobs: planned.plan.linkChunks.count) { () throws(EngineError) in
+                try link(planned.plan, makers, jobs, assembler)
+            }
+        }
+        try step(.index) { () throws(EngineError) in
+            try assembler.buildIndexes()
+            try assembler.finish(planned.destination)
+        }
+        return try step(.validate) { () throws(EngineError) in
+            try validate(planned, file)
+        }
+    }
+
+    /// Copies chunks on the slots and merges their shards as soon as it is their turn.
+    private func copyAndMerge(
+        _ plan: MigrationPlan, _ makers: JobMaker, _ jobs: SlotJobs, _ assembler: StoreAssembler
+    ) throws(EngineError) {
+        for number in plan.chunks.indices { jobs.submit(makers.job(.copy(chunk: number))) }
+        var group: [FilePath] = []
+        for (number, chunk) in plan.chunks.enumerated() {
+            let receipt = try jobs.next()
+            let shard = try makers.shard(of: receipt)
+            observe(
+                .jobDone(.copy, rows: receipt.rows, bytes: receipt.files.first?.bytes ?? 0))
+            if chunk.isAscending {
+                _ = try assembler.append(chunk, shard: shard)
+                try remove([shard])
+                continue
+            }
+            group.append(shard)
+            let isLast =
+                number + 1 == plan.chunks.count || plan.chunks[number + 1].subject != chunk.subject
+            if isLast {
+                let scratch = request.state.appending("merge")
+                try EngineError.translating { try files.makeFolders(scratch) }
+                _ = try assembler.merge(chunk, shards: group, scratch: scratch)
+                try EngineError.translating { try files.removeTree(scratch) }
+                try remove(group)
+                group = []
+            }
+        }
+    }
+
+    private func link(
+        _ plan: MigrationPlan, _ makers: JobMaker, _ jobs: SlotJobs, _ assembler: StoreAssembler
+    ) throws(EngineError) {
+        for number in plan.linkChunks.indices { jobs.submit(makers.job(.link(chunk: number))) }
+        for chunk in plan.linkChunks {
+            let receipt = try jobs.next()
+            let shard = try makers.shard(of: receipt)
+            observe(
+                .jobDone(.link, rows: receipt.rows, bytes: receipt.files.first?.bytes ?? 0))
+            try assembler.apply(chunk, shard: shard)
+            try remove([shard])
+        }
+    }
+
+    private func remove(_ shards: [FilePath]) throws(EngineError) {
+        try EngineError.translating {
+            for shard in shards { try files.remove(shard) }
+        }
+    }
+
+    private func validate(
+        _ planned: PlannedStore, _ file: PlanFile
+    ) throws(EngineError) -> ValidationReport {
+        ValidationReport()
+    }
+
+    /// Makes the result durable and gives it its name.
+    private func publish(_ planned: PlannedStore) throws(RunError) -> Int64 {
+        do {
+            let carrier = ExternalDataCarrier(
+                files: files, links: planned.plan.options.linksExternalData)
+            let layout = try StoreLayout(
+                model: planned.plan.destinationModel, framework: planned.plan.framework)
+            _ = try carrier.carry(
+                layout: layout, database: building, from: planned.source.externalData,
+                to: SupportFolder.externalData(ofStore: request.output))
+            let now = try StoreFingerprint(of: planned.source.path)
+            guard now == planned.source.fingerprint else {
+                throw EngineError.sourceChanged(planned.source.path.description)
+            }
+            let bytes = try FileStatus(of: building).size
+            try files.publishFile(building, as: request.output, existing: .refuse)
+            return bytes
+        } catch let error as EngineError {
+            throw .engine(error)
+        } catch let error as StoreError {
+            throw .store(error)
+        } catch let error as DurableFileError {
+            throw .file(error)
+        } catch {
+            throw .engine(.internalError("\(error)"))
+        }
+    }
+}

@@ -1,0 +1,1 @@
+package struct ValidationReport: Sendable { package var isEqual: Bool { true }; package var lines: [String] { [] } }

@@ -1,0 +1,56 @@
+import CoreDataStore
+
+/// Carries persistent history over, entity numbers and keys renumbered (format page §10).
+///
+/// Column bitmaps of changes are kept as they are: history is refused beforehand for entities
+/// whose properties changed.
+struct HistoryCopier {
+    let file: PlanFile
+    /// The destination, with the source attached as `src`.
+    let connection: Connection
+    let schema: StoreSchema
+
+    static let tables = ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
+
+    /// Makes the tables as the source has them and copies their rows.
+    func copyTables() throws(EngineError) {
+        try EngineError.translating {
+            for name in Self.tables {
+                guard let table = schema.object(.table, name) else { continue }
+                try connection.create(table)
+                let columns = (schema.columns[name] ?? []).map(\.name)
+                let values = columns.map { value(of: $0, in: name) }
+                try connection.execute(
+                    "INSERT INTO main.\(name) (\(columns.map(SQLText.quoted).joined(separator: ", "))) "
+                        + "SELECT \(values.joined(separator: ", ")) FROM src.\(name) s "
+                        + "ORDER BY Z_PK")
+            }
+        }
+    }
+
+    /// Makes the indexes of history as the source has them.
+    func copyIndexes() throws(EngineError) {
+        try EngineError.translating {
+            for object in schema.objects
+            where object.kind == .index && Self.tables.contains(object.table) {
+                if object.sql != nil { try connection.create(object) }
+            }
+        }
+    }
+
+    private func value(of column: String, in table: String) -> String {
+        guard table == "ACHANGE" else { return CellSQL.column(column) }
+        let entities = file.plan.feeds.flatMap { feed in feed.entities.map { (feed, $0) } }
+        switch column {
+        case "ZENTITY":
+            let cases = entities.map { "WHEN \($1.sourceNumber) THEN \($1.destinationNumber)" }
+            return "CASE s.ZENTITY \(cases.joined(separator: " ")) ELSE s.ZENTITY END"
+        case "ZENTITYPK":
+            let cases = entities.filter { $0.0.offset != 0 }
+                .map { "WHEN \($1.sourceNumber) THEN s.ZENTITYPK + \($0.offset)" }
+            guard !cases.isEmpty else { return "s.ZENTITYPK" }
+            return "CASE s.ZENTITY \(cases.joined(separator: " ")) ELSE s.ZENTITYPK END"
+        default: return CellSQL.column(column)
+        }
+    }
+}

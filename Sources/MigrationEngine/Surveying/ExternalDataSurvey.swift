@@ -1,0 +1,55 @@
+import CoreDataStore
+import DurableFiles
+
+/// Finds the external data files that a store's values refer to (format page §8).
+struct ExternalDataSurvey {
+    let store: SourceStore
+    let connection: Connection
+
+    /// What the references lead to.
+    struct Result {
+        var present: Int64 = 0
+        var bytes: Int64 = 0
+        var missing: Int64 = 0
+    }
+
+    /// Looks every reference up.
+    ///
+    /// - Throws: `StoreError` or `DurableFileError`.
+    /// - Complexity: one pass over each table with such an attribute; values themselves are
+    ///   read only where they are as long as a reference.
+    func read(files: DurableFileSystem) throws -> Result {
+        var result = Result()
+        let folder = store.externalData
+        try Self.references(in: store.layout, connection) { name in
+            let status = try FileStatus.ifPresent(folder.appending(name))
+            if let status, status.isRegularFile {
+                result.present += 1
+                result.bytes += status.size
+            } else {
+                result.missing += 1
+            }
+        }
+        return result
+    }
+
+    /// Calls the body with the name of every file that a value refers to.
+    static func references(
+        in layout: StoreLayout, _ connection: Connection, _ body: (String) throws -> Void
+    ) throws {
+        for table in layout.tables {
+            for column in table.columns where column.isExternal {
+                let name = SQLText.quoted(column.name)
+                // SQLite knows a blob's length without reading it.
+                let values = try connection.prepare(
+                    "SELECT \(name) FROM \(SQLText.quoted(table.name)) "
+                        + "WHERE length(\(name)) = \(ExternalReference.referenceLength)")
+                while try values.step() {
+                    if case .file(let file) = ExternalReference(values.bytes(0)) {
+                        try body(file)
+                    }
+                }
+            }
+        }
+    }
+}

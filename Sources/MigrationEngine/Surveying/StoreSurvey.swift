@@ -1,0 +1,137 @@
+package import CoreDataStore
+package import DurableFiles
+import ManagedObjectModel
+package import MappingModel
+
+/// Reads from a store what planning needs to know: counts, keys, sizes, broken requirements.
+package struct StoreSurvey {
+    private let store: SourceStore
+    private let destination: StoreLayout
+    private let inference: Inference
+    private let files: DurableFileSystem
+
+    package init(
+        store: SourceStore, destination: StoreLayout, inference: Inference,
+        files: DurableFileSystem = DurableFileSystem()
+    ) {
+        self.store = store
+        self.destination = destination
+        self.inference = inference
+        self.files = files
+    }
+
+    /// Reads everything.
+    ///
+    /// - Parameters:
+    ///   - options: for the partition mode.
+    ///   - route: where the file of a routing pass goes, by its number.
+    /// - Throws: `EngineError` for a store whose rows do not fit its model.
+    package func facts(
+        options: PlanOptions, route: (Int) -> FilePath
+    ) throws(EngineError) -> StoreFacts {
+        try EngineError.translating {
+            let connection = try store.connect()
+            var facts = StoreFacts()
+            facts.databaseBytes = try FileStatus(of: store.database).size
+            try surveyTables(connection, &facts)
+            facts.maxima = maxima()
+            let external = try ExternalDataSurvey(store: store, connection: connection)
+                .read(files: files)
+            facts.externalBytes = external.bytes
+            facts.externalFiles = external.present
+            facts.missingExternalFiles = external.missing
+            let counter = RequirementCount(
+                layout: store.layout, mapping: inference.mapping, connection: connection,
+                destinationModel: destination.model)
+            facts.broken = try inference.requirements.map { try counter.count($0) }
+            facts.extras = try ExtraObjectTrial(store: store, destination: destination).outcomes()
+            try survey(routes: options.partition, &facts, at: route)
+            try connection.close()
+            return facts
+        }
+    }
+
+    private func surveyTables(_ connection: Connection, _ facts: inout StoreFacts) throws {
+        let reader = TableProfileReader(
+            path: store.database, pageSize: store.header.pageSize,
+            pageCount: facts.databaseBytes / Int64(max(1, store.header.pageSize)))
+        for table in store.layout.tables {
+            facts.tables[table.name] = try rows(of: table, connection)
+            facts.profiles[table.name] = try profile(table.name, reader)
+        }
+        for join in store.layout.joinTables {
+            facts.joinRows[join.name] = try connection.integer(
+                "SELECT count(*) FROM \(SQLText.quoted(join.name))")
+            facts.profiles[join.name] = try profile(join.name, reader)
+        }
+    }
+
+    private func profile(_ table: String, _ reader: TableProfileReader) throws -> TableProfile {
+        guard let object = store.schema.object(.table, table) else {
+            return TableProfile(buckets: [])
+        }
+        return try reader.profile(rootPage: object.rootPage)
+    }
+
+    private func rows(
+        of table: TableLayout, _ connection: Connection
+    ) throws -> StoreFacts.Table {
+        let name = SQLText.quoted(table.name)
+        let known = Set(
+            store.model.family(of: table.rootEntity).compactMap {
+                store.layout.number(of: $0.name).map { Int64($0) }
+            })
+        var rows: [Int64: Int64] = [:]
+        let groups = try connection.prepare(
+            "SELECT Z_ENT, count(*) FROM \(name) GROUP BY Z_ENT")
+        while try groups.step() {
+            guard !groups.isNull(0), known.contains(groups.integer(0)) else {
+                throw StoreError.notAStore(
+                    path: store.path.description,
+                    reason: "table \(table.name) has \(groups.integer(1)) rows of an entity "
+                        + "that its model does not have there")
+            }
+            rows[groups.integer(0)] = groups.integer(1)
+        }
+        let highest = try connection.integer("SELECT max(Z_PK) FROM \(name)") ?? 0
+        let lowest = try connection.integer("SELECT min(Z_PK) FROM \(name)") ?? 0
+        guard lowest >= 0, highest < PrimaryKeys.keyLimit else {
+            throw StoreError.notAStore(
+                path: store.path.description,
+                reason: "table \(table.name) has a key that is negative or near 2⁶³")
+        }
+        return StoreFacts.Table(rows: rows, highestKey: highest, lowestKey: lowest)
+    }
+
+    private func maxima() -> [String: Int64] {
+        var result: [String: Int64] = [:]
+        for table in store.layout.tables {
+            guard let number = store.layout.number(of: table.rootEntity) else { continue }
+            result[table.name] = store.primaryKeys.row(number: Int64(number))?.maximum
+        }
+        return result
+    }
+
+    private func survey(
+        routes partition: PartitionMode, _ facts: inout StoreFacts, at place: (Int) -> FilePath
+    ) throws {
+        guard case .uuid(let attributes) = partition else { return }
+        for attribute in attributes {
+            let owner = store.model.attribute(attribute.property, of: attribute.entity)?.owner
+            let key = PropertyKey(owner?.name ?? attribute.entity, attribute.property)
+            guard let (table, column) = store.layout.column(.attribute(key)) else {
+                throw EngineError.dataRefused(
+                    "--partition uuid:\(attribute): \(store.path) has no such attribute; nothing "
+                        + "was written")
+            }
+            guard !facts.routes.contains(where: { $0.plan.sourceTable == table.name }) else {
+                throw EngineError.dataRefused(
+                    "--partition uuid:\(attribute): table \(table.name) is cut by another "
+                        + "attribute already; nothing was written")
+            }
+            let plan = RoutePlan(attribute: key, sourceTable: table.name, column: column.name)
+            facts.routes.append(
+                try RouteFile.make(plan, source: store.database, at: place(facts.routes.count)))
+        }
+    }
+}
