@@ -9,8 +9,7 @@ struct MigrateCommand: ParsableCommand {
         abstract: "Migrates stores and writes the results into another folder.",
         discussion: """
             The originals are never changed. A result appears under the store's file name once \
-            it has been validated, and not before. The same command again goes on with a run \
-            that was stopped.
+            it has been validated, and not before.
             """)
 
     @OptionGroup
@@ -56,7 +55,7 @@ struct MigrateCommand: ParsableCommand {
         let view = RunView(
             store: request.store.lastComponent.description, isLive: Console.isTerminal)
         let clock = MonotonicClock.start()
-        let migration = LocalMigration(request: request, clock: clock) { event in
+        let migration = LocalMigration(request, clock: clock) { event in
             view.show(event, at: clock())
         }
         do {

@@ -25,8 +25,7 @@ struct PlanCommand: ParsableCommand {
                 let request = builder.request(
                     store: store, output: scratch.appending("result"),
                     state: scratch.appending("state"))
-                let migration = LocalMigration(
-                    request: request, clock: MonotonicClock.start(), observe: { _ in })
+                let migration = LocalMigration(request, clock: MonotonicClock.start())
                 do throws(RunError) {
                     reports.append(PlanReport(try migration.plan()))
                 } catch {

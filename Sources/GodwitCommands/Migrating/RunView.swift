@@ -1,12 +1,11 @@
 import LocalRun
-import Synchronization
 
 /// Shows a run on standard error: one line that changes on a terminal, a line for each step
-/// elsewhere. Events may come from any thread.
-final class RunView: Sendable {
+/// elsewhere.
+final class RunView {
     private let store: String
     private let isLive: Bool
-    private let progress = Mutex(RunProgress())
+    private var progress = RunProgress()
 
     /// - Parameters:
     ///   - store: how lines name the store.
@@ -18,19 +17,12 @@ final class RunView: Sendable {
 
     /// Takes in an event and shows what it changed.
     func show(_ event: RunEvent, at now: Double) {
-        // Written under the lock, so that lines of two threads do not mix.
-        progress.withLock { progress in
-            let line = progress.take(event, at: now)
-            if isLive {
-                if let line {
-                    Console.status("")
-                    Console.log("\(store): \(line)")
-                } else {
-                    Console.status(String("\(store): \(progress.status(at: now))".prefix(78)))
-                }
-            } else if let line {
-                Console.log("\(store): \(line)")
-            }
+        let line = progress.take(event, at: now)
+        if let line {
+            end()
+            Console.log("\(store): \(line)")
+        } else if isLive {
+            Console.status(String("\(store): \(progress.status(at: now))".prefix(78)))
         }
     }
 
