@@ -98,6 +98,9 @@ let package = Package(
             swiftSettings: settings),
         tests("ManagedObjectModelTests", ["ManagedObjectModel", "TestSupport", grdb]),
         tests("MappingModelTests", ["MappingModel", "ManagedObjectModel", "TestSupport"]),
+        tests(
+            "CoreDataStoreTests",
+            ["CoreDataStore", "ManagedObjectModel", "DurableFiles", "TestSupport"]),
         tests("DurableFilesTests", ["DurableFiles", "CLinux", "TestSupport"]),
         tests("ThreadsTests", ["Threads", "TestSupport"]),
         // These run the built program, too.

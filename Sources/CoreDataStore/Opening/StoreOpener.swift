@@ -38,7 +38,7 @@ package struct StoreOpener: Sendable {
                 path: path.description, reason: "it is a \(status.kind), not a file")
         }
         let fingerprint = try StoreFingerprint(of: path)
-        let header = try checkedHeader(path, size: status.size)
+        let header = try readHeader(of: path, named: path)
         let database = try atRest(
             path, header: header, fingerprint: fingerprint, scratch: scratch)
         let isSnapshot = database != path
@@ -46,7 +46,11 @@ package struct StoreOpener: Sendable {
             throw StoreError.inputOutput(
                 path: path.description, reason: "the store changed while it was read")
         }
-        let settled = isSnapshot ? try settledHeader(database, original: path) : header
+        // Only now: with a log, the main file alone may be older, shorter, or hardly begun.
+        let settled = try readHeader(of: database, named: path)
+        if let reason = refusal(of: settled, size: try FileStatus(of: database).size) {
+            throw StoreError.notAStore(path: path.description, reason: reason)
+        }
         let connection = try Connection(path: database, mode: .immutable, named: path)
         if checksPages { try check(connection) }
         let contents = try StoreContents.read(connection, given: model)
@@ -61,20 +65,7 @@ package struct StoreOpener: Sendable {
             layout: contents.layout, fingerprint: fingerprint, oddities: oddities)
     }
 
-    private func checkedHeader(_ path: FilePath, size: Int64) throws -> DatabaseHeader {
-        let bytes = try files.openForReading(path).read(count: 100, at: 0)
-        switch DatabaseHeader.read(bytes) {
-        case .failure(let fault):
-            throw StoreError.notAStore(path: path.description, reason: fault.reason)
-        case .success(let header):
-            if let reason = refusal(of: header, size: size) {
-                throw StoreError.notAStore(path: path.description, reason: reason)
-            }
-            return header
-        }
-    }
-
-    private func settledHeader(_ database: FilePath, original: FilePath) throws -> DatabaseHeader {
+    private func readHeader(of database: FilePath, named original: FilePath) throws -> DatabaseHeader {
         let bytes = try files.openForReading(database).read(count: 100, at: 0)
         switch DatabaseHeader.read(bytes) {
         case .failure(let fault):

@@ -59,6 +59,9 @@ package final class Connection {
         } catch {
             throw .inputOutput(path: path, reason: "\(error)")
         }
+        // GRDB follows transactions that go through it; ours go through the handle.
+        sqlite3_commit_hook(handle, nil, nil)
+        sqlite3_rollback_hook(handle, nil, nil)
         // Triggers and views never run. Files that we make are written without a journal, which
         // defensive mode would forbid.
         if mode != .memory {
