@@ -83,7 +83,8 @@ import Testing
     @Test func mistakesHaveTheirStatus() throws {
         try withTemporaryFolder { folder in
             _ = try Samples.makeStore(at: folder.appendingPathComponent("a.sqlite"))
-            try Data("text".utf8).write(to: folder.appendingPathComponent("text"))
+            try Data(String(repeating: "text", count: 50).utf8)
+                .write(to: folder.appendingPathComponent("text"))
             let cases: [(words: [String], status: Int32, log: String)] = [
                 (["--help"], 0, ""),
                 (["bogus"], 64, "bogus"),
