@@ -2,6 +2,7 @@ package import ArgumentParser
 
 /// The root of the command line.
 package struct GodwitCommand: ParsableCommand {
+    /// Its name, help and subcommands.
     package static let configuration = CommandConfiguration(
         commandName: "godwit",
         abstract: "Migrates Core Data stores on Linux.",

@@ -8,6 +8,7 @@ enum ScratchFolder {
     /// - Parameters:
     ///   - parent: where the user wants it; the system's temporary folder without it.
     ///   - body: gets the folder's path.
+    /// - Returns: what the body returns.
     /// - Throws: `CommandFailure`, the body's own before one of the removal.
     static func with<Result>(
         in parent: String? = nil, _ body: (FilePath) throws -> Result

@@ -1,7 +1,8 @@
 import CoreDataStore
 
-/// Everything that `godwit inspect` tells of a store; its JSON is documented in
-/// `docs/reference/json.md`. No value of a user's row is in it.
+/// Everything that `godwit inspect` tells of a store.
+///
+/// Its JSON is documented in `docs/reference/json.md`. No value of a user's row is in it.
 struct StoreInspection: Hashable, Sendable, Codable {
     var store: String
     var file: FileFacts

@@ -14,6 +14,7 @@ struct StoreInspector {
     /// - Parameters:
     ///   - store: open.
     ///   - isChecked: whether its pages were checked when it was opened.
+    /// - Returns: the counts.
     /// - Throws: `StoreError` for a table that cannot be read, `DurableFileError` for a folder
     ///   of external data that cannot be listed.
     /// - Complexity: one pass over each table.

@@ -3,8 +3,9 @@ import DurableFiles
 import LocalRun
 import MigrationEngine
 
-/// What `godwit migrate` tells of a finished store; its JSON is documented in
-/// `docs/reference/json.md`.
+/// What `godwit migrate` tells of a finished store.
+///
+/// Its JSON is documented in `docs/reference/json.md`.
 struct MigrationReport: Sendable, Codable {
     var store: String
     /// The result; nil where nothing was published.

@@ -3,9 +3,9 @@ import DurableFiles
 import LocalRun
 import MigrationEngine
 
-/// What `godwit plan` tells of a store; its JSON is documented in `docs/reference/json.md`.
+/// What `godwit plan` tells of a store.
 ///
-/// A plan also holds both models and every chunk, which only workers need.
+/// Its JSON is documented in `docs/reference/json.md`. A plan also holds both models and every chunk, which only workers need.
 struct PlanReport: Hashable, Sendable, Codable {
     var store: String
     var strategy: Strategy

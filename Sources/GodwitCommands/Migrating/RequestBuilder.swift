@@ -40,6 +40,7 @@ struct RequestBuilder {
     ///   - store: one of `stores`.
     ///   - output: the folder of the results.
     ///   - state: the folder of the runs; each store has its own below it.
+    /// - Returns: the request.
     func request(store: FilePath, output: FilePath, state: FilePath) -> MigrationRequest {
         MigrationRequest(
             store: store, output: output.appending(store.lastComponent),

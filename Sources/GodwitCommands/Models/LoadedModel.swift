@@ -71,6 +71,7 @@ extension ModelArgument {
     ///   - scratch: an existing folder for the snapshot of a store that is not at rest.
     ///   - given: the model of a store that holds none.
     ///   - checksPages: whether all pages of a store are checked before its model is trusted.
+    /// - Returns: the model with what its origin knows beyond it.
     /// - Throws: `CommandFailure` with status 64 for what is no model at all and for `self`,
     ///   65 for a model that cannot be used.
     func load(

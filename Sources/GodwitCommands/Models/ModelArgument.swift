@@ -44,8 +44,9 @@ struct ModelArgument: Hashable, Sendable {
         return .store(text)
     }
 
-    /// The folder and the version of `FOLDER` or `FOLDER:VERSION`; nil for other endings. The
-    /// last colon counts that stands right behind the ending.
+    /// The folder and the version of `FOLDER` or `FOLDER:VERSION`; nil for other endings.
+    ///
+    /// The last colon counts that stands right behind the ending.
     private static func bundle(
         _ text: String, ending: String
     ) -> (folder: String, version: String?)? {
