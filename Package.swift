@@ -73,7 +73,7 @@ let package = Package(
                 "DurableFiles", "Jobs", "Threads",
             ]),
         // Stores in Core Data's format, of any size, from a seed.
-        layer("StoreForge", ["CoreDataStore", "ManagedObjectModel", grdb, sqlite]),
+        layer("StoreForge", ["CoreDataStore", "ManagedObjectModel", "DurableFiles"]),
 
         // The command line.
         layer(
@@ -101,8 +101,20 @@ let package = Package(
         tests(
             "CoreDataStoreTests",
             ["CoreDataStore", "ManagedObjectModel", "DurableFiles", "TestSupport"]),
+        tests(
+            "StoreForgeTests",
+            [
+                "StoreForge", "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles",
+                "TestSupport",
+            ]),
         tests("DurableFilesTests", ["DurableFiles", "CLinux", "TestSupport"]),
         tests("ThreadsTests", ["Threads", "TestSupport"]),
+        tests(
+            "MigrationEngineTests",
+            [
+                "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
+                "DurableFiles", "Jobs", "TestSupport",
+            ]),
         // These run the built program, too.
         tests(
             "GodwitCommandsTests",

@@ -23,7 +23,7 @@ enum LayerRules {
         ],
         "ClusterProtocol": ["Jobs", "SwiftProtobuf"],
         "ClusterCore": ["Jobs", "ClusterProtocol"],
-        "StoreForge": ["CoreDataStore", "ManagedObjectModel", "GRDB", "GRDBSQLite"],
+        "StoreForge": ["CoreDataStore", "ManagedObjectModel", "DurableFiles"],
         "GodwitCommands": [
             "LocalRun", "RunLedger", "MigrationEngine", "StoreForge", "CoreDataStore",
             "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads",

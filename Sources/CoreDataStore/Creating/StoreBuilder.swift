@@ -107,10 +107,16 @@ package final class StoreBuilder {
         }
     }
 
-    /// Marks the file as write-ahead logged, as Core Data does, and closes it.
+    /// Closes the file.
     ///
+    /// - Parameter isWriteAheadLogged: whether the file is marked as Core Data marks it; a store
+    ///   that had a rollback journal keeps to it.
     /// - Throws: `StoreError` when SQLite leaves a log behind or cannot switch.
-    package func finish() throws(StoreError) {
+    package func finish(isWriteAheadLogged: Bool) throws(StoreError) {
+        guard isWriteAheadLogged else {
+            try connection.close()
+            return
+        }
         let mode = try connection.texts("PRAGMA journal_mode = WAL").first
         guard mode == "wal" else {
             throw .inputOutput(path: connection.path, reason: "it cannot become write-ahead logged")

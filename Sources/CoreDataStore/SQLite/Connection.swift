@@ -59,7 +59,8 @@ package final class Connection {
         } catch {
             throw .inputOutput(path: path, reason: "\(error)")
         }
-        // GRDB follows transactions that go through it; ours go through the handle.
+        // GRDB's hooks expect every commit to come through GRDB, and trap where one comes from the
+        // handle. Nothing here observes transactions.
         sqlite3_commit_hook(handle, nil, nil)
         sqlite3_rollback_hook(handle, nil, nil)
         // Triggers and views never run. Files that we make are written without a journal, which

@@ -113,6 +113,19 @@ package final class Statement {
         try check(code)
     }
 
+    /// Binds bytes of UTF-8 as text; they are copied.
+    package func bindText(
+        _ value: UnsafeRawBufferPointer, at parameter: Int
+    ) throws(StoreError) {
+        let characters = value.assumingMemoryBound(to: CChar.self)
+        // A nil start would bind NULL; the empty text needs an address.
+        try check(
+            sqlite3_bind_text64(
+                pointer, Int32(truncatingIfNeeded: parameter),
+                characters.baseAddress ?? emptyText, UInt64(characters.count), Statement.copied,
+                UInt8(SQLITE_UTF8)))
+    }
+
     /// Binds a blob, which is copied.
     package func bind(_ value: UnsafeRawBufferPointer, at parameter: Int) throws(StoreError) {
         guard let start = value.baseAddress, !value.isEmpty else {

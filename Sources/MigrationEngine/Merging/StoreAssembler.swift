@@ -121,7 +121,7 @@ package final class StoreAssembler {
             try builder.createRTreesAndTriggers()
             try extras.copyRest()
             try connection.detach("src")
-            try builder.finish()
+            try builder.finish(isWriteAheadLogged: source.header.isWriteAheadLogged)
         }
     }
 

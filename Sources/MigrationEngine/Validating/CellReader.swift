@@ -1,0 +1,240 @@
+import CoreDataStore
+import DurableFiles
+
+/// Hashes the cells that a source row must become, and the cells that a destination row has.
+struct CellReader {
+    let constants: [StoredConstant]
+    /// Parses numbers as SQLite does; made for the first text that needs it.
+    private let numbers: NumberParser
+    private let externalData: FilePath
+
+    init(constants: [StoredConstant], connection: Connection, externalData: FilePath) {
+        self.constants = constants
+        self.externalData = externalData
+        numbers = NumberParser(connection: connection)
+    }
+
+    /// The hash of a stored value as it stands.
+    @inline(__always)
+    static func stored(
+        _ row: Statement, _ column: Int, _ seed: HashSeed, _ key: RowKey
+    ) -> CellDigest {
+        switch row.storageClass(column) {
+        case 1:
+            let value = UInt64(bitPattern: row.integer(column))
+            return CellDigest(ContentHash.word(seed, key, storageClass: 1, value))
+        case 2: return CellDigest(ContentHash.real(seed, key, row.real(column)))
+        case 3:
+            return CellDigest(ContentHash.bytes(seed, key, storageClass: 3, row.bytes(column)))
+        case 4:
+            return CellDigest(ContentHash.bytes(seed, key, storageClass: 4, row.bytes(column)))
+        default: return CellReader.null(seed, key)
+        }
+    }
+
+    @inline(__always)
+    static func null(_ seed: HashSeed, _ key: RowKey) -> CellDigest {
+        CellDigest(ContentHash.word(seed, key, storageClass: 5, 0), isNull: true)
+    }
+
+    /// The hash of what a rule makes of a source row; nil where it cannot be made because a file
+    /// of external data is missing.
+    @inline(__always)
+    func expected(
+        _ rule: CellRule, _ row: Statement, _ key: RowKey
+    ) throws(StoreError) -> CellDigest? {
+        switch rule.origin {
+        case .column: return try converted(rule, row, key)
+        case .columnOrConstant:
+            if row.storageClass(rule.column) == 5 { return constant(rule, key) }
+            return try converted(rule, row, key)
+        case .constant: return constant(rule, key)
+        case .addedPrefix: return addedPrefix(rule, row, key)
+        case .removedPrefix: return try removedPrefix(rule, row, key)
+        }
+    }
+
+    private func constant(_ rule: CellRule, _ key: RowKey) -> CellDigest {
+        let value = constants[rule.constant]
+        return CellDigest(value.digest(rule.seed, key), isNull: value.storageClass == 5)
+    }
+
+    /// A value after the affinity of its new column.
+    @inline(__always)
+    private func converted(
+        _ rule: CellRule, _ row: Statement, _ key: RowKey
+    ) throws(StoreError) -> CellDigest {
+        let seed = rule.seed
+        switch row.storageClass(rule.column) {
+        case 1:
+            let value = row.integer(rule.column)
+            switch rule.affinity {
+            case .real: return CellDigest(ContentHash.real(seed, key, Double(value)))
+            case .text: return text(rule, row, key)
+            case .numeric, .blob:
+                let word = UInt64(bitPattern: value)
+                return CellDigest(ContentHash.word(seed, key, storageClass: 1, word))
+            }
+        case 2:
+            let value = row.real(rule.column)
+            switch rule.affinity {
+            case .numeric: return CellReader.numeric(value, seed, key)
+            case .text: return text(rule, row, key)
+            case .real, .blob: return CellDigest(ContentHash.real(seed, key, value))
+            }
+        case 3:
+            if rule.parsesText { return try parsed(rule, row, key) }
+            return text(rule, row, key)
+        case 4:
+            return CellDigest(
+                ContentHash.bytes(seed, key, storageClass: 4, row.bytes(rule.column)))
+        default: return CellReader.null(seed, key)
+        }
+    }
+
+    @inline(__always)
+    private static func numeric(_ value: Double, _ seed: HashSeed, _ key: RowKey) -> CellDigest {
+        guard let whole = Affinity.integer(value) else {
+            return CellDigest(ContentHash.real(seed, key, value))
+        }
+        let word = UInt64(bitPattern: whole)
+        return CellDigest(ContentHash.word(seed, key, storageClass: 1, word))
+    }
+
+    /// The value as text; SQLite writes numbers as it does for a text column.
+    @inline(__always)
+    private func text(_ rule: CellRule, _ row: Statement, _ key: RowKey) -> CellDigest {
+        CellDigest(ContentHash.bytes(rule.seed, key, storageClass: 3, row.bytes(rule.column)))
+    }
+
+    private func parsed(
+        _ rule: CellRule, _ row: Statement, _ key: RowKey
+    ) throws(StoreError) -> CellDigest {
+        guard let number = try numbers.parse(row, rule.column) else { return text(rule, row, key) }
+        switch number {
+        case .integer(let value):
+            if rule.affinity == .real {
+                return CellDigest(ContentHash.real(rule.seed, key, Double(value)))
+            }
+            let word = UInt64(bitPattern: value)
+            return CellDigest(ContentHash.word(rule.seed, key, storageClass: 1, word))
+        case .real(let value):
+            if rule.affinity == .real {
+                return CellDigest(ContentHash.real(rule.seed, key, value))
+            }
+            return CellReader.numeric(value, rule.seed, key)
+        }
+    }
+
+    private func addedPrefix(_ rule: CellRule, _ row: Statement, _ key: RowKey) -> CellDigest {
+        guard row.storageClass(rule.column) != 5 else { return CellReader.null(rule.seed, key) }
+        var hash = StreamingHash(rule.seed, key)
+        withUnsafeBytes(of: ExternalReference.inlinePrefix) { hash.update($0) }
+        hash.update(row.bytes(rule.column))
+        return CellDigest(hash.finish(storageClass: 4))
+    }
+
+    private func removedPrefix(
+        _ rule: CellRule, _ row: Statement, _ key: RowKey
+    ) throws(StoreError) -> CellDigest? {
+        guard row.storageClass(rule.column) != 5 else { return CellReader.null(rule.seed, key) }
+        let bytes = row.bytes(rule.column)
+        if bytes.first != ExternalReference.filePrefix {
+            let value = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
+            return CellDigest(ContentHash.bytes(rule.seed, key, storageClass: 4, value))
+        }
+        guard case .file(let name) = ExternalReference(bytes) else { return nil }
+        var hash = StreamingHash(rule.seed, key)
+        let path = externalData.appending(name)
+        guard try FilePieces.ifPresent(path, each: { hash.update($0) }) else { return nil }
+        return CellDigest(hash.finish(storageClass: 4))
+    }
+}
+
+/// Turns text into the number that SQLite's affinity makes of it.
+final class NumberParser {
+    enum Number {
+        case integer(Int64)
+        case real(Double)
+    }
+
+    private let connection: Connection
+    private var statement: Statement?
+
+    init(connection: Connection) { self.connection = connection }
+
+    /// The number; nil for a text that is none as a whole.
+    func parse(_ row: Statement, _ column: Int) throws(StoreError) -> Number? {
+        guard NumberParser.isNumber(row.bytes(column)) else { return nil }
+        let cast: Statement
+        if let statement {
+            cast = statement
+        } else {
+            cast = try connection.prepare("SELECT CAST(?1 AS NUMERIC)")
+            statement = cast
+        }
+        defer { cast.reset() }
+        try cast.bindValue(at: 1, from: row, column: column)
+        guard try cast.step() else { return nil }
+        return cast.storageClass(0) == 1 ? .integer(cast.integer(0)) : .real(cast.real(0))
+    }
+
+    /// Whether a text is a decimal number with nothing but blanks around it.
+    static func isNumber(_ text: UnsafeRawBufferPointer) -> Bool {
+        var rest = text[...]
+        let isBlank = { (byte: UInt8) in byte == 32 || (9...13).contains(byte) }
+        while let first = rest.first, isBlank(first) { rest.removeFirst() }
+        while let last = rest.last, isBlank(last) { rest.removeLast() }
+        let isSign = { (byte: UInt8?) in byte == UInt8(ascii: "-") || byte == UInt8(ascii: "+") }
+        if isSign(rest.first) { rest.removeFirst() }
+        var digits = NumberParser.dropDigits(&rest)
+        if rest.first == UInt8(ascii: ".") {
+            rest.removeFirst()
+            digits += NumberParser.dropDigits(&rest)
+        }
+        guard digits > 0 else { return false }
+        if rest.first == UInt8(ascii: "e") || rest.first == UInt8(ascii: "E") {
+            rest.removeFirst()
+            if isSign(rest.first) { rest.removeFirst() }
+            guard NumberParser.dropDigits(&rest) > 0 else { return false }
+        }
+        return rest.isEmpty
+    }
+
+    private static func dropDigits(_ rest: inout Slice<UnsafeRawBufferPointer>) -> Int {
+        var count = 0
+        while let first = rest.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) {
+            rest.removeFirst()
+            count += 1
+        }
+        return count
+    }
+}
+
+/// Reads files piece by piece.
+enum FilePieces {
+    /// Bytes of a piece.
+    static let size = 1 << 18
+
+    /// Hands the pieces of a file to a body.
+    ///
+    /// - Returns: whether the file is there.
+    /// - Throws: `StoreError.inputOutput` for a file that cannot be read.
+    static func ifPresent(
+        _ path: FilePath, each body: (UnsafeRawBufferPointer) -> Void
+    ) throws(StoreError) -> Bool {
+        do {
+            guard try FileStatus.ifPresent(path) != nil else { return false }
+            let file = try DurableFileSystem().openForReading(path)
+            var offset: Int64 = 0
+            while true {
+                let piece = try file.read(count: size, at: offset)
+                if piece.isEmpty { return true }
+                piece.withUnsafeBytes(body)
+                offset += Int64(piece.count)
+            }
+        } catch {
+            throw .inputOutput(path: path.description, reason: "\(error)")
+        }
+    }
+}

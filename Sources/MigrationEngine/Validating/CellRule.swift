@@ -1,0 +1,138 @@
+import CoreDataStore
+import ManagedObjectModel
+import MappingModel
+
+/// What one destination cell must hold, in terms of the source row.
+struct CellRule {
+    enum Origin: UInt8 {
+        /// The value of a source column.
+        case column
+        /// The value of a source column, or the constant for NULL.
+        case columnOrConstant
+        case constant
+        /// Inline storage begins: a prefix byte before the value.
+        case addedPrefix
+        /// External storage ends: no prefix byte, a file's content for a reference.
+        case removedPrefix
+    }
+
+    let origin: Origin
+    /// The column's place in the row.
+    let column: Int
+    /// The constant's place among the constants.
+    let constant: Int
+    let affinity: Affinity
+    /// Whether texts of the source may become numbers.
+    let parsesText: Bool
+    let seed: HashSeed
+    /// Whether a missing value is a fault that the source has already.
+    let isFaultIfNull: Bool
+    /// What the cell's sum is called.
+    let label: String
+}
+
+/// The rules of all attributes of one entity mapping, in the order of the destination's columns.
+struct EntityRules {
+    let fate: Fate
+    let cells: [CellRule]
+
+    /// The leading column of every row's rules and their names in sums.
+    static let leading = ["Z_ENT", "Z_OPT"]
+
+    /// - Parameters:
+    ///   - list: gets the columns that are read.
+    ///   - constants: gets the defaults.
+    init(
+        _ mapped: EntityMapping, _ fate: Fate, scope: ValidationScope, list: inout SelectList,
+        constants: inout [StoredConstant]
+    ) {
+        self.fate = fate
+        var cells: [CellRule] = []
+        constants.append(
+            StoredConstant(integer: fate.number, .numeric))
+        cells.append(
+            CellRule(
+                origin: .constant, column: 0, constant: constants.count - 1, affinity: .numeric,
+                parsesText: false, seed: HashSeed("\(fate.table).Z_ENT"), isFaultIfNull: false,
+                label: "\(fate.entity).Z_ENT"))
+        cells.append(
+            CellRule(
+                origin: .column, column: list.place(of: "Z_OPT"), constant: 0,
+                affinity: .numeric, parsesText: false, seed: HashSeed("\(fate.table).Z_OPT"),
+                isFaultIfNull: false, label: "\(fate.entity).Z_OPT"))
+        for column in scope.destination.table(named: fate.table)?.columns ?? [] {
+            guard case .attribute(let key) = column.role,
+                scope.destination.uses(column, by: fate.entity)
+            else { continue }
+            let value = mapped.attributes.first { $0.destination == key.property }?.value ?? .null
+            cells.append(
+                EntityRules.rule(
+                    value, for: column, key: key, from: mapped.source ?? "", fate: fate,
+                    scope: scope, list: &list, constants: &constants))
+        }
+        self.cells = cells
+    }
+
+    private static func rule(
+        _ value: ValueExpression, for column: ColumnLayout, key: PropertyKey, from entity: String,
+        fate: Fate, scope: ValidationScope, list: inout SelectList,
+        constants: inout [StoredConstant]
+    ) -> CellRule {
+        var origin = CellRule.Origin.constant
+        var constant = StoredConstant.null
+        var from: ColumnLayout?
+        var isFault = false
+        let find = { (name: String) in EntityRules.column(name, of: entity, in: scope.source) }
+        switch value {
+        case .null: break
+        case .constant(let value): constant = StoredConstant(value, in: column)
+        case .source(let name):
+            from = find(name)
+            if let from {
+                origin = EntityRules.origin(from, column)
+                isFault =
+                    EntityRules.isRequired(from, in: scope.source)
+                    && EntityRules.isRequired(column, in: scope.destination)
+            }
+        case .sourceOrDefault(let name, let value):
+            from = find(name)
+            constant = StoredConstant(value, in: column)
+            if from != nil { origin = .columnOrConstant }
+        }
+        constants.append(constant)
+        let affinity = Affinity(column.type)
+        let isNumeric = affinity == .numeric || affinity == .real
+        let wasNumeric = from.map { Affinity($0.type) == .numeric || Affinity($0.type) == .real }
+        return CellRule(
+            origin: origin, column: from.map { list.place(of: $0.name) } ?? 0,
+            constant: constants.count - 1, affinity: affinity,
+            parsesText: isNumeric && wasNumeric == false,
+            seed: HashSeed("\(fate.table).\(column.name)"), isFaultIfNull: isFault,
+            label: "\(fate.entity).\(key.property)")
+    }
+
+    private static func origin(_ from: ColumnLayout, _ column: ColumnLayout) -> CellRule.Origin {
+        switch (from.isExternal, column.isExternal) {
+        case (false, true): .addedPrefix
+        case (true, false): .removedPrefix
+        default: .column
+        }
+    }
+
+    private static func column(
+        _ name: String, of entity: String, in layout: StoreLayout
+    ) -> ColumnLayout? {
+        for owner in layout.model.ancestry(of: entity) {
+            if let found = layout.column(.attribute(PropertyKey(owner.name, name))) {
+                return found.column
+            }
+        }
+        return nil
+    }
+
+    /// Whether a column's attribute must have a value.
+    static func isRequired(_ column: ColumnLayout, in layout: StoreLayout) -> Bool {
+        guard case .attribute(let key) = column.role else { return false }
+        return layout.attribute(key)?.isOptional == false
+    }
+}

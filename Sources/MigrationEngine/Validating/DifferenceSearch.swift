@@ -1,0 +1,154 @@
+import CoreDataStore
+import ManagedObjectModel
+
+/// Finds the objects behind sums that differ, by a merge of both sides in the order of keys.
+extension Validator {
+    /// The first differences of the properties with these labels.
+    func differences(in labels: Set<String>, limit: Int) throws(StoreError) -> [Difference] {
+        let uuid = try StoreMetadata.read(openDestination()).uuid
+        var found: [Difference] = []
+        for table in scope.destination.tables where found.count < limit {
+            let own = scope.destination.model.family(of: table.rootEntity).map(\.name)
+            let isConcerned = own.contains { entity in
+                labels.contains { $0.hasPrefix("\(entity).") }
+            }
+            guard isConcerned else { continue }
+            try addRows(of: table, labels: labels, uuid: uuid, limit: limit, to: &found)
+        }
+        for place in places where labels.contains(place.label) && found.count < limit {
+            try addLinks(of: place, uuid: uuid, limit: limit, to: &found)
+        }
+        return found
+    }
+
+    private func addRows(
+        of table: TableLayout, labels: Set<String>, uuid: String, limit: Int,
+        to found: inout [Difference]
+    ) throws(StoreError) {
+        var expected = try ExpectedRows(table: table.name, validator: self)
+        var actual = try ActualRows(table: table, validator: self)
+        var left = try expected.next()
+        var right = try actual.next()
+        while found.count < limit {
+            switch (left, right) {
+            case (nil, nil): return
+            case (let row?, let other?) where row.key == other.key:
+                if row.entity != other.entity {
+                    found.append(row.difference(uuid, "", .entity))
+                } else {
+                    for (mine, theirs) in zip(row.cells, other.cells)
+                    where mine.digest != theirs.digest && labels.contains(mine.label) {
+                        let property = Fault(mine.label, .missingValue).property
+                        found.append(row.difference(uuid, property, .value))
+                    }
+                }
+                left = try expected.next()
+                right = try actual.next()
+            case (let row?, let other) where other.map({ row.key < $0.key }) ?? true:
+                found.append(row.difference(uuid, "", .missing))
+                left = try expected.next()
+            case (_, let other?):
+                found.append(other.difference(uuid, "", .surplus))
+                right = try actual.next()
+            default: return
+            }
+        }
+    }
+}
+
+/// A row as one side has it: its key in the destination and the hashes of its cells.
+struct HashedRow {
+    struct Cell {
+        let label: String
+        let digest: ContentDigest128?
+    }
+
+    let key: Int64
+    let entity: String
+    let cells: [Cell]
+
+    func difference(_ uuid: String, _ property: String, _ kind: Difference.Kind) -> Difference {
+        Difference(
+            uri: "x-coredata://\(uuid)/\(entity)/p\(key)", property: property, kind: kind)
+    }
+}
+
+/// The rows that a destination table must have, by ascending keys.
+private struct ExpectedRows {
+    private var scans: [SourceScan]
+    private var current = 0
+
+    init(table: String, validator: Validator) throws(StoreError) {
+        let scope = validator.scope
+        // Offsets lie above all earlier keys, so that feeds follow each other.
+        let feeding = scope.source.tables.compactMap { source in
+            scope.offsets[ValidationScope.TablePair(source.name, table)].map { (source, $0) }
+        }.sorted { $0.1 < $1.1 }
+        scans = []
+        for (source, _) in feeding {
+            scans.append(
+                try SourceScan(
+                    source, keys: .all, scope: scope, places: [],
+                    connection: validator.openSource(),
+                    externalData: validator.files.sourceExternalData, destination: table))
+        }
+    }
+
+    mutating func next() throws(StoreError) -> HashedRow? {
+        while current < scans.count {
+            let scan = scans[current]
+            while try scan.statement.step() {
+                let number = scan.statement.integer(1)
+                guard number >= 0, number < scan.entities.count,
+                    let program = scan.entities[Int(number)]?.programs.first
+                else { continue }
+                let key = scan.statement.integer(0) &+ program.fate.offset
+                let row = RowKey(key)
+                var cells: [HashedRow.Cell] = []
+                for rule in scan.rules[program.cells] {
+                    let digest = try scan.reader.expected(rule, scan.statement, row)
+                    cells.append(
+                        HashedRow.Cell(label: rule.label, digest: digest.map(ContentDigest128.init))
+                    )
+                }
+                return HashedRow(key: key, entity: program.fate.entity, cells: cells)
+            }
+            current += 1
+        }
+        return nil
+    }
+}
+
+/// The rows that a destination table has, by ascending keys.
+private struct ActualRows {
+    private let scan: DestinationScan
+
+    init(table: TableLayout, validator: Validator) throws(StoreError) {
+        scan = try DestinationScan(
+            table, keys: .all, scope: validator.scope, places: [], indexes: [],
+            connection: validator.openDestination())
+    }
+
+    mutating func next() throws(StoreError) -> HashedRow? {
+        while try scan.statement.step() {
+            let number = scan.statement.integer(1)
+            guard number >= 0, number < scan.entities.count,
+                let entity = scan.entities[Int(number)]
+            else { continue }
+            let key = scan.statement.integer(0)
+            let row = RowKey(key)
+            let cells = scan.cells[entity.cells].map { cell in
+                HashedRow.Cell(
+                    label: cell.label,
+                    digest: ContentDigest128(
+                        CellReader.stored(scan.statement, cell.column, cell.seed, row)))
+            }
+            return HashedRow(key: key, entity: entity.name, cells: cells)
+        }
+        return nil
+    }
+}
+
+extension ContentDigest128 {
+    init(_ cell: CellDigest) { self.init(high: cell.high, low: cell.low) }
+}

@@ -1,0 +1,69 @@
+import CoreDataStore
+import DurableFiles
+
+/// Holds the files of external data that a destination refers to against the source's.
+struct ExternalDataCheck {
+    let files: ValidationFiles
+    let allowsMissing: Bool
+
+    /// Checks the references of a table's rows.
+    func run(
+        _ table: TableLayout, keys: KeyRange, connection: Connection
+    ) throws(StoreError) -> PartialResult {
+        var result = PartialResult()
+        for column in table.columns where column.isExternal {
+            var list = SelectList(["Z_PK"])
+            let place = list.place(of: column.name)
+            let statement = try connection.prepare(
+                list.sql(table: table.name, key: "Z_PK", range: keys))
+            let label = column.role.key.description
+            while try statement.step() {
+                guard statement.storageClass(place) == 4,
+                    case .file(let name) = ExternalReference(statement.bytes(place))
+                else { continue }
+                try compare(name, label: label, result: &result)
+            }
+        }
+        return result
+    }
+
+    private func compare(
+        _ name: String, label: String, result: inout PartialResult
+    ) throws(StoreError) {
+        let source = files.sourceExternalData.appending(name)
+        let destination = files.destinationExternalData.appending(name)
+        do {
+            let before = try FileStatus.ifPresent(source)
+            let after = try FileStatus.ifPresent(destination)
+            guard let after else {
+                let isInherited = before == nil && allowsMissing
+                result.add(
+                    Fault(label, .missingFile), source: isInherited ? 1 : 0, destination: 1)
+                return
+            }
+            guard let before else { return }
+            let isSame =
+                before.identity.device == after.identity.device
+                && before.identity.inode == after.identity.inode
+            if isSame { return }
+            let isEqual = try before.size == after.size && equal(source, destination)
+            if !isEqual { result.add(Fault(label, .changedFile), destination: 1) }
+        } catch {
+            throw .inputOutput(path: destination.description, reason: "\(error)")
+        }
+    }
+
+    private func equal(_ left: FilePath, _ right: FilePath) throws -> Bool {
+        let system = DurableFileSystem()
+        let first = try system.openForReading(left)
+        let second = try system.openForReading(right)
+        var offset: Int64 = 0
+        while true {
+            let one = try first.read(count: FilePieces.size, at: offset)
+            let other = try second.read(count: FilePieces.size, at: offset)
+            guard one == other else { return false }
+            if one.isEmpty { return true }
+            offset += Int64(one.count)
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import CoreDataStore
+import DurableFiles
+import ManagedObjectModel
+
+/// Checks of a file beyond its rows: what Core Data reads before it reads any object.
+///
+/// Each check gives texts; those that the source's file earns as well are inherited.
+struct FileCheck {
+    let layout: StoreLayout
+    let connection: Connection
+
+    /// The header's fields that Core Data's files have alike (format page §1).
+    static func header(_ path: FilePath) throws(StoreError) -> [String] {
+        let bytes: [UInt8]
+        do {
+            bytes = try DurableFileSystem().openForReading(path).read(count: 100, at: 0)
+        } catch {
+            throw .inputOutput(path: path.description, reason: "\(error)")
+        }
+        switch DatabaseHeader.read(bytes) {
+        case .failure(let fault): return [fault.reason]
+        case .success(let header):
+            var found: [String] = []
+            if header.pageSize != 4096 { found.append("pages of \(header.pageSize) bytes") }
+            if !header.isWriteAheadLogged { found.append("it is not write-ahead logged") }
+            if header.autoVacuum != 2 { found.append("its vacuum mode is \(header.autoVacuum)") }
+            if header.textEncoding != 1 { found.append("its text is not UTF-8") }
+            if header.reservedBytes != 0 { found.append("its pages have reserved bytes") }
+            return found
+        }
+    }
+
+    /// Tables, columns, indexes, R-trees and triggers that the model demands.
+    func schema() throws(StoreError) -> [String] {
+        let schema = try StoreSchema.read(connection)
+        var found: [String] = []
+        for table in layout.tables {
+            let leading = ["Z_PK", "Z_ENT", "Z_OPT"].map { ($0, ColumnType.integer) }
+            compare(
+                table.name, leading + table.columns.map { ($0.name, $0.type) }, schema, &found)
+        }
+        for join in layout.joinTables {
+            compare(join.name, join.columnNames.map { ($0, ColumnType.integer) }, schema, &found)
+        }
+        var system = ["Z_PRIMARYKEY", "Z_METADATA"]
+        if layout.framework.hasModelCache { system.append("Z_MODELCACHE") }
+        for name in system where !schema.hasTable(name) { found.append("no table \(name)") }
+        try compareIndexes(&found)
+        for tree in layout.rTrees where schema.object(.table, tree.name)?.isRTree != true {
+            found.append("no R-tree \(tree.name)")
+        }
+        for trigger in layout.triggers {
+            guard let there = schema.object(.trigger, trigger.name), there.table == trigger.table
+            else {
+                found.append("no trigger \(trigger.name)")
+                continue
+            }
+            if FileCheck.words(there.sql ?? "") != FileCheck.words(trigger.sql) {
+                found.append("trigger \(trigger.name) is another one")
+            }
+        }
+        return found
+    }
+
+    private static func words(_ sql: String) -> [Substring] {
+        sql.split(whereSeparator: \.isWhitespace)
+    }
+
+    private func compare(
+        _ table: String, _ wanted: [(name: String, type: ColumnType)], _ schema: StoreSchema,
+        _ found: inout [String]
+    ) {
+        guard let columns = schema.columns[table] else {
+            found.append("no table \(table)")
+            return
+        }
+        let types = Dictionary(columns.map { ($0.name, $0.type) }, uniquingKeysWith: { a, _ in a })
+        for (name, type) in wanted where types[name] != type.rawValue {
+            found.append(
+                types[name] == nil
+                    ? "no column \(table).\(name)" : "type of column \(table).\(name)")
+        }
+        let names = Set(wanted.map(\.name))
+        for column in columns where !names.contains(column.name) {
+            found.append("surplus column \(table).\(column.name)")
+        }
+    }
+
+    private func compareIndexes(_ found: inout [String]) throws(StoreError) {
+        let tables = layout.tables.map(\.name) + layout.joinTables.map(\.name)
+        var there: [String: [IndexFacts]] = [:]
+        for table in tables {
+            there[table] = try IndexFacts.read(
+                table: table, layout: layout, connection: connection)
+        }
+        for index in layout.indexes {
+            let same = there[index.table]?.first { $0.name == index.name }
+            if same == nil { found.append("no index \(index.name)") }
+            if let same, !same.fits(index) { found.append("index \(index.name) is another one") }
+        }
+        for join in layout.joinTables {
+            let key = [join.namingColumn, join.inverseColumn]
+            if there[join.name]?.contains(where: { $0.isKey(key) }) != true {
+                found.append("no primary key of \(join.name)")
+            }
+        }
+        for table in layout.tables {
+            for names in table.constraints
+            where there[table.name]?.contains(where: { $0.isKey(names) }) != true {
+                found.append("no constraint over \(table.name) (\(names.joined(separator: ", ")))")
+            }
+        }
+    }
+
+    /// Rows of `Z_PRIMARYKEY` against the layout, and `Z_MAX` against the keys in use.
+    ///
+    /// - Parameter maxima: `Z_MAX` that roots must have; nil asks for no certain number.
+    func primaryKeys(maxima: [String: Int64]?) throws(StoreError) -> [String] {
+        let keys = try PrimaryKeys.read(connection)
+        var found: [String] = []
+        for (number, name) in zip(Int64(1)..., layout.entityOrder) {
+            guard let row = keys.row(number: number) else {
+                found.append("Z_PRIMARYKEY has no entity \(name)")
+                continue
+            }
+            if row.name != name { found.append("Z_PRIMARYKEY calls entity \(name) otherwise") }
+            if row.parent != Int64(layout.parentNumber(of: name)) {
+                found.append("parent of entity \(name) in Z_PRIMARYKEY")
+            }
+            guard layout.model.entities[name]?.parent == nil, let table = layout.table(of: name)
+            else {
+                if row.maximum != 0 { found.append("Z_MAX of sub-entity \(name)") }
+                continue
+            }
+            let highest =
+                try connection.integer("SELECT max(Z_PK) FROM \(SQLText.quoted(table.name))") ?? 0
+            if row.maximum < highest || maxima.map({ $0[name] ?? 0 != row.maximum }) == true {
+                found.append("Z_MAX of entity \(name)")
+            }
+        }
+        for row in keys.entities where row.number > Int64(layout.entityOrder.count) {
+            found.append("Z_PRIMARYKEY has a surplus entity")
+        }
+        return found
+    }
+
+    /// R-trees against their tables: as many entries, each around its row's values.
+    func rTrees() throws(StoreError) -> [String] {
+        var found: [String] = []
+        for tree in layout.rTrees {
+            let present = tree.columns.map { "t.\(SQLText.quoted($0)) IS NOT NULL" }
+                .joined(separator: " AND ")
+            let around = tree.columns.map { column in
+                "r.\(SQLText.quoted(column + "_MIN")) <= t.\(SQLText.quoted(column)) AND "
+                    + "r.\(SQLText.quoted(column + "_MAX")) >= t.\(SQLText.quoted(column))"
+            }.joined(separator: " AND ")
+            let (name, table) = (SQLText.quoted(tree.name), SQLText.quoted(tree.table))
+            let rows = try connection.integer("SELECT count(*) FROM \(table) t WHERE \(present)")
+            let entries = try connection.integer("SELECT count(*) FROM \(name)")
+            let right = try connection.integer(
+                "SELECT count(*) FROM \(table) t CROSS JOIN \(name) r ON r.Z_PK = t.Z_PK "
+                    + "WHERE \(present) AND \(around)")
+            if rows != entries || rows != right {
+                found.append("R-tree \(tree.name) does not fit its table")
+            }
+        }
+        return found
+    }
+}
+
+extension IndexFacts {
+    /// Whether it keeps these columns distinct.
+    func isKey(_ names: [String]) -> Bool {
+        isUnique && !isPartial && columns.map(\.name) == names
+    }
+}

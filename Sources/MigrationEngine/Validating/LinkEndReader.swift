@@ -1,0 +1,202 @@
+import CoreDataStore
+
+/// One end of a link as a row names it.
+struct FoundEnd {
+    enum State {
+        case absent
+        /// Its object is dropped or of an entity that cannot stand there.
+        case dropped
+        /// Its row is not there.
+        case gone
+        case found
+    }
+
+    var state: State
+    /// In the destination's keys.
+    var key: Int64 = 0
+    /// In the destination's numbers; 0 where nothing names it.
+    var number: Int64 = 0
+}
+
+/// Reads one end of links and moves it to the destination.
+struct LinkEndReader {
+    private enum Mode {
+        /// The row itself is the end: its entity tells what becomes of it.
+        case row
+        /// Everything that can stand there moves alike.
+        case constant(offset: Int64, number: Int64)
+        /// The entity stands in a column.
+        case named
+        /// The entity is found by looking the object up.
+        case lookedUp
+        /// The destination's own link, taken as it stands.
+        case asItStands
+    }
+
+    private let mode: Mode
+    private let column: Int
+    private let entityColumn: Int?
+    private let fates: FateTable
+    /// The offset that everything shares which can stand there.
+    private let commonOffset: Int64?
+    /// Looks an object up by its key: its entity's number.
+    private let lookup: Statement?
+    private let mustExist: Bool
+
+    /// An end of a source link.
+    ///
+    /// - Parameters:
+    ///   - needsNumber: whether the destination names the entity of this end.
+    ///   - mustExist: whether links to objects that are gone vanish.
+    init(
+        _ end: LinkStorage.End, _ known: EndFates, needsNumber: Bool, mustExist: Bool,
+        list: inout SelectList, connection: Connection
+    ) throws(StoreError) {
+        fates = FateTable(known.kept)
+        commonOffset = known.commonOffset
+        var isLookedUp = mustExist
+        switch end {
+        case .row:
+            (mode, column, entityColumn) = (.row, 0, nil)
+            isLookedUp = false
+        case .column(let name, let entity):
+            column = list.place(of: name)
+            let isSingle = known.possible.count == 1
+            if let offset = known.commonOffset, isSingle || !needsNumber {
+                let number = known.possible.first.flatMap { known.kept[$0]?.number } ?? 0
+                mode = .constant(offset: offset, number: needsNumber ? number : 0)
+                entityColumn = nil
+            } else if let entity {
+                mode = .named
+                entityColumn = list.place(of: entity)
+            } else {
+                mode = .lookedUp
+                entityColumn = nil
+                isLookedUp = true
+            }
+        }
+        self.mustExist = mustExist && isLookedUp
+        lookup =
+            isLookedUp
+            ? try connection.prepare(
+                "SELECT Z_ENT FROM \(SQLText.quoted(known.table)) WHERE Z_PK = ?1") : nil
+    }
+
+    /// An end of a link of the destination, whose keys and numbers are taken as they stand.
+    ///
+    /// - Parameter numbers: of entities that rows must have to be this end.
+    init(_ end: LinkStorage.End, numbers: [Int64], list: inout SelectList) {
+        lookup = nil
+        commonOffset = nil
+        mustExist = false
+        switch end {
+        case .row:
+            (mode, column, entityColumn) = (.row, 0, nil)
+            fates = FateTable(unchanged: numbers)
+        case .column(let name, let entity):
+            mode = .asItStands
+            column = list.place(of: name)
+            entityColumn = entity.map { list.place(of: $0) }
+            fates = FateTable([:])
+        }
+    }
+
+    /// Finds the end.
+    ///
+    /// - Parameters:
+    ///   - row: holds the link.
+    ///   - key: of the row, where it is an object's.
+    ///   - number: of the row's entity.
+    func find(
+        _ row: Statement, key: Int64, number: Int64
+    ) throws(StoreError) -> FoundEnd {
+        if case .row = mode { return moved(key, number) }
+        guard !row.isNull(column) else { return FoundEnd(state: .absent) }
+        let key = row.wholeNumber(column)
+        var lookedUp: Int64?
+        if let lookup {
+            try lookup.bind(key, at: 1)
+            defer { lookup.reset() }
+            lookedUp = try lookup.step() ? lookup.integer(0) : nil
+            if mustExist {
+                guard let lookedUp, fates.has(lookedUp) else { return FoundEnd(state: .gone) }
+            }
+        }
+        switch mode {
+        case .constant(let offset, let number):
+            return FoundEnd(state: .found, key: key &+ offset, number: number)
+        case .named:
+            let named = entityColumn.flatMap { row.isNull($0) ? nil : row.wholeNumber($0) }
+            if named == nil, let commonOffset {
+                return FoundEnd(state: .found, key: key &+ commonOffset)
+            }
+            return moved(key, named ?? 0)
+        case .lookedUp:
+            guard let lookedUp else { return FoundEnd(state: .gone) }
+            return moved(key, lookedUp)
+        case .asItStands, .row:
+            return FoundEnd(
+                state: .found, key: key, number: entityColumn.map { row.wholeNumber($0) } ?? 0)
+        }
+    }
+
+    private func moved(_ key: Int64, _ number: Int64) -> FoundEnd {
+        guard fates.has(number) else { return FoundEnd(state: .dropped) }
+        let fate = fates[number]
+        return FoundEnd(state: .found, key: key &+ fate.offset, number: fate.number)
+    }
+
+    /// Whether rows of an entity can be this end; true for ends that stand in columns.
+    func accepts(rowOf number: Int64) -> Bool {
+        if case .row = mode { return fates.has(number) }
+        return true
+    }
+}
+
+/// What becomes of objects by the number of their entity, without hashing.
+struct FateTable {
+    struct Entry {
+        var isKept = false
+        var offset: Int64 = 0
+        var number: Int64 = 0
+    }
+
+    private var entries: [Entry] = []
+
+    init(_ fates: [Int64: Fate]) {
+        for (number, fate) in fates {
+            set(number, Entry(isKept: true, offset: fate.offset, number: fate.number))
+        }
+    }
+
+    /// Objects of these entities stay what they are.
+    init(unchanged numbers: [Int64]) {
+        for number in numbers { set(number, Entry(isKept: true, offset: 0, number: number)) }
+    }
+
+    private mutating func set(_ number: Int64, _ entry: Entry) {
+        guard number >= 0, number < PrimaryKeys.firstReserved else { return }
+        while entries.count <= Int(number) { entries.append(Entry()) }
+        entries[Int(number)] = entry
+    }
+
+    @inline(__always)
+    func has(_ number: Int64) -> Bool {
+        number >= 0 && number < entries.count && entries[Int(number)].isKept
+    }
+
+    /// The entry of a number that the table has.
+    @inline(__always)
+    subscript(number: Int64) -> Entry { entries[Int(number)] }
+}
+
+extension Statement {
+    /// The integer of a key's column; what is no integer gives another number than the integer
+    /// of the same digits.
+    @inline(__always)
+    func wholeNumber(_ column: Int) -> Int64 {
+        let kind = storageClass(column)
+        let value = integer(column)
+        return kind == 1 ? value : value &+ Int64(kind) << 56
+    }
+}

@@ -1,0 +1,102 @@
+import CoreDataStore
+
+/// A link as both sides must have it.
+struct FoundLink {
+    var owner: Int64 = 0
+    var target: Int64 = 0
+    var digest = ContentDigest128(high: 0, low: 0)
+}
+
+/// Reads the links of one relationship from the rows of one table.
+struct LinkReader {
+    enum Outcome {
+        /// The row holds no link of this relationship.
+        case none
+        /// The row's object should have a link and has none.
+        case missing
+        case link
+    }
+
+    /// The place among the relationships of the destination.
+    let place: Int
+    let owner: LinkEndReader
+    let target: LinkEndReader
+    private let seed: HashSeed
+    private let ownerOrder: Int?
+    private let targetOrder: Int?
+    private let isRequired: Bool
+    private let namesTargetEntity: Bool
+
+    /// Links of the source that become links of a destination relationship.
+    init(
+        _ feed: LinkFeed, of place: LinkPlace, number: Int, mustExist: Bool,
+        list: inout SelectList, connection: Connection
+    ) throws(StoreError) {
+        self.place = number
+        seed = place.seed
+        namesTargetEntity = place.namesTargetEntity
+        isRequired = feed.isRequired && place.isRequired && feed.storage.owner == .row
+        owner = try LinkEndReader(
+            feed.storage.owner, feed.owner, needsNumber: false, mustExist: mustExist,
+            list: &list, connection: connection)
+        target = try LinkEndReader(
+            feed.storage.target, feed.target, needsNumber: place.namesTargetEntity,
+            mustExist: mustExist, list: &list, connection: connection)
+        ownerOrder =
+            place.keepsOwnerOrder ? feed.storage.ownerOrder.map { list.place(of: $0) } : nil
+        targetOrder =
+            place.keepsTargetOrder ? feed.storage.targetOrder.map { list.place(of: $0) } : nil
+    }
+
+    /// Links of a destination relationship as the destination has them.
+    init(_ place: LinkPlace, number: Int, layout: StoreLayout, list: inout SelectList) {
+        self.place = number
+        seed = place.seed
+        namesTargetEntity = place.namesTargetEntity
+        isRequired = place.isRequired
+        owner = LinkEndReader(
+            place.storage.owner, numbers: layout.familyNumbers(of: place.ownerEntity), list: &list)
+        target = LinkEndReader(
+            place.storage.target, numbers: layout.familyNumbers(of: place.targetEntity),
+            list: &list)
+        ownerOrder =
+            place.keepsOwnerOrder ? place.storage.ownerOrder.map { list.place(of: $0) } : nil
+        targetOrder =
+            place.keepsTargetOrder ? place.storage.targetOrder.map { list.place(of: $0) } : nil
+    }
+
+    /// Reads the link that a row holds.
+    ///
+    /// - Parameters:
+    ///   - key: of the row, where it is an object's; else 0.
+    ///   - number: of the row's entity.
+    ///   - link: gets the link where there is one.
+    func read(
+        _ row: Statement, key: Int64, number: Int64, into link: inout FoundLink
+    ) throws(StoreError) -> Outcome {
+        let from = try owner.find(row, key: key, number: number)
+        let to = try target.find(row, key: key, number: number)
+        switch (from.state, to.state) {
+        case (.found, .found): break
+        case (.found, .absent), (.found, .gone): return isRequired ? .missing : .none
+        default: return .none
+        }
+        link.owner = from.key
+        link.target = to.key
+        link.digest = ContentHash.link(
+            seed, owner: from.key, target: to.key, entity: namesTargetEntity ? to.number : 0,
+            ownerOrder: order(row, ownerOrder), targetOrder: order(row, targetOrder))
+        return .link
+    }
+
+    /// Whether rows of an entity can hold such links.
+    func accepts(rowOf number: Int64) -> Bool {
+        owner.accepts(rowOf: number) && target.accepts(rowOf: number)
+    }
+
+    @inline(__always)
+    private func order(_ row: Statement, _ column: Int?) -> Int64? {
+        guard let column, !row.isNull(column) else { return nil }
+        return row.wholeNumber(column)
+    }
+}

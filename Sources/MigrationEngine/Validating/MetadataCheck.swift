@@ -1,0 +1,87 @@
+import CoreDataStore
+import ManagedObjectModel
+
+/// Checks of `Z_METADATA` and `Z_MODELCACHE` (format page §9).
+struct MetadataCheck {
+    let layout: StoreLayout
+    /// Of the layout's model.
+    let hashes: VersionHashes
+
+    /// Keys that tell of the model and the framework; all others belong to the app.
+    static let modelKeys: Set<String> = [
+        "NSPersistenceFrameworkVersion", "NSStoreModelVersionHashes",
+        "NSStoreModelVersionHashesVersion", "NSStoreModelVersionIdentifiers",
+        "NSStoreModelVersionHashesDigest", "NSStoreModelVersionChecksumKey", "NSStoreType",
+        "_NSAutoVacuumLevel",
+    ]
+
+    /// What metadata say of model and framework.
+    func check(_ metadata: StoreMetadata) -> [String] {
+        var found: [String] = []
+        let stored = metadata.versionHashes
+        for entity in hashes.differences(from: stored) where isSure(entity, stored) {
+            found.append("version hash of \(entity)")
+        }
+        let list = metadata.properties
+        let told = VersionHashes(read: stored)
+        let digest = layout.framework.hasHashesDigest ? told.digest : nil
+        if list["NSStoreModelVersionHashesDigest"]?.text != digest {
+            found.append("NSStoreModelVersionHashesDigest")
+        }
+        let checksum = layout.framework.hasChecksum ? told.checksum : nil
+        if list["NSStoreModelVersionChecksumKey"]?.text != checksum {
+            found.append("NSStoreModelVersionChecksumKey")
+        }
+        if metadata.framework != layout.framework { found.append("NSPersistenceFrameworkVersion") }
+        if metadata.versionIdentifiers.sorted() != layout.model.versionIdentifiers.sorted() {
+            found.append("NSStoreModelVersionIdentifiers")
+        }
+        if list["NSStoreModelVersionHashesVersion"]?.integer64 != 3 {
+            found.append("NSStoreModelVersionHashesVersion")
+        }
+        if list["NSStoreType"]?.text != "SQLite" { found.append("NSStoreType") }
+        if list["_NSAutoVacuumLevel"]?.text != "2" { found.append("_NSAutoVacuumLevel") }
+        return found
+    }
+
+    // A computed hash that no known store confirms proves nothing; only its presence counts.
+    private func isSure(_ entity: String, _ stored: [String: [UInt8]]) -> Bool {
+        hashes.unconfirmed[entity] == nil || stored[entity] == nil
+    }
+
+    /// What the app wrote must be the same on both sides, value and type, and the UUID too.
+    static func kept(source: StoreMetadata, destination: StoreMetadata) -> [String] {
+        var found = source.uuid == destination.uuid ? [] : ["Z_UUID"]
+        let entries = { (metadata: StoreMetadata) in
+            (metadata.properties.entries ?? []).filter { !modelKeys.contains($0.key) }
+        }
+        let (before, after) = (entries(source), entries(destination))
+        for entry in before where destination.properties[entry.key] != entry.value {
+            found.append("key \(entry.key)")
+        }
+        for entry in after where source.properties[entry.key] == nil {
+            found.append("surplus key \(entry.key)")
+        }
+        return found
+    }
+
+    /// Whether the cached model is the layout's.
+    func modelCache(_ connection: Connection) throws(StoreError) -> [String] {
+        guard layout.framework.hasModelCache else { return [] }
+        let schema = try StoreSchema.read(connection)
+        guard schema.hasTable("Z_MODELCACHE") else { return ["no model cache"] }
+        let statement = try connection.prepare("SELECT Z_CONTENT FROM Z_MODELCACHE")
+        guard try statement.step(), let bytes = statement.blob(0) else {
+            return ["the model cache is empty"]
+        }
+        do {
+            let cached = VersionHashes(try ModelArchive.read(try Deflate.inflate(bytes)))
+            let differing = cached.differences(from: hashes.entities).filter {
+                cached.unconfirmed[$0] == nil && hashes.unconfirmed[$0] == nil
+            }
+            return differing.map { "the cached model's entity \($0) is of another version" }
+        } catch {
+            return ["the model cache cannot be read"]
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import CoreDataStore
+
+/// The columns of a row loop: names in, places in the row out.
+struct SelectList {
+    private(set) var names: [String] = []
+    private var places: [String: Int] = [:]
+
+    /// A list that begins with these columns.
+    init(_ leading: [String] = []) {
+        for name in leading { _ = place(of: name) }
+    }
+
+    /// The place of a column, which is added unless it is there.
+    mutating func place(of name: String) -> Int {
+        if let known = places[name] { return known }
+        places[name] = names.count
+        names.append(name)
+        return names.count - 1
+    }
+
+    /// The statement over a table itself, never over one of its indexes.
+    ///
+    /// - Parameters:
+    ///   - key: the column that the range bounds.
+    ///   - extra: expressions after the columns.
+    func sql(table: String, key: String, range: KeyRange, extra: [String] = []) -> String {
+        let list = names.map(SQLText.quoted) + extra
+        return "SELECT \(list.joined(separator: ", ")) FROM \(SQLText.quoted(table)) NOT INDEXED"
+            + (range.condition(on: SQLText.quoted(key)).map { " WHERE \($0)" } ?? "")
+    }
+}
+
+extension KeyRange {
+    /// The range as a condition; nil for every key.
+    func condition(on key: String) -> String? {
+        switch (lower, upper) {
+        case (nil, nil): nil
+        case (let lower?, nil): "\(key) >= \(lower)"
+        case (nil, let upper?): "\(key) <= \(upper)"
+        case (let lower?, let upper?): "\(key) BETWEEN \(lower) AND \(upper)"
+        }
+    }
+
+    /// The same range of keys that lie lower by an offset.
+    func shifted(down offset: Int64) -> KeyRange {
+        KeyRange(lower: lower.map { $0 &- offset }, upper: upper.map { $0 &- offset })
+    }
+}

@@ -1,0 +1,51 @@
+package import CoreDataStore
+package import DurableFiles
+
+/// A piece of a validation that can run alone, in any order, beside others.
+package enum ValidationPart: Hashable, Sendable, Codable {
+    /// What rows of a source table must become.
+    case source(table: String, keys: KeyRange)
+    /// What rows of a destination table are.
+    case destination(table: String, keys: KeyRange)
+    /// What rows of a source join table must become; keys are those of its first column.
+    case sourceJoin(table: String, keys: KeyRange)
+    /// What rows of a destination join table are.
+    case destinationJoin(table: String, keys: KeyRange)
+    /// One index of the destination, from end to end.
+    case index(table: String, name: String)
+    /// The indexes of a table that its model does not demand.
+    case otherIndexes(table: String)
+    /// References of one relationship to objects that are gone, by the destination's keys.
+    case dangling(relationship: PropertyKey, keys: KeyRange)
+    /// Numbers of links and places in lists, all relationships.
+    case relationships
+    /// References of a destination table to files of external data.
+    case externalData(table: String, keys: KeyRange)
+    /// SQLite's own check of all pages.
+    case pages
+    /// Header, schema, system tables, metadata, model cache.
+    case file
+}
+
+/// Where the files of both sides are.
+package struct ValidationFiles: Hashable, Sendable {
+    /// The database to read: the original at rest, or its snapshot.
+    package var source: FilePath
+    /// The folder of the source's external data.
+    package var sourceExternalData: FilePath
+    package var destination: FilePath
+    /// The folder of the destination's external data; may be the source's.
+    package var destinationExternalData: FilePath
+    package var cacheKibibytes: Int
+
+    package init(
+        source: FilePath, sourceExternalData: FilePath, destination: FilePath,
+        destinationExternalData: FilePath, cacheKibibytes: Int = 2048
+    ) {
+        self.source = source
+        self.sourceExternalData = sourceExternalData
+        self.destination = destination
+        self.destinationExternalData = destinationExternalData
+        self.cacheKibibytes = cacheKibibytes
+    }
+}

@@ -1,0 +1,148 @@
+package import CoreDataStore
+package import ManagedObjectModel
+package import MappingModel
+
+/// What validation is about: two layouts, the mapping between them, and how keys move.
+///
+/// Of a plan it takes what the user and the design decided, never how the copy is carried out.
+package struct ValidationScope: Sendable {
+    /// A source table and a destination table that it feeds.
+    package struct TablePair: Hashable, Sendable {
+        package let source: String
+        package let destination: String
+
+        package init(_ source: String, _ destination: String) {
+            self.source = source
+            self.destination = destination
+        }
+    }
+
+    package var source: StoreLayout
+    package var destination: StoreLayout
+    package var mapping: Mapping
+    /// Destination key = source key + offset.
+    package var offsets: [TablePair: Int64]
+    /// `Z_MAX` of each root entity of the destination.
+    package var maxima: [String: Int64]
+    package var dangling: DanglingPolicy
+    package var allowsMissingExternalData: Bool
+    /// Of the destination's model, as metadata must name them.
+    package var hashes: VersionHashes
+
+    /// The scope of a plan.
+    ///
+    /// - Parameters:
+    ///   - plan: of the store.
+    ///   - hashes: as a template or a compiled model names them; computed where nil.
+    /// - Throws: `StoreError.layoutUnknown` for a model without a layout.
+    package init(plan: MigrationPlan, hashes: VersionHashes? = nil) throws(StoreError) {
+        source = try StoreLayout(model: plan.sourceModel, framework: plan.sourceFramework)
+        destination = try StoreLayout(model: plan.destinationModel, framework: plan.framework)
+        mapping = plan.mapping
+        offsets = Dictionary(
+            plan.feeds.map { (TablePair($0.sourceTable, $0.destinationTable), $0.offset) },
+            uniquingKeysWith: { first, _ in first })
+        maxima = plan.maxima
+        dangling = plan.options.dangling
+        allowsMissingExternalData = plan.options.allowsMissingExternalData
+        self.hashes = hashes ?? VersionHashes(plan.destinationModel)
+    }
+
+    /// The scope of two stores of which one is said to come from the other.
+    ///
+    /// - Parameters:
+    ///   - highestKeys: the highest key ever used in each source table: offsets and `Z_MAX`
+    ///     follow from it (design §4).
+    ///   - hashes: nil for computed ones.
+    package init(
+        source: StoreLayout, destination: StoreLayout, mapping: Mapping,
+        highestKeys: [String: Int64], dangling: DanglingPolicy = .keep,
+        allowsMissingExternalData: Bool = true, hashes: VersionHashes? = nil
+    ) {
+        self.source = source
+        self.destination = destination
+        self.mapping = mapping
+        self.dangling = dangling
+        self.allowsMissingExternalData = allowsMissingExternalData
+        self.hashes = hashes ?? VersionHashes(destination.model)
+        var offsets: [TablePair: Int64] = [:]
+        var tops: [String: Int64] = [:]
+        for entity in mapping.entityMappings {
+            guard let from = entity.source.flatMap({ source.table(of: $0) }),
+                let to = entity.destination.flatMap({ destination.table(of: $0) })
+            else { continue }
+            let pair = TablePair(from.name, to.name)
+            guard offsets[pair] == nil else { continue }
+            let offset = tops[to.name] ?? 0
+            offsets[pair] = offset
+            tops[to.name] = offset &+ (highestKeys[from.name] ?? 0)
+        }
+        self.offsets = offsets
+        maxima = Dictionary(
+            destination.tables.map { ($0.rootEntity, tops[$0.name] ?? 0) },
+            uniquingKeysWith: { first, _ in first })
+    }
+}
+
+/// Where objects of one source entity are in the destination.
+struct Fate: Hashable, Sendable {
+    /// The number of the destination entity.
+    let number: Int64
+    let offset: Int64
+    let entity: String
+    let table: String
+}
+
+extension ValidationScope {
+    /// What becomes of objects of exactly one source entity, one for each mapping.
+    func fates(ofSource entity: String) -> [(mapping: EntityMapping, fate: Fate)] {
+        mapping.entityMappings.compactMap { mapped in
+            guard mapped.source == entity, let fate = fate(of: mapped) else { return nil }
+            return (mapped, fate)
+        }
+    }
+
+    /// Where the objects of an entity mapping go; nil for removals and additions.
+    func fate(of mapped: EntityMapping) -> Fate? {
+        guard let from = mapped.source.flatMap({ source.table(of: $0) }),
+            let name = mapped.destination, let number = destination.number(of: name),
+            let table = destination.table(of: name)?.name
+        else { return nil }
+        return Fate(
+            number: Int64(number), offset: offsets[TablePair(from.name, table)] ?? 0,
+            entity: name, table: table)
+    }
+}
+
+extension StoreLayout {
+    /// The numbers of an entity and of all that inherit from it.
+    func familyNumbers(of entity: String) -> [Int64] {
+        model.family(of: entity).compactMap { number(of: $0.name).map(Int64.init) }
+    }
+
+    /// The entity table of that name.
+    func table(named name: String) -> TableLayout? { tables.first { $0.name == name } }
+
+    /// Whether rows of an entity use a column.
+    func uses(_ column: ColumnLayout, by entity: String) -> Bool {
+        switch column.role {
+        case .attribute(let key), .toOne(let key), .toOneEntity(let key), .order(let key):
+            return model.isKind(entity, of: key.entity)
+        case .hiddenKey(let key), .hiddenOrder(let key):
+            guard
+                let target = model.relationship(key.property, of: key.entity)?.relationship
+                    .destination
+            else { return false }
+            return model.isKind(entity, of: target)
+        }
+    }
+
+    /// The attribute of a column, with whether it may be without a value.
+    func attribute(_ key: PropertyKey) -> (element: Attribute, isOptional: Bool)? {
+        let name = key.property.split(separator: ".").first.map(String.init) ?? key.property
+        guard let attribute = model.attribute(name, of: key.entity)?.attribute,
+            let element = attribute.storedElements.first(where: { $0.path == key.property })
+        else { return nil }
+        return (element.attribute, attribute.isOptional || element.attribute.isOptional)
+    }
+}

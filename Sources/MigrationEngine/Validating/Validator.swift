@@ -1,0 +1,309 @@
+package import CoreDataStore
+import DurableFiles
+package import ManagedObjectModel
+
+/// Proves that a destination is what its source must become (design §7, validate).
+///
+/// It reads both files by itself and applies the mapping anew, row by row; it calls nothing of
+/// the stages that made the destination. Memory is bounded: nothing grows with the rows.
+package struct Validator: Sendable {
+    package let scope: ValidationScope
+    package let files: ValidationFiles
+    /// The relationships of the destination that have storage of their own.
+    let places: [LinkPlace]
+
+    package init(scope: ValidationScope, files: ValidationFiles) {
+        self.scope = scope
+        self.files = files
+        places = scope.destination.storedLinks.compactMap { LinkPlace($0, scope: scope) }
+    }
+
+    /// The validation of a plan's result.
+    ///
+    /// - Parameter hashes: of the destination's model as its origin names them; nil computes.
+    /// - Throws: `StoreError.layoutUnknown` for a model without a layout.
+    package init(
+        plan: MigrationPlan, files: ValidationFiles, hashes: VersionHashes? = nil
+    ) throws(StoreError) {
+        self.init(scope: try ValidationScope(plan: plan, hashes: hashes), files: files)
+    }
+
+    /// The parts that together prove everything.
+    ///
+    /// - Parameters:
+    ///   - sourceRanges: ranges of keys by source table, together every key; tables that are
+    ///     not named are one part. Join tables are cut by their first column.
+    ///   - destinationRanges: the same for destination tables.
+    package func parts(
+        sourceRanges: [String: [KeyRange]] = [:], destinationRanges: [String: [KeyRange]] = [:]
+    ) -> [ValidationPart] {
+        var parts: [ValidationPart] = [.pages, .file, .relationships]
+        let layout = scope.destination
+        for table in layout.tables {
+            let ranges = destinationRanges[table.name] ?? [.all]
+            parts += ranges.map { .destination(table: table.name, keys: $0) }
+            if table.columns.contains(where: \.isExternal) {
+                parts += ranges.map { .externalData(table: table.name, keys: $0) }
+            }
+            parts.append(.otherIndexes(table: table.name))
+        }
+        for join in layout.joinTables {
+            parts += (destinationRanges[join.name] ?? [.all]).map {
+                .destinationJoin(table: join.name, keys: $0)
+            }
+            parts.append(.otherIndexes(table: join.name))
+        }
+        parts += layout.indexes.map { .index(table: $0.table, name: $0.name) }
+        for table in scope.source.tables {
+            parts += (sourceRanges[table.name] ?? [.all]).map {
+                .source(table: table.name, keys: $0)
+            }
+        }
+        for join in scope.source.joinTables {
+            parts += (sourceRanges[join.name] ?? [.all]).map {
+                .sourceJoin(table: join.name, keys: $0)
+            }
+        }
+        for place in places {
+            parts += (destinationRanges[place.storage.table] ?? [.all]).map {
+                .dangling(relationship: place.key, keys: $0)
+            }
+        }
+        return parts
+    }
+
+    /// Runs one part on connections of its own.
+    ///
+    /// - Throws: `StoreError` where a file cannot be read.
+    package func run(_ part: ValidationPart) throws(StoreError) -> PartialResult {
+        switch part {
+        case .source(let table, let keys): return try source(table, keys)
+        case .destination(let table, let keys): return try destination(table, keys)
+        case .sourceJoin(let table, let keys):
+            guard let join = scope.source.joinTables.first(where: { $0.name == table }) else {
+                return PartialResult()
+            }
+            return try JoinScan.source(
+                join, keys: keys, scope: scope, places: places, connection: openSource())
+        case .destinationJoin(let table, let keys): return try destinationJoin(table, keys)
+        case .index(let table, let name): return try index(table) { $0.name == name }
+        case .otherIndexes(let table):
+            let demanded = Set(scope.destination.indexes.map(\.name))
+            return try index(table) { !demanded.contains($0.name) }
+        case .dangling(let relationship, let keys): return try dangling(relationship, keys)
+        case .relationships: return try relationships()
+        case .externalData(let table, let keys):
+            guard let found = scope.destination.table(named: table) else {
+                return PartialResult()
+            }
+            let check = ExternalDataCheck(
+                files: files, allowsMissing: scope.allowsMissingExternalData)
+            return try check.run(found, keys: keys, connection: openDestination())
+        case .pages: return try pages()
+        case .file: return try file()
+        }
+    }
+
+    /// Runs every part, one after the other.
+    package func run() throws(StoreError) -> ValidationReport {
+        var whole = PartialResult()
+        for part in parts() { whole.merge(try run(part)) }
+        return try report(on: whole)
+    }
+
+    func openSource() throws(StoreError) -> Connection {
+        try Connection(path: files.source, mode: .immutable, cacheKibibytes: files.cacheKibibytes)
+    }
+
+    func openDestination() throws(StoreError) -> Connection {
+        try Connection(
+            path: files.destination, mode: .immutable, cacheKibibytes: files.cacheKibibytes)
+    }
+}
+
+// MARK: - Rows
+
+extension Validator {
+    private func source(_ name: String, _ keys: KeyRange) throws(StoreError) -> PartialResult {
+        guard let table = scope.source.table(named: name) else { return PartialResult() }
+        let scan = try SourceScan(
+            table, keys: keys, scope: scope, places: places, connection: openSource(),
+            externalData: files.sourceExternalData)
+        return try scan.sums(table: name, places: places)
+    }
+
+    private func destination(
+        _ name: String, _ keys: KeyRange
+    ) throws(StoreError) -> PartialResult {
+        guard let table = scope.destination.table(named: name) else { return PartialResult() }
+        let connection = try openDestination()
+        let indexes = try IndexFacts.read(
+            table: name, layout: scope.destination, connection: connection)
+        let scan = try DestinationScan(
+            table, keys: keys, scope: scope, places: places,
+            indexes: indexes.filter(\.isWalkable), connection: connection)
+        return try scan.sums(table: name, places: places)
+    }
+
+    private func destinationJoin(
+        _ name: String, _ keys: KeyRange
+    ) throws(StoreError) -> PartialResult {
+        guard let join = scope.destination.joinTables.first(where: { $0.name == name }) else {
+            return PartialResult()
+        }
+        let connection = try openDestination()
+        let indexes = try IndexFacts.read(
+            table: name, layout: scope.destination, connection: connection)
+        return try JoinScan.destination(
+            join, keys: keys, scope: scope, places: places, indexes: indexes.filter(\.isWalkable),
+            connection: connection)
+    }
+
+    private func index(
+        _ table: String, where isWanted: (IndexFacts) -> Bool
+    ) throws(StoreError) -> PartialResult {
+        let connection = try openDestination()
+        let indexes = try IndexFacts.read(
+            table: table, layout: scope.destination, connection: connection)
+        var result = PartialResult()
+        for facts in indexes where isWanted(facts) {
+            guard facts.isWalkable else {
+                result.notes.append("index \(facts.name) was not held against its table")
+                continue
+            }
+            let found = try IndexWalk(facts, connection: connection).run()
+            result.addActual(found.sum.content, facts.label)
+            if found.disordered > 0 {
+                result.findings["indexes", default: []].append(
+                    "\(found.disordered) entries of index \(facts.name) are out of order")
+            }
+            // A unique index with equal entries is damaged, whatever the source holds.
+            let fault = Fault(entity: facts.table, property: facts.name, kind: .duplicate)
+            result.add(fault, destination: found.duplicates)
+        }
+        return result
+    }
+}
+
+// MARK: - Relationships
+
+extension Validator {
+    private func dangling(
+        _ key: PropertyKey, _ keys: KeyRange
+    ) throws(StoreError) -> PartialResult {
+        var result = PartialResult()
+        guard let place = places.first(where: { $0.key == key }) else { return result }
+        let fault = Fault(place.label, .dangling)
+        let destination = LinkFaults(layout: scope.destination, connection: try openDestination())
+        let count = try destination.dangling(key, keys: keys)
+        result.add(fault, destination: count)
+        let source = LinkFaults(layout: scope.source, connection: try openSource())
+        for feed in place.feeds {
+            if feed.storage.isJoin || place.storage.isJoin || !feed.isStoredLike(place) {
+                // Ranges of the two sides do not correspond: the first range counts all.
+                guard keys.lower == nil else { continue }
+                result.add(fault, source: try source.dangling(feed.key, keys: .all))
+            } else if count > 0 {
+                let pair = ValidationScope.TablePair(feed.storage.table, place.storage.table)
+                let shifted = keys.shifted(down: scope.offsets[pair] ?? 0)
+                result.add(fault, source: try source.dangling(feed.key, keys: shifted))
+            }
+        }
+        return result
+    }
+
+    private func relationships() throws(StoreError) -> PartialResult {
+        var result = PartialResult()
+        let layout = scope.destination
+        let destination = LinkFaults(layout: layout, connection: try openDestination())
+        let source = LinkFaults(layout: scope.source, connection: try openSource())
+        for entity in layout.model.numberedEntities {
+            for relationship in entity.relationships
+            where !relationship.isTransient && LinkFaults.hasBounds(relationship) {
+                let key = PropertyKey(entity.name, relationship.name)
+                let count = try destination.cardinality(key)
+                guard count > 0 else { continue }
+                let fault = Fault(key.description, .cardinality)
+                result.add(fault, destination: count)
+                for origin in origins(of: key) {
+                    guard let before = scope.source.relationship(origin),
+                        LinkFaults.hasBounds(before)
+                    else { continue }
+                    result.add(fault, source: try source.cardinality(origin))
+                }
+            }
+        }
+        for place in places {
+            let fault = Fault(place.label, .missingOrder)
+            if let order = place.storage.ownerOrder, !place.keepsOwnerOrder {
+                let count = try destination.disorder(
+                    table: place.storage.table, holder: place.storage.target.keyColumn,
+                    order: order)
+                result.add(fault, destination: count)
+            }
+            if let order = place.storage.targetOrder, !place.keepsTargetOrder {
+                let count = try destination.disorder(
+                    table: place.storage.table, holder: place.storage.owner.keyColumn,
+                    order: order)
+                result.add(fault, destination: count)
+            }
+        }
+        return result
+    }
+
+    /// The source relationships whose links a destination relationship has, in its direction.
+    private func origins(of key: PropertyKey) -> [PropertyKey] {
+        let own = LinkPlace.feeds(of: key, scope: scope).map(\.key)
+        guard own.isEmpty, let inverse = scope.destination.inverseKey(of: key) else { return own }
+        return LinkPlace.feeds(of: inverse, scope: scope).compactMap {
+            scope.source.inverseKey(of: $0.key)
+        }
+    }
+}
+
+extension LinkFeed {
+    /// Whether the row that holds a link is the same object on both sides.
+    func isStoredLike(_ place: LinkPlace) -> Bool {
+        (storage.owner == .row) == (place.storage.owner == .row)
+            && (storage.target == .row) == (place.storage.target == .row)
+    }
+}
+
+// MARK: - The file
+
+extension Validator {
+    private func pages() throws(StoreError) -> PartialResult {
+        var result = PartialResult()
+        let lines = try openDestination().texts("PRAGMA quick_check(10)")
+        result.findings["pages"] = lines == ["ok"] ? [] : lines
+        return result
+    }
+
+    private func file() throws(StoreError) -> PartialResult {
+        let (source, destination) = (try openSource(), try openDestination())
+        let before = FileCheck(layout: scope.source, connection: source)
+        let after = FileCheck(layout: scope.destination, connection: destination)
+        var result = PartialResult()
+        let add = { (name: String, found: [String], inherited: [String]) in
+            let known = Set(inherited)
+            result.findings[name] = found.filter { !known.contains($0) }
+            result.notes += found.filter { known.contains($0) }.map { "inherited: \($0)" }
+        }
+        add("header", try FileCheck.header(files.destination), try FileCheck.header(files.source))
+        add("schema", try after.schema(), try before.schema())
+        add(
+            "primary keys", try after.primaryKeys(maxima: scope.maxima),
+            try before.primaryKeys(maxima: nil))
+        add("R-trees", try after.rTrees(), [])
+        let (old, new) = (try StoreMetadata.read(source), try StoreMetadata.read(destination))
+        let oldMetadata = MetadataCheck(
+            layout: scope.source, hashes: VersionHashes(scope.source.model))
+        let newMetadata = MetadataCheck(layout: scope.destination, hashes: scope.hashes)
+        add("metadata", newMetadata.check(new), oldMetadata.check(old))
+        add("app metadata", MetadataCheck.kept(source: old, destination: new), [])
+        add(
+            "model cache", try newMetadata.modelCache(destination),
+            try oldMetadata.modelCache(source))
+        return result
+    }
+}

@@ -1,0 +1,30 @@
+import ManagedObjectModel
+
+/// What the values of one attribute are like.
+struct ValueScheme {
+    let type: AttributeType
+    let salt: UInt64
+    /// The part that is NULL: none for required attributes.
+    let null: Share
+    /// Lengths of texts and bytes.
+    let lengths: ClosedRange<Int>
+    /// Whether values carry the prefix byte of external storage (format page §8).
+    let isExternal: Bool
+    /// Whether no two rows may have the same value.
+    let isUnique: Bool
+}
+
+extension AttributeType {
+    /// Whether so many rows can have values that all differ.
+    func canDiffer(inRows rows: Int) -> Bool {
+        switch self {
+        case .integer32, .integer64, .decimal, .double, .string, .date, .binary, .uuid, .uri,
+            .transformable:
+            true
+        case .integer16: rows <= Int(Int16.max)
+        // Floats hold halves exactly up to 2²³.
+        case .float: rows <= 1 << 23
+        case .boolean, .undefined, .objectID, .composite: false
+        }
+    }
+}
