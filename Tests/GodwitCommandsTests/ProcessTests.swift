@@ -111,6 +111,59 @@ import Testing
         }
     }
 
+    @Test func storesAreMigratedBesideTheOriginal() throws {
+        try withTemporaryFolder { folder in
+            let store = folder.appendingPathComponent("a.sqlite")
+            _ = try Samples.makeStore(at: store)
+            let before = try Data(contentsOf: store)
+            let words = ["a.sqlite", "--to", "self", "--framework", "1600"]
+            // The sample refers to a file that is not there.
+            let refused = try run(["migrate"] + words + ["--output", "b"], in: folder)
+            #expect(refused.status == 65)
+            #expect(refused.log.contains("--allow-missing-external"))
+
+            let plan = try run(
+                ["plan"] + words + ["--allow-missing-external", "--json"], in: folder)
+            #expect(plan.status == 0)
+            #expect(plan.output.contains("\"sourceFramework\" : 1522"))
+            #expect(plan.output.contains("\"framework\" : 1600"))
+
+            let done = try run(
+                ["migrate"] + words + ["--output", "b", "--allow-missing-external"], in: folder)
+            #expect(done.status == 0, "\(done.log)")
+            #expect(done.output.contains("result     b/a.sqlite\n"))
+            #expect(done.log.contains("a.sqlite: copy: "))
+            #expect(!done.log.contains("\u{1B}"))
+            let inspected = try run("inspect", "b/a.sqlite", in: folder)
+            #expect(inspected.output.contains("framework  1600\n"))
+            #expect(inspected.output.contains("1  Car                2  ZCAR\n"))
+
+            let again = try run(
+                ["migrate"] + words + ["--output", "b", "--allow-missing-external"], in: folder)
+            #expect(again.status == 64)
+            #expect(again.log.contains("exists already"))
+            #expect(try names(in: folder) == ["a.sqlite", "b"])
+            #expect(try Data(contentsOf: store) == before)
+        }
+    }
+
+    @Test func oneStoresFailureDoesNotStopTheOthers() throws {
+        try withTemporaryFolder { folder in
+            _ = try Samples.makeStore(at: folder.appendingPathComponent("a.sqlite"))
+            try Data(String(repeating: "text", count: 50).utf8)
+                .write(to: folder.appendingPathComponent("0"))
+            let ended = try run(
+                "migrate", "0", "a.sqlite", "--to", "self", "--output", "b", "--json",
+                "--allow-missing-external", in: folder)
+            #expect(ended.status == 75)
+            #expect(ended.log.contains("1 of 2 stores failed"))
+            let json = try JSONDecoder().decode(
+                StoreList<MigrationReport>.self, from: Data(ended.output.utf8))
+            #expect(json.stores.map(\.output) == ["b/a.sqlite"])
+            #expect(json.failures.map(\.status) == [65])
+        }
+    }
+
     @Test(.enabled(if: Fixtures.available, Fixtures.absence))
     func compiledModelsHashAsTheirCompilerDid() throws {
         let models = "alemar11-CoreDataPlus/Tests/Resources/SampleModel/Fixtures"

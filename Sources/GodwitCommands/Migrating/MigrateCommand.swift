@@ -61,6 +61,7 @@ struct MigrateCommand: ParsableCommand {
         do {
             let outcome = try migration.run()
             view.end()
+            guard outcome.output != nil else { throw RunError.validationFailed(outcome.validation) }
             let report = MigrationReport(outcome, store: request.store)
             if !arguments.json { Console.print(report.text) }
             return report

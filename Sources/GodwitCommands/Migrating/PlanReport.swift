@@ -5,7 +5,8 @@ import MigrationEngine
 
 /// What `godwit plan` tells of a store.
 ///
-/// Its JSON is documented in `docs/reference/json.md`. A plan also holds both models and every chunk, which only workers need.
+/// Its JSON is documented in `docs/reference/json.md`. A plan also holds both models and every
+/// chunk, which only workers need.
 struct PlanReport: Hashable, Sendable, Codable {
     var store: String
     var strategy: Strategy
