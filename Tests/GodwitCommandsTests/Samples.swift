@@ -83,7 +83,7 @@ enum Samples {
                 hashes: hashes.map { VersionHashes(read: $0) } ?? VersionHashes(model),
                 identifiers: model.versionIdentifiers, framework: .newestVerified),
             modelCache: try Deflate.compress(ModelArchive.write(model)))
-        try builder.finish()
+        try builder.finish(isWriteAheadLogged: true)
         return path
     }
 

@@ -40,9 +40,9 @@ struct MigrationReport: Sendable, Codable {
                 + "\(plan.strategy.rawValue)",
             "time       \(Seconds.words(all)): \(steps.joined(separator: ", "))",
         ]
-        lines.append(
-            "validated  " + (validation.isEqual ? "source and result agree" : "differences"))
-        lines += validation.lines.map { "- \($0)" }
+        lines += zip(validation.lines, 0...).map { line, place in
+            (place == 0 ? "validated  " : "           ") + line
+        }
         let changed = plan.changedURIs.values.reduce(0, +)
         if changed > 0 { lines.append("URIs       of \(counted(changed, "object")) changed") }
         lines += PlanReport.list(

@@ -40,8 +40,7 @@ struct VerifyCommand: ParsableCommand {
         if json {
             try Console.printJSON(VerificationReport(report, source: original, result: result))
         } else {
-            Console.print(report.isEqual ? "no differences" : "differences")
-            for line in report.lines { Console.print("- \(line)") }
+            Console.print(report.lines.joined(separator: "\n"))
         }
         if !report.isEqual { throw ExitCode(CommandStatus.differences.rawValue) }
     }
