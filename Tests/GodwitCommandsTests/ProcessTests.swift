@@ -1,3 +1,5 @@
+import CoreDataStore
+import DurableFiles
 import Foundation
 @testable import GodwitCommands
 import ManagedObjectModel
@@ -137,6 +139,18 @@ import Testing
             let inspected = try run("inspect", "b/a.sqlite", in: folder)
             #expect(inspected.output.contains("framework  1600\n"))
             #expect(inspected.output.contains("1  Car                2  ZCAR\n"))
+
+            let verified = try run("verify", "a.sqlite", "b/a.sqlite", "--json", in: folder)
+            #expect(verified.status == 0, "\(verified.log)")
+            #expect(verified.output.contains("\"isEqual\" : true"))
+            let connection = try Connection(
+                path: FilePath(folder.appendingPathComponent("b/a.sqlite").path), mode: .create)
+            try connection.execute("UPDATE ZCAR SET ZPLATE = 'secret' WHERE Z_PK = 2")
+            try connection.close()
+            let differing = try run("verify", "a.sqlite", "b/a.sqlite", in: folder)
+            #expect(differing.status == 1)
+            #expect(differing.output.contains("/Car/p2 plate"))
+            #expect(!differing.output.contains("secret"))
 
             let again = try run(
                 ["migrate"] + words + ["--output", "b", "--allow-missing-external"], in: folder)

@@ -58,7 +58,7 @@ struct MigrateCommand: ParsableCommand {
         let migration = LocalMigration(request, clock: clock) { event in
             view.show(event, at: clock())
         }
-        do {
+        do throws(RunError) {
             let outcome = try migration.run()
             view.end()
             guard outcome.output != nil else { throw RunError.validationFailed(outcome.validation) }

@@ -26,6 +26,9 @@ struct VerifyCommand: ParsableCommand {
     @Option(name: .customLong("from"), help: "The source's model, if it holds none.")
     var from: ModelArgument?
 
+    @Option(help: "What migrate was told of references to objects that are gone.")
+    var dangling = DanglingPolicy.keep
+
     @Flag(help: "Print JSON.")
     var json = false
 
@@ -33,9 +36,10 @@ struct VerifyCommand: ParsableCommand {
         let original = try StorePath.check(source)
         let result = try StorePath.check(destination)
         let report = try ScratchFolder.with { scratch in
-            try LocalVerification.run(
-                source: original, destination: result, to: try choice(scratch),
-                sourceModel: try from?.load(scratch: scratch).model, scratch: scratch)
+            let verification = LocalVerification(
+                source: original, destination: result, choice: try choice(scratch),
+                sourceModel: try from?.load(scratch: scratch).model, dangling: dangling)
+            return try verification.run(scratch: scratch)
         }
         if json {
             try Console.printJSON(VerificationReport(report, source: original, result: result))
