@@ -115,6 +115,13 @@ let package = Package(
                 "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
                 "DurableFiles", "Jobs", "TestSupport",
             ]),
+        // These run the built program, too.
+        tests(
+            "GodwitCommandsTests",
+            [
+                "GodwitCommands", "godwit", "LocalRun", "MigrationEngine", "CoreDataStore",
+                "MappingModel", "ManagedObjectModel", "DurableFiles", "TestSupport", arguments,
+            ]),
         tests("TidyTests", []),
     ]
 )
