@@ -89,7 +89,7 @@ let package = Package(
             name: "godwit-bench",
             dependencies: [
                 "LocalRun", "MigrationEngine", "StoreForge", "CoreDataStore", "ManagedObjectModel",
-                "DurableFiles", "Jobs", arguments,
+                "DurableFiles", "Jobs", arguments, grdb,
             ], exclude: ["expert"], swiftSettings: settings),
 
         // Helpers of the tests: fixtures, temporary folders, seeded randomness.
