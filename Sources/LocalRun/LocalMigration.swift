@@ -57,8 +57,16 @@ package struct LocalMigration {
         } catch {
             try folder.clean()
             try folder.remove(building)
+            // It was not there before the run, so all of it is ours.
+            if !isRefusal(error) {
+                try folder.removeTree(SupportFolder.folder(ofStore: request.output))
+            }
             throw error
         }
+    }
+
+    private func isRefusal(_ error: RunError) -> Bool {
+        if case .outputExists = error { true } else { false }
     }
 
     /// Where the result is built: beside its place, so that publishing is a rename.
@@ -111,6 +119,15 @@ struct RunFolder {
                     try files.remove(path.appending(name))
                 }
             }
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    /// Removes a folder with everything in it, if it is there.
+    func removeTree(_ folder: FilePath) throws(RunError) {
+        do throws(DurableFileError) {
+            if try FileStatus.ifPresent(folder) != nil { try files.removeTree(folder) }
         } catch {
             throw .file(error)
         }

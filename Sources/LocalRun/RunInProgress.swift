@@ -60,7 +60,7 @@ final class RunInProgress {
             try files.create(building).close()
         }
         let assembler = try StoreAssembler(plan: file, source: planned.source, at: building)
-        let jobs = try SlotJobs(
+        let jobs = try SlotJobs<Receipt>(
             count: request.slots,
             jobs: planned.plan.chunks.count + planned.plan.linkChunks.count + 1)
         defer { jobs.end() }
@@ -78,18 +78,26 @@ final class RunInProgress {
                 try link(planned.plan, makers, jobs, assembler)
             }
         }
+        let validation = try ValidationRun(
+            planned: planned, building: building, slots: request.slots,
+            externalData: SupportFolder.externalData(ofStore: request.output))
+        defer { validation.end() }
+        // The source stands still, so its side can be summed while indexes are built.
+        validation.beginSource()
         try step(.index) { () throws(EngineError) in
             try assembler.buildIndexes()
             try assembler.finish(planned.destination)
+            try carryExternalData(planned, layout: file.destination)
         }
-        return try step(.validate) { () throws(EngineError) in
-            try validate(planned, file)
+        return try step(.validate, jobs: validation.count) { () throws(EngineError) in
+            try validation.finish { rows in observe(.jobDone(.validate, rows: rows, bytes: 0)) }
         }
     }
 
     /// Copies chunks on the slots and merges their shards as soon as it is their turn.
     private func copyAndMerge(
-        _ plan: MigrationPlan, _ makers: JobMaker, _ jobs: SlotJobs, _ assembler: StoreAssembler
+        _ plan: MigrationPlan, _ makers: JobMaker, _ jobs: SlotJobs<Receipt>,
+        _ assembler: StoreAssembler
     ) throws(EngineError) {
         for number in plan.chunks.indices { jobs.submit(makers.job(.copy(chunk: number))) }
         var group: [FilePath] = []
@@ -118,7 +126,8 @@ final class RunInProgress {
     }
 
     private func link(
-        _ plan: MigrationPlan, _ makers: JobMaker, _ jobs: SlotJobs, _ assembler: StoreAssembler
+        _ plan: MigrationPlan, _ makers: JobMaker, _ jobs: SlotJobs<Receipt>,
+        _ assembler: StoreAssembler
     ) throws(EngineError) {
         for number in plan.linkChunks.indices { jobs.submit(makers.job(.link(chunk: number))) }
         for chunk in plan.linkChunks {
@@ -137,22 +146,20 @@ final class RunInProgress {
         }
     }
 
-    private func validate(
-        _ planned: PlannedStore, _ file: PlanFile
-    ) throws(EngineError) -> ValidationReport {
-        ValidationReport()
+    /// Brings external data files to the place that the result will have.
+    private func carryExternalData(
+        _ planned: PlannedStore, layout: StoreLayout
+    ) throws(EngineError) {
+        let carrier = ExternalDataCarrier(
+            files: files, links: planned.plan.options.linksExternalData)
+        _ = try carrier.carry(
+            layout: layout, database: building, from: planned.source.externalData,
+            to: SupportFolder.externalData(ofStore: request.output))
     }
 
     /// Makes the result durable and gives it its name.
     private func publish(_ planned: PlannedStore) throws(RunError) -> Int64 {
         do {
-            let carrier = ExternalDataCarrier(
-                files: files, links: planned.plan.options.linksExternalData)
-            let layout = try StoreLayout(
-                model: planned.plan.destinationModel, framework: planned.plan.framework)
-            _ = try carrier.carry(
-                layout: layout, database: building, from: planned.source.externalData,
-                to: SupportFolder.externalData(ofStore: request.output))
             let now = try StoreFingerprint(of: planned.source.path)
             guard now == planned.source.fingerprint else {
                 throw EngineError.sourceChanged(planned.source.path.description)

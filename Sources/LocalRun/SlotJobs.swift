@@ -1,4 +1,3 @@
-import Jobs
 import MigrationEngine
 import Threads
 
@@ -6,12 +5,12 @@ import Threads
 ///
 /// Results wait until all earlier ones were taken, so that shards are merged in the order of the
 /// plan, never of arrival.
-final class SlotJobs {
-    private typealias Message = (number: Int, result: Result<Receipt, EngineError>)
+final class SlotJobs<Output: Sendable> {
+    private typealias Message = (number: Int, result: Result<Output, EngineError>)
 
     private let slots: SlotThreads<Void>
     private let mailbox: BoundedMailbox<Message>
-    private var early: [Int: Result<Receipt, EngineError>] = [:]
+    private var early: [Int: Result<Output, EngineError>] = [:]
     private var submitted = 0
     private var taken = 0
 
@@ -30,11 +29,11 @@ final class SlotJobs {
     }
 
     /// Queues a job; its body runs on a slot.
-    func submit(_ body: @escaping @Sendable () throws(EngineError) -> Receipt) {
+    func submit(_ body: @escaping @Sendable () throws(EngineError) -> Output) {
         let (number, mailbox) = (submitted, mailbox)
         submitted += 1
         slots.submit { _ in
-            let result: Result<Receipt, EngineError>
+            let result: Result<Output, EngineError>
             do throws(EngineError) {
                 result = .success(try body())
             } catch {
@@ -47,7 +46,7 @@ final class SlotJobs {
     /// Waits for the next result in the order of submission.
     ///
     /// - Throws: the job's error.
-    func next() throws(EngineError) -> Receipt {
+    func next() throws(EngineError) -> Output {
         while early[taken] == nil {
             guard taken < submitted, let message = mailbox.receive() else {
                 throw .internalError("a job's result is missing")
@@ -57,7 +56,7 @@ final class SlotJobs {
         let result = early.removeValue(forKey: taken)
         taken += 1
         switch result {
-        case .success(let receipt): return receipt
+        case .success(let output): return output
         case .failure(let error): throw error
         case nil: throw .internalError("a job's result is missing")
         }

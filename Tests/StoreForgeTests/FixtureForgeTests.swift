@@ -32,7 +32,7 @@ struct FixtureForgeTests {
     private func openable(_ path: FilePath, scratch: FilePath) throws -> SourceStore? {
         do {
             return try StoreOpener().open(path, scratch: scratch)
-        } catch is StoreError {
+        } catch {
             return nil
         }
     }

@@ -41,6 +41,15 @@ struct ChunkPlanner {
         }
     }
 
+    /// Ranges of keys of tables that are cut at all, whatever the partition mode.
+    func tableRanges(_ tables: [String]) -> [String: [KeyRange]] {
+        guard let limit else { return [:] }
+        return tables.reduce(into: [:]) { result, table in
+            let found = ranges(of: table, limit).map(\.0)
+            if found.count > 1 { result[table] = found }
+        }
+    }
+
     private func bytes(of table: String) -> Int64 { facts.profiles[table]?.bytes ?? 0 }
 
     private func keySelections(_ table: String, _ limit: Int64) -> [(Selection, Int64)] {

@@ -27,6 +27,8 @@ package struct MigrationPlan: Hashable, Sendable, Codable {
     package var routes: [RoutePlan]
     /// The parts of all copies, in the order in which their shards are merged.
     package var chunks: [Chunk]
+    /// Ranges of keys by source table: the parts in which validation reads it.
+    package var sourceRanges: [String: [KeyRange]]
     /// The parts of all links, in the order in which they are applied.
     package var linkChunks: [LinkChunk]
     /// `Z_MAX` of each root entity of the destination.

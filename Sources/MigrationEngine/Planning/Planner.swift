@@ -42,7 +42,7 @@ package enum Planner {
             destinationModel: destination.model, sourceFramework: source.framework,
             framework: destination.framework, mapping: inference.mapping, feeds: feeds.feeds,
             joins: joins, links: feeds.links, routes: facts.routes.map(\.plan), chunks: chunks,
-            linkChunks: cutter.linkChunks(feeds.links), maxima: context.maxima,
+            sourceRanges: cutter.tableRanges(source.tables.map(\.name)), linkChunks: cutter.linkChunks(feeds.links), maxima: context.maxima,
             tables: outcomes.tables, extras: facts.extras, changedURIs: outcomes.changedURIs,
             sourceRows: outcomes.sourceRows,
             notes: inference.notes.map(\.description) + destination.unsupported,

@@ -75,10 +75,10 @@ private struct ForgeRun {
         let joinRows = try writeRows(builder.connection)
         try writeRest(builder)
         switch recipe.journal {
-        case .writeAheadLog: try builder.finish()
+        case .writeAheadLog: try builder.finish(isWriteAheadLogged: true)
         case .rollback: try builder.connection.close()
         case .writeAheadLogWithContent:
-            try builder.finish()
+            try builder.finish(isWriteAheadLogged: true)
             try writeLog()
         }
         return try receipt(joinRows: joinRows)

@@ -1,1 +1,0 @@
-package struct ValidationReport: Sendable { package var isEqual: Bool { true }; package var lines: [String] { [] } }
