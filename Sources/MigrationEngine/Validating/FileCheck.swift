@@ -114,7 +114,7 @@ struct FileCheck {
 
     /// Rows of `Z_PRIMARYKEY` against the layout, and `Z_MAX` against the keys in use.
     ///
-    /// - Parameter maxima: `Z_MAX` that roots must have; nil asks for no certain number.
+    /// `maxima`: `Z_MAX` that roots must have; nil asks for no certain number.
     func primaryKeys(maxima: [String: Int64]?) throws(StoreError) -> [String] {
         let keys = try PrimaryKeys.read(connection)
         var found: [String] = []

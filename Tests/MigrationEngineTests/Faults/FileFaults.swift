@@ -28,7 +28,8 @@ extension SeededFault {
             for table in site.shuffled(site.layout.tables) {
                 let number = site.layout.number(of: table.rootEntity) ?? 0
                 if try site.change(
-                    "UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX - 1 WHERE Z_ENT = \(number) AND Z_MAX > 0"
+                    "UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX - 1 "
+                        + "WHERE Z_ENT = \(number) AND Z_MAX > 0"
                 ) {
                     return true
                 }
@@ -37,7 +38,8 @@ extension SeededFault {
         },
         sql("another highest key", "UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + 1 WHERE Z_ENT = 1"),
         sql(
-            "another name of an entity", "UPDATE Z_PRIMARYKEY SET Z_NAME = 'Other' WHERE Z_ENT = 1"),
+            "another name of an entity",
+            "UPDATE Z_PRIMARYKEY SET Z_NAME = 'Other' WHERE Z_ENT = 1"),
         sql("another parent of an entity", "UPDATE Z_PRIMARYKEY SET Z_SUPER = 2 WHERE Z_ENT = 1"),
         sql("an entity missing", "DELETE FROM Z_PRIMARYKEY WHERE Z_ENT = 1"),
         sql(

@@ -113,7 +113,8 @@ extension SeededFault {
             "CREATE INDEX \(SQLText.quoted(index.name)) ON \(table) (\(index.list)) "
                 + "WHERE rowid <> \(row)")
         try site.connection.execute(
-            "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = \(SQLText.text(index.sql)) "
+            "PRAGMA writable_schema = ON; "
+                + "UPDATE sqlite_master SET sql = \(SQLText.text(index.sql)) "
                 + "WHERE type = 'index' AND name = \(SQLText.text(index.name)); "
                 + "PRAGMA writable_schema = OFF")
         try site.reopen()
@@ -134,7 +135,8 @@ extension SeededFault {
         let name = SQLText.text(index.name)
         guard
             try site.change(
-                "CREATE TEMP TABLE kept AS SELECT \(c) AS value FROM \(table) WHERE rowid = \(row); "
+                "CREATE TEMP TABLE kept AS SELECT \(c) AS value FROM \(table) "
+                    + "WHERE rowid = \(row); "
                     + "UPDATE \(table) SET \(c) = 987654321 WHERE rowid = \(row)")
         else { return false }
         let entry = try site.connection.prepare(
@@ -153,7 +155,8 @@ extension SeededFault {
         try restore.run()
         old.reset()
         try site.connection.execute(
-            "PRAGMA writable_schema = ON; INSERT INTO sqlite_master (type, name, tbl_name, rootpage, "
+            "PRAGMA writable_schema = ON; "
+                + "INSERT INTO sqlite_master (type, name, tbl_name, rootpage, "
                 + "sql) VALUES ('index', \(name), \(SQLText.text(index.table)), \(page), "
                 + "\(SQLText.text(sql))); PRAGMA writable_schema = RESET")
         return true

@@ -107,9 +107,8 @@ final class FaultSite {
 
     /// Changes one value of an attribute of these types in the first table that has one.
     ///
-    /// - Parameters:
-    ///   - condition: of the rows that can be changed, over `c`, the column's name.
-    ///   - value: the new value, over `c`.
+    /// `condition`: of the rows that can be changed, over `c`, the column's name.
+    /// `value`: the new value, over `c`.
     func changeValue(
         _ types: Set<ColumnType>, where condition: (String) -> String, to value: (String) -> String
     ) throws -> Bool {

@@ -84,6 +84,42 @@ import Testing
         #expect(applied > 0, "\(fault.name) found no place")
     }
 
+    /// References to nothing are inherited; where they are to go, they must be gone.
+    @Test func danglingReferencesAreKeptOrNullified() throws {
+        try withTemporaryFolder { folder in
+            var recipe = ForgeRecipe(model: try ForgeModels.notes(version: 1), seed: 3)
+            recipe.danglingShare = 0.4
+            recipe.defaultRows = 30
+            let url = folder.appendingPathComponent("forged.sqlite")
+            _ = try Forge(recipe).write(to: FilePath(url.path))
+            let store = try StoreCopies.open(url, in: folder)
+            let kept = try StoreCopies(of: store, in: folder)
+            let report = try kept.validator.run()
+            #expect(report.isEqual, "\(report.lines)")
+            #expect(report.inherited.contains { $0.fault.kind == .dangling && $0.count > 2 })
+            let nullified = try StoreCopies(
+                of: store, in: folder, as: kept.destination, dangling: .nullify)
+            #expect(try !nullified.validator.run().isEqual)
+
+            let connection = try Connection(path: kept.destination, mode: .create)
+            for place in nullified.validator.places where place.storage.owner == .row {
+                let storage = place.storage
+                let target = store.layout.table(of: place.targetEntity)?.name ?? ""
+                let columns = [storage.target.keyColumn, storage.target.entityColumn]
+                let cleared = columns.compactMap { $0 }.map { "\(SQLText.quoted($0)) = NULL" }
+                try connection.execute(
+                    "UPDATE \(SQLText.quoted(storage.table)) SET "
+                        + cleared.joined(separator: ", ")
+                        + " WHERE NOT EXISTS (SELECT 1 FROM \(SQLText.quoted(target)) x "
+                        + "WHERE x.Z_PK = \(SQLText.quoted(storage.target.keyColumn)))")
+            }
+            _ = try connection.texts("PRAGMA wal_checkpoint(TRUNCATE)")
+            try connection.close()
+            let after = try nullified.validator.run()
+            #expect(after.isEqual, "\(after.lines)")
+        }
+    }
+
     /// Without a fault both stores are equal: what the faults are caught by is the fault.
     @Test func soundCopiesAreEqual() throws {
         var compared = PartialResult()
