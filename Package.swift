@@ -90,7 +90,7 @@ let package = Package(
             dependencies: [
                 "LocalRun", "MigrationEngine", "StoreForge", "CoreDataStore", "ManagedObjectModel",
                 "DurableFiles", "Jobs", arguments,
-            ], swiftSettings: settings),
+            ], exclude: ["expert"], swiftSettings: settings),
 
         // Helpers of the tests: fixtures, temporary folders, seeded randomness.
         .target(
@@ -114,6 +114,13 @@ let package = Package(
             [
                 "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
                 "DurableFiles", "Jobs", "StoreForge", "TestSupport",
+            ]),
+        // These run the built program, too.
+        tests(
+            "GodwitCommandsTests",
+            [
+                "GodwitCommands", "godwit", "LocalRun", "MigrationEngine", "CoreDataStore",
+                "MappingModel", "ManagedObjectModel", "DurableFiles", "TestSupport", arguments,
             ]),
         tests("TidyTests", []),
     ]

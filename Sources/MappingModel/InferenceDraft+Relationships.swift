@@ -28,8 +28,6 @@ extension InferenceDraft {
                 RelationshipMapping(destination: name, source: before?.relationship.name))
             if let before {
                 check(owned, reference, from: before, of: from)
-            } else if owned.relationship.isRequiredFlagAlone {
-                notes.append(.relationshipStaysEmpty(owned.reference))
             } else if !LinkBounds(owned.relationship).allowsNone {
                 requirements.append(
                     .noObjects(entity: from, reason: .requiredRelationship(owned.reference)))
@@ -107,15 +105,5 @@ extension InferenceDraft {
         }
         targetFates[key] = fate
         return fate
-    }
-}
-
-extension Relationship {
-    /// Whether a to-many is not optional, but has no least number of objects either.
-    ///
-    /// Core Data itself migrates to such a new relationship and leaves it empty: Wire's
-    /// `Conversation.participantRoles` in 140 of the 547 pairs of the oracle page.
-    fileprivate var isRequiredFlagAlone: Bool {
-        isToMany && !isOptional && minimumCount <= 0
     }
 }

@@ -16,8 +16,6 @@ package enum InferenceNote: Hashable, Sendable, Codable {
     case orderAssigned(PropertyReference)
     /// The relationship is no longer ordered: the order of its links is dropped.
     case orderDropped(PropertyReference)
-    /// The new relationship is not optional, but stays empty as Core Data leaves it.
-    case relationshipStaysEmpty(PropertyReference)
     /// Objects of several source tables come into the table of one root entity, so that keys
     /// change. Core Data itself does not infer this.
     case tablesJoined(root: String, sourceRoots: [String])
@@ -46,8 +44,6 @@ extension InferenceNote: CustomStringConvertible {
             "\(relationship) becomes ordered: links get the order of their objects' keys"
         case .orderDropped(let relationship):
             "\(relationship) is no longer ordered: the order of its links is dropped"
-        case .relationshipStaysEmpty(let relationship):
-            "\(relationship) is new and not optional: it stays empty, as Core Data leaves it"
         case .tablesJoined(let root, let sourceRoots):
             "objects of \(sourceRoots.joined(separator: ", ")) come into one table under \(root): "
                 + "the URIs of some objects change"

@@ -10,9 +10,14 @@ package struct LinkBounds: Hashable, Sendable, Codable {
     package var atMost: Int32?
 
     /// What the validation of a relationship demands.
+    ///
+    /// A to-many that is not optional but has no least number may be empty: Core Data saves such
+    /// objects (Wire's `UserClient.trustedClients`, all 34 stores of the lineage) and migrates to
+    /// such new relationships (`Conversation.participantRoles`).
     package init(_ relationship: Relationship) {
-        allowsNone = relationship.isOptional
-        atLeast = max(relationship.minimumCount, relationship.isOptional ? 0 : 1)
+        let mayBeEmpty = relationship.isToMany && relationship.minimumCount <= 0
+        allowsNone = relationship.isOptional || mayBeEmpty
+        atLeast = max(relationship.minimumCount, allowsNone ? 0 : 1)
         // Any number is written as 0 and, by some models, as −1.
         atMost = relationship.maximumCount > 0 ? relationship.maximumCount : nil
     }

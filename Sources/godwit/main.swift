@@ -1,1 +1,3 @@
 import GodwitCommands
+
+GodwitCommand.main()

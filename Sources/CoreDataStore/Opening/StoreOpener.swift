@@ -28,6 +28,17 @@ package struct StoreOpener: Sendable {
         }
     }
 
+    /// Runs `quick_check` over a store that was opened without it.
+    ///
+    /// - Throws: `StoreError.notAStore` with the first finding.
+    /// - Complexity: reads the whole file.
+    package static func checkPages(of store: SourceStore) throws(StoreError) {
+        let connection = try Connection(
+            path: store.database, mode: .immutable, named: store.path)
+        try check(connection)
+        try connection.close()
+    }
+
     private func openChecked(
         _ given: FilePath, scratch: FilePath, given model: Model?, checksPages: Bool
     ) throws -> SourceStore {
@@ -52,7 +63,7 @@ package struct StoreOpener: Sendable {
             throw StoreError.notAStore(path: path.description, reason: reason)
         }
         let connection = try Connection(path: database, mode: .immutable, named: path)
-        if checksPages { try check(connection) }
+        if checksPages { try Self.check(connection) }
         let contents = try StoreContents.read(connection, given: model)
         try connection.close()
         var oddities = contents.oddities
@@ -133,7 +144,7 @@ package struct StoreOpener: Sendable {
     }
 
     /// Checks every page of the file.
-    private func check(_ connection: Connection) throws(StoreError) {
+    private static func check(_ connection: Connection) throws(StoreError) {
         let lines = try connection.texts("PRAGMA quick_check(10)")
         guard lines == ["ok"] else {
             // A line may quote the schema, never a row's value.

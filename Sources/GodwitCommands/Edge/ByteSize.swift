@@ -1,0 +1,74 @@
+import ArgumentParser
+
+/// A number of bytes as people write it: `65536`, `64K`, `64MiB`, `1.5 GiB`.
+///
+/// Units are powers of 1024, with or without `iB` or `B`, in either case.
+struct ByteSize: Hashable, Sendable {
+    let bytes: Int64
+
+    init(bytes: Int64) { self.bytes = bytes }
+
+    private static let units = ["K", "M", "G", "T"]
+
+    /// Reads a size; nil for what is none, is below 1 or passes 2⁶².
+    init?(_ text: String) {
+        var rest = text.uppercased().filter { $0 != " " }
+        for ending in ["IB", "B"] where rest.hasSuffix(ending) {
+            rest = String(rest.dropLast(ending.count))
+            // A lone `iB` is no unit.
+            if ending == "IB", rest.last?.isLetter != true { return nil }
+            break
+        }
+        var shift = 0
+        if let unit = rest.last, let place = ByteSize.units.firstIndex(of: String(unit)) {
+            shift = 10 * (place + 1)
+            rest = String(rest.dropLast())
+        }
+        let parts = rest.split(separator: ".", omittingEmptySubsequences: false)
+        let isDecimal = parts.allSatisfy { part in
+            !part.isEmpty && part.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        }
+        guard isDecimal, (1...2).contains(parts.count), parts.count == 1 || shift > 0,
+            let number = Double(rest)
+        else { return nil }
+        let product = number * Double(Int64(1) << shift)
+        guard product >= 1, product < 0x1p62 else { return nil }
+        bytes = Int64(product)
+    }
+
+    /// The size in the largest unit that leaves at least one before the point.
+    var words: String {
+        guard bytes >= 1024 else { return "\(bytes) B" }
+        var value = Double(bytes)
+        var unit = "B"
+        // Rounding may reach 1024.0 of a unit, which is one of the next.
+        for next in ByteSize.units where value >= 1023.95 {
+            value /= 1024
+            unit = next + "iB"
+        }
+        let tenths = Int64((value * 10).rounded())
+        return "\(tenths / 10).\(tenths % 10) \(unit)"
+    }
+}
+
+extension ByteSize: ExpressibleByArgument {
+    init?(argument: String) { self.init(argument) }
+
+    var defaultValueDescription: String { words }
+}
+
+/// A number with its digits in groups of three.
+func grouped(_ number: some BinaryInteger) -> String {
+    let digits = String(number.magnitude)
+    var text = number < 0 ? "-" : ""
+    for (place, digit) in digits.enumerated() {
+        if place > 0, (digits.count - place) % 3 == 0 { text.append(",") }
+        text.append(digit)
+    }
+    return text
+}
+
+/// A number with its noun: `1 row`, `2,000 rows`.
+func counted(_ number: some BinaryInteger, _ noun: String, plural: String? = nil) -> String {
+    "\(grouped(number)) \(number == 1 ? noun : plural ?? noun + "s")"
+}

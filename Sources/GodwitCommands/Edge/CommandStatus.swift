@@ -1,0 +1,64 @@
+import CoreDataStore
+import DurableFiles
+package import LocalRun
+import MigrationEngine
+
+/// How a process ends (design §2); the numbers above 63 are those of `sysexits.h`.
+package enum CommandStatus: Int32, Sendable, CaseIterable {
+    case success = 0
+    /// `verify` found differences.
+    case differences = 1
+    /// The command line asks for what cannot be.
+    case usage = 64
+    /// A store or a model cannot be used.
+    case badData = 65
+    /// Something that must hold did not.
+    case bug = 70
+    case inputOutput = 74
+    /// The same command may succeed when it is run again.
+    case canBeRepeated = 75
+}
+
+extension CommandStatus {
+    /// The status of one failed store: the one place where failures become numbers.
+    package init(_ error: RunError) {
+        switch error {
+        case .store(let error): self.init(error)
+        case .model, .inference, .plan: self = .badData
+        case .engine(let error): self.init(error)
+        case .file(let error): self.init(error)
+        case .outputExists: self = .usage
+        // The plan promised another result: what the store holds cannot excuse that.
+        case .validationFailed: self = .bug
+        }
+    }
+
+    init(_ error: StoreError) {
+        switch error {
+        case .notAStore, .unsupported, .layoutUnknown, .layoutDiffers, .modelMissing,
+            .externalDataMissing:
+            self = .badData
+        case .inputOutput: self = .inputOutput
+        }
+    }
+
+    init(_ error: EngineError) {
+        switch error {
+        case .store(let error): self.init(error)
+        case .file(let error): self.init(error)
+        // A plan on disk that is not the one that was written there.
+        case .wrongPlan: self = .inputOutput
+        case .sourceChanged: self = .canBeRepeated
+        case .dataRefused: self = .badData
+        case .internalError: self = .bug
+        }
+    }
+
+    init(_ error: DurableFileError) {
+        switch error {
+        case .system, .overLimit: self = .inputOutput
+        case .refusedPath, .notRegularFile: self = .usage
+        case .lockHeld, .changedMeanwhile, .stopped: self = .canBeRepeated
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import DurableFiles
+import Foundation
+import Glibc
+
+/// Standard output for data, standard error for everything else.
+///
+/// All texts pass through here, and names in them come from files of strangers: control
+/// characters are made visible, so that no name can steer the terminal or forge a line.
+enum Console {
+    /// Writes a text and a line break to standard output.
+    static func print(_ text: String) { write(visible(text) + "\n", to: STDOUT_FILENO) }
+
+    /// Writes a value as JSON with sorted keys to standard output.
+    ///
+    /// - Throws: `CommandFailure` for a value that JSON cannot hold.
+    static func printJSON(_ value: some Encodable) throws(CommandFailure) {
+        write(try json(value) + "\n", to: STDOUT_FILENO)
+    }
+
+    /// Writes a text and a line break to standard error.
+    static func log(_ text: String) { write(visible(text) + "\n", to: STDERR_FILENO) }
+
+    /// Replaces the last line of the terminal at standard error; an empty text clears it.
+    static func status(_ text: String) {
+        write("\r\u{1B}[K" + visible(text), to: STDERR_FILENO)
+    }
+
+    /// Whether standard error is a terminal.
+    static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// A value as JSON with sorted keys.
+    static func json(_ value: some Encodable) throws(CommandFailure) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        do {
+            return String(decoding: try encoder.encode(value), as: UTF8.self)
+        } catch {
+            throw CommandFailure(.bug, "a bug of godwit: the result has no JSON: \(error)")
+        }
+    }
+
+    /// The text with everything that is neither printable nor a line break escaped.
+    static func visible(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: { isHidden($0) }) else { return text }
+        var result = ""
+        for scalar in text.unicodeScalars {
+            if isHidden(scalar) {
+                result += "\\u{\(String(scalar.value, radix: 16))}"
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+
+    private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar == "\n" { return false }
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate:
+            return true
+        default: return false
+        }
+    }
+
+    private static func write(_ text: String, to descriptor: Int32) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            // Nobody reads: there is nowhere left to say so.
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+}

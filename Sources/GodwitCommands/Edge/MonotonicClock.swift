@@ -1,0 +1,9 @@
+/// The time that commands hand to what they run.
+enum MonotonicClock {
+    /// A clock that tells the seconds since this call; it never goes back.
+    static func start() -> () -> Double {
+        let clock = ContinuousClock()
+        let beginning = clock.now
+        return { (clock.now - beginning) / .seconds(1) }
+    }
+}

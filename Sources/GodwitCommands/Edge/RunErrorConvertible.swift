@@ -1,0 +1,39 @@
+import CoreDataStore
+import DurableFiles
+import LocalRun
+import ManagedObjectModel
+import MappingModel
+import MigrationEngine
+
+/// An error of a layer below that has its place among the errors of a run.
+protocol RunErrorConvertible: Error {
+    var runError: RunError { get }
+}
+
+extension RunError: RunErrorConvertible {
+    var runError: RunError { self }
+}
+
+extension StoreError: RunErrorConvertible {
+    var runError: RunError { .store(self) }
+}
+
+extension ModelError: RunErrorConvertible {
+    var runError: RunError { .model(self) }
+}
+
+extension InferenceError: RunErrorConvertible {
+    var runError: RunError { .inference(self) }
+}
+
+extension PlanError: RunErrorConvertible {
+    var runError: RunError { .plan(self) }
+}
+
+extension EngineError: RunErrorConvertible {
+    var runError: RunError { .engine(self) }
+}
+
+extension DurableFileError: RunErrorConvertible {
+    var runError: RunError { .file(self) }
+}

@@ -1,0 +1,38 @@
+import DurableFiles
+import Foundation
+
+/// Folders for snapshots that live as long as one command.
+enum ScratchFolder {
+    /// Runs a body with a fresh folder that only this user can read, and removes it afterwards.
+    ///
+    /// - Parameters:
+    ///   - parent: where the user wants it; the system's temporary folder without it.
+    ///   - body: gets the folder's path.
+    /// - Returns: what the body returns.
+    /// - Throws: `CommandFailure`, the body's own before one of the removal.
+    static func with<Result>(
+        in parent: String? = nil, _ body: (FilePath) throws -> Result
+    ) throws(CommandFailure) -> Result {
+        try CommandFailure.translating {
+            let files = DurableFileSystem()
+            let base = FilePath(parent ?? FileManager.default.temporaryDirectory.path)
+            try files.makeFolders(base)
+            let folder = base.appending("godwit-\(UUID().uuidString)")
+            try files.makeFolder(folder)
+            let result: Result
+            do {
+                result = try body(folder)
+            } catch {
+                discard(folder)
+                throw error
+            }
+            try files.removeTree(folder)
+            return result
+        }
+    }
+
+    /// Removes a folder on a way out that has its own result or error; a failure is logged.
+    static func discard(_ folder: FilePath) {
+        do { try DurableFileSystem().removeTree(folder) } catch { Console.log("\(error)") }
+    }
+}

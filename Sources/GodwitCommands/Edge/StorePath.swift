@@ -1,0 +1,27 @@
+import DurableFiles
+import LocalRun
+
+/// Paths of stores as the command line gives them.
+enum StorePath {
+    /// The path, if a store can be there.
+    ///
+    /// - Throws: `CommandFailure` with status 64 for a folder and where nothing is.
+    static func check(_ text: String) throws(CommandFailure) -> FilePath {
+        let path = FilePath(text)
+        let status: FileStatus?
+        do {
+            status = try FileStatus.ifPresent(path)
+        } catch {
+            throw CommandFailure(.file(error))
+        }
+        guard let status else {
+            throw .usage("\(path) does not exist; name the store's database file")
+        }
+        guard !status.isFolder else {
+            throw .usage(
+                "\(path) is a folder. Fleets of stores come with a later version; name the "
+                    + "database file of each store")
+        }
+        return path
+    }
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import CoreDataStore
+import DurableFiles
+
+/// `godwit inspect`.
+struct InspectCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "inspect",
+        abstract: "Tells what a store holds and what is unusual about it.",
+        discussion: """
+            Reads only. Where the -wal has content or a journal is hot, a copy is read, which \
+            lies in the system's temporary folder (TMPDIR) for as long.
+            """)
+
+    @Argument(help: "The store's database file.")
+    var store: String
+
+    @Option(name: .customLong("from"), help: "The store's model, for a store that holds none.")
+    var from: ModelArgument?
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    @Flag(help: "Do not check every page before reading.")
+    var noCheck = false
+
+    func run() throws {
+        let path = try StorePath.check(store)
+        let inspection = try ScratchFolder.with { scratch in
+            let given = try from?.load(scratch: scratch)
+            let source = try StoreOpener().open(
+                path, scratch: scratch, given: given?.model, checksPages: !noCheck)
+            return try StoreInspector.inspect(source, isChecked: !noCheck)
+        }
+        if json {
+            try Console.printJSON(inspection)
+        } else {
+            Console.print(inspection.text)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import ArgumentParser
+import CoreDataStore
+import DurableFiles
+import Foundation
+import ManagedObjectModel
+import MigrationEngine
+
+/// The options that `plan` and `migrate` share.
+struct MigrationArguments: ParsableArguments {
+    @Argument(help: "Database files of stores.")
+    var stores: [String]
+
+    @Option(
+        name: .customLong("to"),
+        help: """
+            The destination model: .xcdatamodel, .xcdatamodeld[:VERSION], .mom, .momd[:VERSION], \
+            a template store made by the new app version, or self (rewrite at the same version).
+            """)
+    var to: ModelArgument
+
+    @Option(name: .customLong("from"), help: "The source model, for stores that hold none.")
+    var from: ModelArgument?
+
+    @Option(help: "auto, whole or partitioned (evolve is not available in this version).")
+    var strategy = StrategyArgument.auto
+
+    @Option(
+        help: """
+            How tables are cut: auto, key, entity or uuid:<Entity>.<attribute>; uuid: may be \
+            repeated.
+            """)
+    var partition: [PartitionArgument] = []
+
+    @Option(help: "Bytes that a chunk may hold, such as 64MiB or 65536.")
+    var chunkBytes = ByteSize(bytes: PlanOptions.standardChunkBytes)
+
+    @Option(help: "Jobs at a time; as many as there are processors without it.")
+    var workers: Int?
+
+    @Option(help: "What becomes of persistent history: drop or keep.")
+    var history = HistoryPolicy.drop
+
+    @Option(help: "What becomes of references to objects that are gone: keep or nullify.")
+    var dangling = DanglingPolicy.keep
+
+    @Flag(help: "Keep references to external data files that are not there.")
+    var allowMissingExternal = false
+
+    @Flag(help: "Hard-link external data files instead of copying them.")
+    var linkExternal = false
+
+    @Option(help: "The Core Data version to write as, such as 1522.")
+    var framework: Int?
+
+    @Option(help: "The folder for snapshots, shards and plans.")
+    var state: String?
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    /// The most jobs at a time.
+    static let workerLimit = 256
+
+    func validate() throws {
+        if let workers, !(1...Self.workerLimit).contains(workers) {
+            throw ValidationError("--workers takes 1 to \(Self.workerLimit)")
+        }
+        if let framework, !(1...1_000_000).contains(framework) {
+            throw ValidationError("--framework takes a version number such as 1522")
+        }
+        guard !stores.isEmpty else { throw ValidationError("name at least one store") }
+    }
+
+    /// Jobs at a time.
+    var slots: Int {
+        workers ?? min(max(1, ProcessInfo.processInfo.activeProcessorCount), Self.workerLimit)
+    }
+
+    /// What the engine is told.
+    ///
+    /// - Throws: `CommandFailure` with status 64 for options that this version does not have or
+    ///   that exclude each other.
+    func options() throws(CommandFailure) -> PlanOptions {
+        PlanOptions(
+            strategy: try strategy.strategy(), partition: try PartitionArgument.mode(partition),
+            chunkBytes: chunkBytes.bytes, history: history, dangling: dangling,
+            allowsMissingExternalData: allowMissingExternal, linksExternalData: linkExternal,
+            framework: framework.map { FrameworkVersion($0) })
+    }
+}

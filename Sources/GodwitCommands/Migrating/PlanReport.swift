@@ -1,0 +1,137 @@
+import CoreDataStore
+import DurableFiles
+import LocalRun
+import MigrationEngine
+
+/// What `godwit plan` tells of a store.
+///
+/// Its JSON is documented in `docs/reference/json.md`. A plan also holds both models and every
+/// chunk, which only workers need.
+struct PlanReport: Hashable, Sendable, Codable {
+    var store: String
+    var strategy: Strategy
+    /// Framework versions of source and result.
+    var sourceFramework: Int
+    var framework: Int
+    var chunkBytes: Int64
+    /// Copy jobs of all tables.
+    var chunks: Int
+    /// Link jobs.
+    var linkChunks: Int
+    /// Relationships whose links are looked up instead of computed.
+    var lookups: [String]
+    var tables: [TableOutcome]
+    /// Rows of the source by entity.
+    var sourceRows: [String: Int64]
+    /// Objects whose URI changes, by destination entity.
+    var changedURIs: [String: Int64]
+    var extras: [ExtraOutcome]
+    var notes: [String]
+    var oddities: [String]
+    var resources: Resources
+
+    /// What becomes of an object outside the model.
+    struct ExtraOutcome: Hashable, Sendable, Codable {
+        var kind: SchemaObject.Kind
+        var name: String
+        var table: String
+        var isKept: Bool
+        var reason: String
+    }
+
+    init(_ planned: PlannedStore) {
+        self.init(
+            planned.plan, store: planned.source.path.description,
+            oddities: planned.source.oddities)
+    }
+
+    init(_ plan: MigrationPlan, store: String, oddities: [String]) {
+        self.store = store
+        strategy = plan.strategy
+        sourceFramework = plan.sourceFramework.number
+        framework = plan.framework.number
+        chunkBytes = plan.options.chunkBytes
+        chunks = plan.chunks.count
+        linkChunks = plan.linkChunks.count
+        lookups = plan.links.map(\.relation.name)
+        tables = plan.tables
+        sourceRows = plan.sourceRows
+        changedURIs = plan.changedURIs
+        extras = plan.extras.map { extra in
+            ExtraOutcome(
+                kind: extra.object.kind, name: extra.object.name, table: extra.object.table,
+                isKept: extra.isKept, reason: extra.reason)
+        }
+        notes = plan.notes
+        self.oddities = oddities
+        resources = plan.resources
+    }
+}
+
+extension PlanReport {
+    /// The plan for a terminal.
+    var text: String {
+        let remarks = notes + oddities.map { "the source: \($0)" }
+        let paragraphs =
+            [headLines, tableLines, changedLines, extraLines]
+            + [PlanReport.list("notes", remarks)]
+        return paragraphs.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(
+            separator: "\n\n")
+    }
+
+    private var headLines: [String] {
+        var work = strategy.rawValue
+        if strategy == .partitioned {
+            work += ": \(counted(chunks, "chunk")) of up to \(ByteSize(bytes: chunkBytes).words)"
+            if linkChunks > 0 { work += ", \(counted(linkChunks, "link chunk"))" }
+        }
+        let disk = ByteSize(bytes: resources.diskBytes).words
+        let source = ByteSize(bytes: resources.sourceBytes).words
+        let memory = ByteSize(bytes: resources.slotMemoryBytes).words
+        let rows = sourceRows.values.reduce(0, +)
+        return [
+            "store      \(store)", "source     \(source), \(counted(rows, "row"))",
+            "strategy   \(work)", "framework  \(sourceFramework) -> \(framework)",
+            "disk       \(disk) beside the source, \(counted(resources.files, "file"))",
+            "memory     \(memory) a slot beyond the largest single value",
+        ]
+    }
+
+    private var tableLines: [String] {
+        var table = TextTable([
+            ("table", .left), ("action", .left), ("from", .left), ("rows", .right),
+            ("chunks", .right), ("changes", .left),
+        ])
+        for one in tables {
+            // Each change has its own line, so that the columns before stay narrow.
+            table.add([
+                one.table, one.action.rawValue, one.sources.joined(separator: ", "),
+                grouped(one.rows), grouped(one.chunks), one.changes.first ?? "",
+            ])
+            for change in one.changes.dropFirst() { table.add(["", "", "", "", "", change]) }
+        }
+        return table.lines
+    }
+
+    private var changedLines: [String] {
+        if changedURIs.isEmpty { return ["no object's URI changes"] }
+        let items = changedURIs.sorted { $0.key < $1.key }
+            .map { "\($0.key): \(counted($0.value, "object"))" }
+        return PlanReport.list("objects whose URI changes", items)
+    }
+
+    private var extraLines: [String] {
+        PlanReport.list(
+            "outside the model",
+            extras.map { extra in
+                let place = extra.table == extra.name ? "" : " on \(extra.table)"
+                let fate = extra.isKept ? "kept" : "dropped"
+                return "\(extra.kind.rawValue) \(extra.name)\(place): \(fate), \(extra.reason)"
+            })
+    }
+
+    /// A titled list; nothing for no items.
+    static func list(_ title: String, _ items: [String]) -> [String] {
+        items.isEmpty ? [] : [title] + items.map { "- \($0)" }
+    }
+}

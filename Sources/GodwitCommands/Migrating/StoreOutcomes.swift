@@ -1,0 +1,44 @@
+import ArgumentParser
+import DurableFiles
+
+/// Collects the failures of a command over several stores: one store's failure does not stop
+/// the others.
+struct StoreOutcomes {
+    /// A store that failed.
+    struct Failure: Hashable, Sendable, Codable {
+        var store: String
+        /// The status that the process would have for this store alone.
+        var status: Int32
+        var reason: String
+    }
+
+    private let count: Int
+    private(set) var failures: [Failure] = []
+
+    /// - Parameter count: how many stores the command was given.
+    init(count: Int) { self.count = count }
+
+    /// Notes a store's failure and says it on standard error.
+    mutating func fail(_ store: FilePath, _ failure: CommandFailure) {
+        Console.log("godwit: \(failure)")
+        failures.append(
+            Failure(
+                store: store.description, status: failure.status.rawValue,
+                reason: failure.description))
+    }
+
+    /// - Throws: `ExitCode`: of a single store its own; of several, 75 where one failed.
+    func finish() throws {
+        guard let first = failures.first else { return }
+        if count == 1 { throw ExitCode(first.status) }
+        Console.log("godwit: \(failures.count) of \(counted(count, "store")) failed")
+        throw ExitCode(CommandStatus.canBeRepeated.rawValue)
+    }
+}
+
+/// The JSON of commands over several stores.
+struct StoreList<Report: Codable>: Codable {
+    /// Stores that succeeded, in the order of the command line.
+    var stores: [Report]
+    var failures: [StoreOutcomes.Failure]
+}

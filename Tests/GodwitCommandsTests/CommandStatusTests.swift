@@ -1,0 +1,85 @@
+import ArgumentParser
+import CoreDataStore
+import DurableFiles
+@testable import GodwitCommands
+import LocalRun
+import ManagedObjectModel
+import MappingModel
+import MigrationEngine
+import Testing
+
+@Suite struct CommandStatusTests {
+    static let cases: [(RunError, CommandStatus)] = [
+        (.store(.notAStore(path: "s", reason: "r")), .badData),
+        (.store(.unsupported(path: "s", reason: "r")), .badData),
+        (.store(.inputOutput(path: "s", reason: "r")), .inputOutput),
+        (.store(.layoutUnknown("r")), .badData),
+        (.store(.layoutDiffers(path: "s", reason: "r")), .badData),
+        (.store(.modelMissing(path: "s")), .badData),
+        (.store(.externalDataMissing(path: "s", count: 2)), .badData),
+        (.model(.malformed("r")), .badData), (.model(.unsupported("r")), .badData),
+        (.model(.unreadable("r")), .badData),
+        (.inference(InferenceError(refusals: [])), .badData),
+        (.plan(.unsupported("r")), .badData), (.plan(.keyOverflow(table: "t")), .badData),
+        (.plan(.refused(["r"])), .badData),
+        (.engine(.store(.inputOutput(path: "s", reason: "r"))), .inputOutput),
+        (.engine(.store(.modelMissing(path: "s"))), .badData),
+        (.engine(.file(.stopped("f"))), .canBeRepeated),
+        (.engine(.wrongPlan("r")), .inputOutput),
+        (.engine(.sourceChanged("r")), .canBeRepeated),
+        (.engine(.dataRefused("r")), .badData), (.engine(.internalError("r")), .bug),
+        (.file(.system(.write, "f", number: 28)), .inputOutput),
+        (.file(.overLimit("f", limit: 1)), .inputOutput),
+        (.file(.lockHeld("f", holder: "h")), .canBeRepeated),
+        (.file(.changedMeanwhile("f")), .canBeRepeated),
+        (.file(.refusedPath("f", reason: "r")), .usage),
+        (.file(.notRegularFile("f", kind: "a pipe")), .usage),
+        (.outputExists("f"), .usage),
+    ]
+
+    @Test func failuresHaveTheDesignsNumbers() {
+        for (error, status) in Self.cases {
+            #expect(CommandFailure(error).status == status, "\(error)")
+            #expect(CommandFailure(error).description == error.description)
+        }
+    }
+
+    @Test func numbersAreThoseOfTheDesign() {
+        #expect(CommandStatus.allCases.map(\.rawValue) == [0, 1, 64, 65, 70, 74, 75])
+    }
+
+    @Test func everyLayersErrorKeepsItsText() throws {
+        let errors: [any Error] = [
+            StoreError.modelMissing(path: "s"), ModelError.malformed("m"), PlanError.refused(["p"]),
+            InferenceError(refusals: []), EngineError.dataRefused("d"),
+            DurableFileError.changedMeanwhile("f"), RunError.outputExists("o"),
+        ]
+        for error in errors {
+            let failure = try #require(throws: CommandFailure.self) {
+                try CommandFailure.translating { throw error }
+            }
+            #expect(failure.status != .bug)
+            #expect(failure.description == "\(error)")
+        }
+        struct Unknown: Error {}
+        let bug = try #require(throws: CommandFailure.self) {
+            try CommandFailure.translating { throw Unknown() }
+        }
+        #expect(bug.status == .bug)
+    }
+
+    @Test func severalStoresEndWith75() throws {
+        var none = StoreOutcomes(count: 2)
+        try none.finish()
+        none.fail("a", CommandFailure(.badData, "r"))
+        #expect(throws: (any Error).self) { try none.finish() }
+        #expect(GodwitCommand.exitCode(for: try thrown(by: none)).rawValue == 75)
+        var one = StoreOutcomes(count: 1)
+        one.fail("a", CommandFailure(.badData, "r"))
+        #expect(GodwitCommand.exitCode(for: try thrown(by: one)).rawValue == 65)
+    }
+
+    private func thrown(by outcomes: StoreOutcomes) throws -> any Error {
+        try #require(throws: (any Error).self) { try outcomes.finish() }
+    }
+}

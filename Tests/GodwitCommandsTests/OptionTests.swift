@@ -1,0 +1,76 @@
+import ArgumentParser
+import CoreDataStore
+@testable import GodwitCommands
+import MigrationEngine
+import Testing
+
+@Suite struct OptionTests {
+    private func arguments(_ words: String...) throws -> MigrationArguments {
+        try PlanCommand.parse(["store", "--to", "self"] + words).arguments
+    }
+
+    @Test func standardsAreThoseOfTheEngine() throws {
+        let arguments = try arguments()
+        #expect(try arguments.options() == PlanOptions())
+        #expect(arguments.slots >= 1)
+        #expect(arguments.to.form == .itself)
+        #expect(arguments.from == nil)
+    }
+
+    @Test func everyOptionReachesThePlan() throws {
+        let arguments = try arguments(
+            "--strategy", "partitioned", "--partition", "uuid:Car.id", "--partition",
+            "uuid:Person.id", "--chunk-bytes", "64K", "--history", "keep", "--dangling", "nullify",
+            "--allow-missing-external", "--link-external", "--framework", "1132", "--workers", "3",
+            "--from", "A.momd:V", "other")
+        let expected = PlanOptions(
+            strategy: .partitioned,
+            partition: .uuid([PropertyKey("Car", "id"), PropertyKey("Person", "id")]),
+            chunkBytes: 65536, history: .keep, dangling: .nullify,
+            allowsMissingExternalData: true, linksExternalData: true,
+            framework: FrameworkVersion(1132))
+        #expect(try arguments.options() == expected)
+        #expect(arguments.slots == 3)
+        #expect(arguments.stores == ["store", "other"])
+        #expect(arguments.from?.form == .compiledBundle("A.momd", version: "V"))
+    }
+
+    @Test(arguments: [
+        (["auto"], PartitionMode.auto), (["key"], .key), (["entity"], .entity), ([], .auto),
+        (["uuid:A.b.c"], .uuid([PropertyKey("A", "b.c")])),
+        (["auto", "uuid:A.b"], .uuid([PropertyKey("A", "b")])),
+    ])
+    func partitionModes(_ texts: [String], _ mode: PartitionMode) throws {
+        #expect(try PartitionArgument.mode(texts.compactMap { PartitionArgument($0) }) == mode)
+    }
+
+    @Test(arguments: [
+        ["key", "entity"], ["key", "key"], ["key", "uuid:A.b"], ["uuid:A.b", "uuid:A.c"],
+    ])
+    func contradictionsAreUsageErrors(_ texts: [String]) throws {
+        let all = texts.compactMap { PartitionArgument($0) }
+        #expect(all.count == texts.count)
+        let failure = try #require(throws: CommandFailure.self) { try PartitionArgument.mode(all) }
+        #expect(failure.status == .usage)
+    }
+
+    @Test(arguments: ["", "uuid", "uuid:", "uuid:A", "uuid:.b", "uuid:A.", "keys", "Key"])
+    func othersAreNoPartition(_ text: String) { #expect(PartitionArgument(text) == nil) }
+
+    @Test func evolveIsRefused() throws {
+        let arguments = try arguments("--strategy", "evolve")
+        let failure = try #require(throws: CommandFailure.self) { try arguments.options() }
+        #expect(failure.status == .usage)
+        #expect(failure.description.contains("not available in this version"))
+    }
+
+    @Test(arguments: [
+        ["--workers", "0"], ["--workers", "257"], ["--framework", "0"], ["--chunk-bytes", "0"],
+        ["--history", "some"], ["--strategy", "fast"], ["--bogus"],
+    ])
+    func wrongValuesAreUsageErrors(_ words: [String]) {
+        #expect {
+            try PlanCommand.parse(["store", "--to", "self"] + words)
+        } throws: { PlanCommand.exitCode(for: $0).rawValue == CommandStatus.usage.rawValue }
+    }
+}
