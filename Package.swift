@@ -113,7 +113,7 @@ let package = Package(
             "MigrationEngineTests",
             [
                 "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
-                "DurableFiles", "Jobs", "TestSupport",
+                "DurableFiles", "Jobs", "StoreForge", "TestSupport",
             ]),
         // These run the built program, too.
         tests(
