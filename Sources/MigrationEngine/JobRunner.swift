@@ -128,7 +128,11 @@ package final class JobRunner: Sendable {
             let made = try body(connection)
             try connection.close()
             let published = folder.appending("shard.sqlite")
-            try files.publishFile(temporary, as: published)
+            if job.limits.isDurable {
+                try files.publishFile(temporary, as: published)
+            } else {
+                try files.rename(temporary, to: published, existing: .replace)
+            }
             let content = try ContentDigest.hexadecimal(of: published, files: files)
             let reference = FileReference(
                 root: attempt.folder.root, path: attempt.folder.path + "/shard.sqlite")

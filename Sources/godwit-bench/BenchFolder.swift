@@ -35,9 +35,10 @@ struct BenchFolder {
         return try forge(recipe, as: name)
     }
 
-    /// Removes files of earlier rounds.
+    /// Removes stores of earlier rounds, with what readers left beside them.
     func remove(_ names: [String]) throws {
-        for name in names where FileManager.default.fileExists(atPath: file(name)) {
+        for name in names.flatMap({ [$0, $0 + "-wal", $0 + "-shm"] })
+        where FileManager.default.fileExists(atPath: file(name)) {
             try FileManager.default.removeItem(atPath: file(name))
         }
     }
