@@ -112,6 +112,11 @@ package struct StoreOpener: Sendable {
                 throw StoreError.notAStore(
                     path: path.description, reason: "it has both a -wal and a -journal file")
             }
+            let end = try files.openForReading(path.adding(suffix: "-journal"))
+                .read(count: RollbackJournal.magic.count, at: journal.size - 8)
+            if let reason = RollbackJournal.refusal(end: end) {
+                throw StoreError.notAStore(path: path.description, reason: reason)
+            }
             companion = "-journal"
         }
         guard let companion else { return path }

@@ -206,7 +206,10 @@ extension Connection {
     private static func error(_ code: Int32, _ message: String, path: String) -> StoreError {
         let text = "SQLite \(code): \(message)"
         switch code & 0xFF {
-        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT:
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_ERROR, SQLITE_CONSTRAINT,
+            SQLITE_TOOBIG, SQLITE_MISMATCH:
+            // The disk is not to blame: a table is not what its name promises, or rows break a
+            // rule that the layout keeps.
             return .notAStore(path: path, reason: text)
         default:
             return .inputOutput(path: path, reason: text)
