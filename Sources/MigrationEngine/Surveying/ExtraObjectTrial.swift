@@ -126,7 +126,7 @@ struct ExtraObjectTrial {
             let after = compiles(object, in: trial)
             let isOnView = !before.contains(true)
             guard zip(before, after).allSatisfy({ !$0 || $1 }),
-                !isOnView || after.contains(true)
+                !isOnView || after.contains(true), try hasWatchedColumns(object, in: trial)
             else {
                 throw .notAStore(path: trial.path, reason: "trigger \(object.name) does not fit")
             }
@@ -151,6 +151,27 @@ struct ExtraObjectTrial {
         } catch {
             return false
         }
+    }
+
+    /// Whether the columns that an `UPDATE OF` trigger watches are there: SQLite takes any name
+    /// and would never run it.
+    private func hasWatchedColumns(
+        _ object: SchemaObject, in trial: Connection
+    ) throws(StoreError) -> Bool {
+        let words = (object.sql ?? "").replacing(",", with: " , ").uppercased()
+            .split(whereSeparator: \.isWhitespace).map(String.init)
+        guard let update = words.firstIndex(of: "UPDATE"), update + 1 < words.count,
+            words[update + 1] == "OF", words[..<update].allSatisfy({ $0 != "BEGIN" }),
+            let end = words[update...].firstIndex(of: "ON")
+        else { return true }
+        let watched = words[(update + 2)..<end].split(separator: ",").map { name in
+            name.joined(separator: " ").trimmingPrefix { "\"`['".contains($0) }
+                .filter { !"\"`]'".contains($0) }
+        }
+        var columns: Set<String> = []
+        let info = try trial.prepare("PRAGMA table_xinfo(\(SQLText.quoted(object.table)))")
+        while try info.step() { columns.insert((info.text(1) ?? "").uppercased()) }
+        return watched.allSatisfy { columns.contains(String($0)) }
     }
 
     /// A statement that sets every column, so that triggers of any column belong to it.
