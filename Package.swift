@@ -115,6 +115,12 @@ let package = Package(
                 "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
                 "DurableFiles", "Jobs", "StoreForge", "TestSupport",
             ]),
+        tests(
+            "LocalRunTests",
+            [
+                "LocalRun", "GodwitCommands", "StoreForge", "MigrationEngine", "CoreDataStore",
+                "MappingModel", "ManagedObjectModel", "DurableFiles", "TestSupport", grdb,
+            ]),
         // These run the built program, too.
         tests(
             "GodwitCommandsTests",

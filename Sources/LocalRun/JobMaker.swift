@@ -28,8 +28,11 @@ struct JobMaker {
             let root = planned.source.isSnapshot ? run : original
             let read = try root.rooted(try files.resolve(planned.source.database))
             source = FileReference(root: read.root, path: read.path.description)
-            let folder = try original.rooted(planned.source.externalData)
-            support = FileReference(root: folder.root, path: folder.path.description)
+            let folder = planned.source.externalData
+            support = try FileStatus.ifPresent(folder).map { _ throws(DurableFileError) in
+                let rooted = try original.rooted(folder)
+                return FileReference(root: rooted.root, path: rooted.path.description)
+            }
         } catch {
             throw .file(error)
         }

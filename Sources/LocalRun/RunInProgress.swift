@@ -31,13 +31,20 @@ final class RunInProgress {
         do throws(EngineError) {
             validation = try build(planned)
         } catch {
-            throw .engine(error)
+            throw .engine(named(error, planned.source.path))
         }
         guard validation.isEqual else { throw .validationFailed(validation) }
         let bytes = try step(.publish) { () throws(RunError) in try publish(planned) }
         return MigrationOutcome(
             plan: planned.plan, validation: validation, output: request.output,
             outputBytes: bytes, seconds: seconds, oddities: planned.source.oddities)
+    }
+
+    /// A fault that was met in a file of our own lies in the rows that were put there: it is
+    /// told of the store that they come from.
+    private func named(_ error: EngineError, _ source: FilePath) -> EngineError {
+        guard case .store(.notAStore(_, let reason)) = error else { return error }
+        return .store(.notAStore(path: source.description, reason: reason))
     }
 
     /// Runs one step, telling when it begins and ends.

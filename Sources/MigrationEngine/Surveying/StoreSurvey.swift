@@ -91,7 +91,7 @@ package struct StoreSurvey {
         let groups = try connection.prepare(
             "SELECT Z_ENT, count(*) FROM \(name) GROUP BY Z_ENT")
         while try groups.step() {
-            guard !groups.isNull(0), known.contains(groups.integer(0)) else {
+            guard groups.storageClass(0) == 1, known.contains(groups.integer(0)) else {
                 throw StoreError.notAStore(
                     path: store.path.description,
                     reason: "table \(table.name) has \(groups.integer(1)) rows of an entity "
