@@ -115,6 +115,12 @@ let package = Package(
                 "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
                 "DurableFiles", "Jobs", "TestSupport",
             ]),
+        tests(
+            "LocalRunTests",
+            [
+                "LocalRun", "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel",
+                "ManagedObjectModel", "DurableFiles", "TestSupport",
+            ]),
         // These run the built program, too.
         tests(
             "GodwitCommandsTests",
