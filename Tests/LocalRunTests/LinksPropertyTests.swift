@@ -21,6 +21,9 @@ struct LinksPropertyTests {
         return environment["GODWIT_LONG_TESTS"] == nil ? 1...250 : 1...2_400
     }
 
+    /// Whether models are shown where something differs.
+    private static let showsModels = ProcessInfo.processInfo.environment["GODWIT_CASES"] != nil
+
     /// What all seeds together found.
     private struct Findings: Sendable {
         var figures = CaseFigures()
@@ -78,6 +81,7 @@ struct LinksPropertyTests {
                     "seed \(seed), attempt \(attempt), \(one.mode), "
                         + "\(one.changes.map(\.rawValue).sorted())")
                 findings.differences += texts.prefix(8).map { "    \($0)" }
+                if showsModels { findings.differences += one.lines.map { "    \($0)" } }
             case .equal(let figures):
                 findings.figures.add(figures)
             }

@@ -56,7 +56,11 @@ struct RelationPlanner {
             context.destination.model.relationship(destination.property, of: destination.entity)?
             .relationship.destination ?? destination.entity
         let owners = context.targets(ofSource: sourceKey.entity) { mapping in
-            mapping.relationships.contains {
+            // Elsewhere a relationship of the same name is another one.
+            guard let to = mapping.destination,
+                context.destination.model.isKind(to, of: destination.entity)
+            else { return false }
+            return mapping.relationships.contains {
                 $0.destination == destination.property && $0.source == sourceKey.property
             }
         }

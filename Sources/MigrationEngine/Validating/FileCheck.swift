@@ -145,14 +145,20 @@ struct FileCheck {
     }
 
     /// R-trees against their tables: as many entries, each around its row's values.
+    ///
+    /// Their bounds are 32-bit floats (R-tree module page): nothing lies around a value whose
+    /// magnitude is above those or below the smallest normal one.
     func rTrees() throws(StoreError) -> [String] {
         var found: [String] = []
         for tree in layout.rTrees {
             let present = tree.columns.map { "t.\(SQLText.quoted($0)) IS NOT NULL" }
                 .joined(separator: " AND ")
             let around = tree.columns.map { column in
-                "r.\(SQLText.quoted(column + "_MIN")) <= t.\(SQLText.quoted(column)) AND "
-                    + "r.\(SQLText.quoted(column + "_MAX")) >= t.\(SQLText.quoted(column))"
+                let value = "t.\(SQLText.quoted(column))"
+                return "(\(value) <> 0 "
+                    + "AND abs(\(value)) NOT BETWEEN 1.17549435e-38 AND 3.40282346e+38 "
+                    + "OR r.\(SQLText.quoted(column + "_MIN")) <= \(value) AND "
+                    + "r.\(SQLText.quoted(column + "_MAX")) >= \(value))"
             }.joined(separator: " AND ")
             let (name, table) = (SQLText.quoted(tree.name), SQLText.quoted(tree.table))
             let rows = try connection.integer("SELECT count(*) FROM \(table) t WHERE \(present)")

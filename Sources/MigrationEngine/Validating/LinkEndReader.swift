@@ -41,6 +41,8 @@ struct LinkEndReader {
     private let commonOffset: Int64?
     /// Looks an object up by its key: its entity's number.
     private let lookup: Statement?
+    /// Tells, where the row names an entity that cannot stand there, whether the object is there.
+    private let presence: Statement?
     private let mustExist: Bool
 
     /// An end of a source link.
@@ -76,10 +78,13 @@ struct LinkEndReader {
             }
         }
         self.mustExist = mustExist && isLookedUp
-        lookup =
-            isLookedUp
-            ? try connection.prepare(
-                "SELECT Z_ENT FROM \(SQLText.quoted(known.table)) WHERE Z_PK = ?1") : nil
+        let entity = "SELECT Z_ENT FROM \(SQLText.quoted(known.table)) WHERE Z_PK = ?1"
+        lookup = isLookedUp ? try connection.prepare(entity) : nil
+        if case .named = mode {
+            presence = try connection.prepare(entity)
+        } else {
+            presence = nil
+        }
     }
 
     /// An end of a link of the destination, whose keys and numbers are taken as they stand.
@@ -87,6 +92,7 @@ struct LinkEndReader {
     /// - Parameter numbers: of entities that rows must have to be this end.
     init(_ end: LinkStorage.End, numbers: [Int64], list: inout SelectList) {
         lookup = nil
+        presence = nil
         commonOffset = nil
         mustExist = false
         switch end {
@@ -130,7 +136,11 @@ struct LinkEndReader {
             if named == nil, let commonOffset {
                 return FoundEnd(state: .found, key: key &+ commonOffset)
             }
-            return moved(key, named ?? 0)
+            let end = moved(key, named ?? 0)
+            guard end.state == .dropped, let presence else { return end }
+            try presence.bind(key, at: 1)
+            defer { presence.reset() }
+            return try presence.step() ? end : FoundEnd(state: .gone)
         case .lookedUp:
             guard let lookedUp else { return FoundEnd(state: .gone) }
             return moved(key, lookedUp)

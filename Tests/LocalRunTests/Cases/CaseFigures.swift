@@ -1,3 +1,4 @@
+import ManagedObjectModel
 import MigrationEngine
 
 /// What a number of cases met.
@@ -48,5 +49,27 @@ struct CaseFigures: Sendable {
     var lines: String {
         counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
             .joined(separator: "\n")
+    }
+}
+
+extension RandomCase {
+    /// Both models in short, for people.
+    var lines: [String] {
+        ["from:"] + Self.lines(source) + ["to:"] + Self.lines(destination)
+    }
+
+    private static func lines(_ model: Model) -> [String] {
+        model.numberedEntities.map { entity in
+            let above = entity.parent.map { ": \($0)" } ?? ""
+            let was = entity.renamingIdentifier.map { " (was \($0))" } ?? ""
+            let properties = entity.relationships.map { relationship in
+                let kind = !relationship.isToMany ? "→" : relationship.isOrdered ? "⇉…" : "⇉"
+                let was = relationship.renamingIdentifier.map { " (was \($0))" } ?? ""
+                return "\(relationship.name)\(was) \(kind) \(relationship.destination)"
+                    + ".\(relationship.inverse ?? "-")\(relationship.isOptional ? "" : "!")"
+            }
+            return "  \(entity.isAbstract ? "abstract " : "")\(entity.name)\(above)\(was) { "
+                + properties.joined(separator: ", ") + " }"
+        }
     }
 }

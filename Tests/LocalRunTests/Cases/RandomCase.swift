@@ -94,7 +94,8 @@ struct RandomCase {
             return try compare(outcome, request, inference)
         } catch {
             if case .plan(.refused(let texts)) = error {
-                return .refused(texts.first?.split(separator: "(rule: ").last.map(String.init) ?? "")
+                let rule = texts.first?.split(separator: "(rule: ").last?.prefix { $0 != ")" }
+                return .refused(rule.map(String.init) ?? "data")
             }
             if case .plan(.unsupported) = error { return .refused("unsupported") }
             return .different(["\(error)"])
@@ -124,6 +125,7 @@ struct RandomCase {
         if Int.random(in: 0..<3, using: &random) == 0 { recipe.deletedShare = 0.4 }
         if Int.random(in: 0..<4, using: &random) == 0 { recipe.firstKey = 1_000 }
         if Int.random(in: 0..<3, using: &random) == 0 { recipe.externalThreshold = 200 }
+        if Int.random(in: 0..<8, using: &random) == 0 { recipe.danglingShare = 0.1 }
         return recipe
     }
 

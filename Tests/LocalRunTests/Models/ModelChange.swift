@@ -14,7 +14,8 @@ enum ModelChange: String, CaseIterable, Sendable {
     /// How often a kind is drawn, compared with the others.
     private var weight: Int {
         switch self {
-        case .addCommonParent, .flipToMany, .flipOrder, .mergeRelationships: 3
+        case .mergeRelationships: 6
+        case .addCommonParent, .flipToMany, .flipOrder: 3
         case .renameEntity, .removeEntity, .splitToRoot, .reparent, .dropInverse, .addInverse,
             .pullUpRelationship, .mergeAttributes, .widenDestination:
             2
@@ -37,7 +38,7 @@ enum ModelMutation {
     ) throws -> (model: Model, changes: Set<ModelChange>) {
         var draft = ModelDraft(model, random: random)
         var changes: Set<ModelChange> = []
-        for _ in 0..<Int.random(in: 1...7, using: &draft.random) {
+        for _ in 0..<Int.random(in: 2...12, using: &draft.random) {
             guard let change = draft.pick(ModelChange.weighted) else { continue }
             // A change that finds nothing to change, or spoils the model, is not made.
             var trial = draft
