@@ -77,7 +77,7 @@ struct RequirementCount {
         case .ownerColumn(let table, let key, _, _):
             return "SELECT Z_PK AS o, \(SQLText.quoted(key)) AS t FROM \(SQLText.quoted(table)) "
                 + "WHERE Z_ENT = \(number) AND \(SQLText.quoted(key)) IS NOT NULL"
-        case .targetColumn(let table, let key, _):
+        case .targetColumn(let table, let key, _, _):
             return "SELECT o, t FROM (SELECT \(SQLText.quoted(key)) AS o, Z_PK AS t "
                 + "FROM \(SQLText.quoted(table))) \(own)"
         case .join(let table, let ownerColumn, let targetColumn, _, _):

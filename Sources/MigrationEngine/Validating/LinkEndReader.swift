@@ -37,6 +37,9 @@ struct LinkEndReader {
     private let column: Int
     private let entityColumn: Int?
     private let fates: FateTable
+    /// The keys that references may have.
+    private let least: Int64
+    private let greatest: Int64
     /// The offset that everything shares which can stand there.
     private let commonOffset: Int64?
     /// Looks an object up by its key: its entity's number.
@@ -56,6 +59,8 @@ struct LinkEndReader {
     ) throws(StoreError) {
         fates = FateTable(known.kept)
         commonOffset = known.commonOffset
+        least = known.least ?? .min
+        greatest = known.greatest ?? .max
         var isLookedUp = mustExist
         switch end {
         case .row:
@@ -94,6 +99,7 @@ struct LinkEndReader {
         lookup = nil
         presence = nil
         commonOffset = nil
+        (least, greatest) = (.min, .max)
         mustExist = false
         switch end {
         case .row:
@@ -119,6 +125,7 @@ struct LinkEndReader {
         if case .row = mode { return moved(key, number) }
         guard !row.isNull(column) else { return FoundEnd(state: .absent) }
         let key = row.wholeNumber(column)
+        guard key >= least, key <= greatest else { return FoundEnd(state: .gone) }
         var lookedUp: Int64?
         if let lookup {
             try lookup.bind(key, at: 1)

@@ -134,7 +134,11 @@ struct RandomCase {
         options.chunkBytes = [1_024, 4_096, 8_192, 1 << 20].randomElement(using: &random) ?? 4_096
         options.dangling = Int.random(in: 0..<2, using: &random) == 0 ? .keep : .nullify
         switch mode {
-        case .whole: break
+        case .whole:
+            // Asked for, but without effect on what is not cut.
+            if Int.random(in: 0..<4, using: &random) == 0 {
+                options.partition = .uuid(identifiers(using: &random))
+            }
         case .key: options.partition = .key
         case .entity: options.partition = .entity
         case .uuid: options.partition = .uuid(identifiers(using: &random))

@@ -26,6 +26,8 @@ struct PlainMigration {
     let mapping: Mapping
     let keepsBroken: Bool
     private var offsets: [String: [String: Int64]] = [:]
+    /// Roots of the source by root of the destination, in the order of their keys.
+    private var order: [String: [String]] = [:]
     /// The highest key that each root of the destination ever had.
     private(set) var tops: [String: Int64] = [:]
     private var bySource: [String: EntityMapping] = [:]
@@ -48,6 +50,7 @@ struct PlainMigration {
             let highest = max(
                 source.maxima[table] ?? 0, source.objects[table]?.keys.max() ?? 0)
             offsets[table, default: [:]][place] = tops[place] ?? 0
+            order[place, default: []].append(table)
             tops[place, default: 0] += highest
         }
         for (_, rows) in source.objects {
@@ -115,7 +118,7 @@ extension PlainMigration {
                 let owner = source.object(link.owner, of: from)
                 guard owner == nil || owner?.entity == from else { continue }
                 add(
-                    link, order, owner, from: sourceKey, before, to: relationship,
+                    link, order, owner, from: sourceKey, before, to: relationship, at: key,
                     isTurned: isTurned, into: &links)
             }
         }
@@ -123,8 +126,8 @@ extension PlainMigration {
 
     private func add(
         _ link: PlainLink, _ order: PlainOrder, _ owner: PlainObject?, from key: PropertyKey,
-        _ before: Relationship, to relationship: Relationship, isTurned: Bool,
-        into links: inout Links
+        _ before: Relationship, to relationship: Relationship, at place: PropertyKey,
+        isTurned: Bool, into links: inout Links
     ) {
         let target = source.object(link.target, of: before.destination)
         if let owner, let target {
@@ -139,19 +142,30 @@ extension PlainMigration {
             return
         }
         guard keepsBroken else { return }
-        broken(link, owner, target, key, before, relationship, isTurned, &links)
+        broken(link, owner, target, key, before, to: place, relationship, isTurned, &links)
     }
 
     /// A link with a missing end: it stays where all that the missing object can have been
     /// moves alike.
     private func broken(
         _ link: PlainLink, _ owner: PlainObject?, _ target: PlainObject?, _ key: PropertyKey,
-        _ before: Relationship, _ relationship: Relationship, _ isTurned: Bool,
+        _ before: Relationship, to: PropertyKey, _ relationship: Relationship, _ isTurned: Bool,
         _ links: inout Links
     ) {
         let named = owner.flatMap { source.namedTarget(of: key, $0) }
-        let lefts = options(link.owner, owner?.entity, below: key.entity) { entityMapping in
-            entityMapping.relationships.contains { $0.source == key.property }
+        let inverse = source.model.inverse(of: before).map {
+            PropertyKey($0.owner.name, $0.relationship.name)
+        }
+        let namedBack = target.flatMap { object in
+            inverse.flatMap { source.namedTarget(of: $0, object) }
+        }
+        let lefts = options(
+            link.owner, owner?.entity ?? namedBack, below: key.entity
+        ) { entityMapping in
+            entityMapping.destination.map { model.isKind($0, of: to.entity) } ?? false
+                && entityMapping.relationships.contains {
+                    $0.source == key.property && $0.destination == to.property
+                }
         }
         let rights = options(
             link.target, target?.entity ?? named, below: before.destination
@@ -176,13 +190,23 @@ extension PlainMigration {
         _ key: Int64, _ entity: String?, below top: String,
         where isValid: (EntityMapping) -> Bool
     ) -> Set<Int64?> {
+        // Beyond its table's keys a reference would lead to objects of another table.
         let entities = entity.map { [$0] } ?? source.model.family(of: top).map(\.name)
         return Set(
             entities.map { name in
                 guard let entityMapping = bySource[name], isValid(entityMapping) else {
                     return nil
                 }
-                return moved(key, of: name)
+                return staysApart(key, of: name) ? moved(key, of: name) : nil
             })
+    }
+
+    private func staysApart(_ key: Int64, of entity: String) -> Bool {
+        guard let to = bySource[entity]?.destination, let root = model.root(of: to)?.name,
+            let offset = offsets[source.root(of: entity)]?[root]
+        else { return false }
+        let following = (order[root] ?? []).drop { $0 != source.root(of: entity) }.dropFirst()
+        let next = following.first.flatMap { offsets[$0]?[root] }
+        return (offset == 0 || key >= 1) && next.map { key + offset <= $0 } ?? true
     }
 }
