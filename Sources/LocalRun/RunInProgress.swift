@@ -74,7 +74,7 @@ final class RunInProgress {
         switch planned.plan.strategy {
         case .whole:
             try step(.copy) { () throws(EngineError) in
-                try assembler.copyDirectly(routes: planned.routes)
+                try assembler.copyDirectly()
             }
         case .partitioned:
             let makers = try JobMaker(request: request, planned: planned, file: file, files: files)

@@ -53,14 +53,43 @@ extension InferenceDraft {
             requirements.append(
                 .linkCount(source: sourceReference, destination: reference, bounds: bounds))
         }
-        // The source had nothing that kept the links of different objects apart.
-        if source.inverse(of: before) == nil,
-            let inverse = destination.inverse(of: owned), !inverse.relationship.isToMany
-        {
+        refuseLostSymmetry(owned, before)
+        if keepsTargetsApart(owned), !keptTargetsApart(before) || hasSeveralSources(owned) {
             requirements.append(.distinctTargets(source: sourceReference, destination: reference))
         }
         noteOrder(now, then, owned.reference)
         checkTargets(now, reference, from: before, sourceReference)
+    }
+
+    /// Whether an object can be the target of one object only: its inverse is to-one, or it has
+    /// none and the owner's key stands in the target's row (format page §5.4).
+    private func keepsTargetsApart(_ owned: StoredProperties.OwnedRelationship) -> Bool {
+        destination.inverse(of: owned).map { !$0.relationship.isToMany }
+            ?? owned.relationship.isToMany
+    }
+
+    private func keptTargetsApart(_ before: StoredProperties.OwnedRelationship) -> Bool {
+        source.inverse(of: before).map { !$0.relationship.isToMany } ?? false
+    }
+
+    private func hasSeveralSources(_ owned: StoredProperties.OwnedRelationship) -> Bool {
+        sources(of: owned.relationship.name, below: owned.owner, in: sourceRelationship).count > 1
+    }
+
+    /// Each link of a to-many that is its own inverse leads both ways, however it is stored;
+    /// what becomes of it must do so, too.
+    private mutating func refuseLostSymmetry(
+        _ owned: StoredProperties.OwnedRelationship, _ before: StoredProperties.OwnedRelationship
+    ) {
+        guard before.relationship.isToMany,
+            source.inverse(of: before)?.reference == before.reference,
+            !owned.relationship.isToMany
+                || destination.inverse(of: owned)?.reference != owned.reference
+        else { return }
+        refuse(
+            .ambiguousInverse, owned.owner, owned.relationship.name,
+            "its source \(before.reference) is its own inverse, which it is not",
+            remedy: "Keep it to-many and its own inverse, or migrate with a mapping model.")
     }
 
     private mutating func noteOrder(

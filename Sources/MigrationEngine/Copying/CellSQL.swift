@@ -46,8 +46,19 @@ struct CellSQL {
         }
     }
 
-    /// A key moved by its target's offset; NULL for targets that are dropped.
+    /// A key moved by its target's offset; NULL for targets that are dropped and for keys that
+    /// would become another object's.
     func key(_ key: String, _ entity: String?, _ targets: [Target]) -> String {
+        Self.guarded(movedKey(key, entity, targets), key, targets)
+    }
+
+    private static func guarded(_ expression: String, _ key: String, _ targets: [Target]) -> String {
+        let conditions = targets.keys.conditions(on: key)
+        guard !conditions.isEmpty else { return expression }
+        return "CASE WHEN \(conditions.joined(separator: " AND ")) THEN \(expression) END"
+    }
+
+    private func movedKey(_ key: String, _ entity: String?, _ targets: [Target]) -> String {
         if let offset = targets.commonOffset { return Self.moved(key, by: offset) }
         guard let entity else { return "NULL" }
         let cases = targets.compactMap { target in
@@ -58,6 +69,10 @@ struct CellSQL {
 
     /// The destination's number of a target's entity; NULL for targets that are dropped.
     func entityNumber(_ key: String, _ entity: String?, _ targets: [Target]) -> String {
+        Self.guarded(number(key, entity, targets), key, targets)
+    }
+
+    private func number(_ key: String, _ entity: String?, _ targets: [Target]) -> String {
         guard let entity else {
             guard let number = targets.commonNumber else { return "NULL" }
             return "CASE WHEN \(key) IS NOT NULL THEN \(number) END"

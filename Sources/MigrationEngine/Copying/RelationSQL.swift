@@ -60,7 +60,10 @@ struct RelationSQL {
         switch relation.storage {
         case .ownerColumn:
             return End(key: "s.Z_PK", entity: "s.Z_ENT", join: "", isRow: true)
-        case .targetColumn(_, let key, _):
+        case .targetColumn(_, let key, let entity?, _):
+            return End(
+                key: CellSQL.column(key), entity: CellSQL.column(entity), join: "", isRow: false)
+        case .targetColumn(_, let key, nil, _):
             return lookedUp(CellSQL.column(key), relation.owner, alias: "lo", needsNumber: false)
         case .join(_, let owner, _, _, _):
             return lookedUp(CellSQL.column(owner), relation.owner, alias: "lo", needsNumber: false)
@@ -117,7 +120,7 @@ struct RelationSQL {
                 conditions.append("s.Z_ENT \(CellSQL.membership(kept))")
             } else {
                 conditions.append("\(end.key) IS NOT NULL")
-                if told.targets.commonOffset == nil {
+                if told.targets.commonOffset == nil || told.targets.keys != .all {
                     conditions.append("\(expression) IS NOT NULL")
                 }
                 if dangling == .nullify {

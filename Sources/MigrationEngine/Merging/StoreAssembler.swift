@@ -29,10 +29,10 @@ package final class StoreAssembler {
     }
 
     /// Copies all chunks of a small store straight into its tables.
-    package func copyDirectly(routes: [Int: FilePath] = [:]) throws(EngineError) {
+    package func copyDirectly() throws(EngineError) {
         let copier = ChunkCopier(file: file, connection: builder.connection)
         try copier.attach(
-            source: source.database, support: source.externalData, routes: routes)
+            source: source.database, support: source.externalData, routes: [:])
         try execute("BEGIN")
         var copied = CopiedRows(plan: plan)
         for chunk in plan.chunks { copied.add(chunk, rows: try copier.copy(chunk)) }

@@ -142,7 +142,7 @@ extension RelationStorage {
     /// The table that holds the links.
     package var table: String {
         switch self {
-        case .ownerColumn(let table, _, _, _), .targetColumn(let table, _, _),
+        case .ownerColumn(let table, _, _, _), .targetColumn(let table, _, _, _),
             .join(let table, _, _, _, _):
             table
         }

@@ -56,7 +56,11 @@ struct RelationPlanner {
             context.destination.model.relationship(destination.property, of: destination.entity)?
             .relationship.destination ?? destination.entity
         let owners = context.targets(ofSource: sourceKey.entity) { mapping in
-            mapping.relationships.contains {
+            // Elsewhere a relationship of the same name is another one.
+            guard let to = mapping.destination,
+                context.destination.model.isKind(to, of: destination.entity)
+            else { return false }
+            return mapping.relationships.contains {
                 $0.destination == destination.property && $0.source == sourceKey.property
             }
         }
@@ -78,10 +82,10 @@ extension SourceRelation {
     var flipped: SourceRelation {
         let turned: RelationStorage =
             switch storage {
-            case .ownerColumn(let table, let key, _, let ownerOrder):
-                .targetColumn(table: table, key: key, targetOrder: ownerOrder)
-            case .targetColumn(let table, let key, let targetOrder):
-                .ownerColumn(table: table, key: key, entity: nil, ownerOrder: targetOrder)
+            case .ownerColumn(let table, let key, let entity, let ownerOrder):
+                .targetColumn(table: table, key: key, entity: entity, targetOrder: ownerOrder)
+            case .targetColumn(let table, let key, let entity, let targetOrder):
+                .ownerColumn(table: table, key: key, entity: entity, ownerOrder: targetOrder)
             case .join(let table, let owner, let target, let ownerOrder, let targetOrder):
                 .join(
                     table: table, owner: target, target: owner, ownerOrder: targetOrder,

@@ -40,10 +40,7 @@ struct RequirementCount {
             return "SELECT count(*) FROM (SELECT count(l.o) AS n FROM \(SQLText.quoted(table)) e "
                 + "LEFT JOIN (\(links)) l ON l.o = e.Z_PK WHERE e.Z_ENT = \(number) "
                 + "GROUP BY e.Z_PK) WHERE \(conditions.joined(separator: " OR "))"
-        case .distinctTargets(let source, _):
-            return links(source).map {
-                "SELECT count(*) FROM (SELECT 1 FROM (\($0)) GROUP BY t HAVING count(*) > 1)"
-            }
+        case .distinctTargets(_, let destination): return sharedTargets(destination)
         case .noTargets(let source, _, let entities):
             return linksTo(entities, from: source)
         case .unique(let entity, let attributes):
@@ -80,13 +77,37 @@ struct RequirementCount {
         case .ownerColumn(let table, let key, _, _):
             return "SELECT Z_PK AS o, \(SQLText.quoted(key)) AS t FROM \(SQLText.quoted(table)) "
                 + "WHERE Z_ENT = \(number) AND \(SQLText.quoted(key)) IS NOT NULL"
-        case .targetColumn(let table, let key, _):
+        case .targetColumn(let table, let key, _, _):
             return "SELECT o, t FROM (SELECT \(SQLText.quoted(key)) AS o, Z_PK AS t "
                 + "FROM \(SQLText.quoted(table))) \(own)"
         case .join(let table, let ownerColumn, let targetColumn, _, _):
             return "SELECT o, t FROM (SELECT \(SQLText.quoted(ownerColumn)) AS o, "
                 + "\(SQLText.quoted(targetColumn)) AS t FROM \(SQLText.quoted(table))) \(own)"
         }
+    }
+
+    /// Objects that more than one link leads to, over all sources of a destination relationship.
+    private func sharedTargets(_ property: PropertyReference) -> String? {
+        guard
+            let owner = destinationModel.relationship(property.property, of: property.entity)?
+                .owner.name
+        else { return nil }
+        var parts: [String] = []
+        for entityMapping in mapping.entityMappings {
+            guard let from = entityMapping.source, let to = entityMapping.destination,
+                isKind(to, of: owner),
+                let name = entityMapping.relationships.first(where: {
+                    $0.destination == property.property
+                })?.source,
+                let target = layout.model.relationship(name, of: from)?.relationship.destination,
+                let table = layout.table(of: target)?.name,
+                let links = links(PropertyReference(entity: from, property: name))
+            else { continue }
+            parts.append("SELECT \(SQLText.text(table)) AS place, t FROM (\(links))")
+        }
+        guard !parts.isEmpty else { return nil }
+        return "SELECT count(*) FROM (SELECT 1 FROM (\(parts.joined(separator: " UNION ALL "))) "
+            + "GROUP BY place, t HAVING count(*) > 1)"
     }
 
     private func linksTo(_ entities: [String], from source: PropertyReference) -> String? {

@@ -36,12 +36,15 @@ struct LinkReader {
         seed = place.seed
         namesTargetEntity = place.namesTargetEntity
         isRequired = feed.isRequired && place.isRequired && feed.storage.owner == .row
+        // The destination keeps a link in the row of one end: without that row it is gone.
         owner = try LinkEndReader(
-            feed.storage.owner, feed.owner, needsNumber: false, mustExist: mustExist,
+            feed.storage.owner, feed.owner, needsNumber: false,
+            mustExist: mustExist || place.storage.owner == .row,
             list: &list, connection: connection)
         target = try LinkEndReader(
             feed.storage.target, feed.target, needsNumber: place.namesTargetEntity,
-            mustExist: mustExist, list: &list, connection: connection)
+            mustExist: mustExist || place.storage.target == .row,
+            list: &list, connection: connection)
         ownerOrder =
             place.keepsOwnerOrder ? feed.storage.ownerOrder.map { list.place(of: $0) } : nil
         targetOrder =
