@@ -121,12 +121,6 @@ let package = Package(
                 "LocalRun", "GodwitCommands", "StoreForge", "MigrationEngine", "CoreDataStore",
                 "MappingModel", "ManagedObjectModel", "DurableFiles", "TestSupport", grdb,
             ]),
-        tests(
-            "LocalRunTests",
-            [
-                "LocalRun", "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel",
-                "ManagedObjectModel", "DurableFiles", "TestSupport",
-            ]),
         // These run the built program, too.
         tests(
             "GodwitCommandsTests",

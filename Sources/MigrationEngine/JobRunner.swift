@@ -50,7 +50,9 @@ package final class JobRunner: Sendable {
         }
         let chunk = file.plan.chunks[number]
         return try shard(job, attempt) { connection throws(EngineError) in
-            let table = try EngineError.translating { try self.createTable(chunk, file, connection) }
+            let table = try EngineError.translating {
+                try self.createTable(chunk, file, connection)
+            }
             let copier = ChunkCopier(file: file, connection: connection)
             try copier.attach(
                 source: environment.resolve(job.source),

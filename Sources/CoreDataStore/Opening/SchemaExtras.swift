@@ -60,9 +60,11 @@ extension SchemaObject {
         guard isVirtual, let sql else { return nil }
         let text = sql.uppercased()
         // The name before it may hold anything, but only in quotes.
-        guard let using = text.ranges(of: "USING").first(where: { range in
-            text[..<range.lowerBound].filter { $0 == "\"" }.count.isMultiple(of: 2)
-        }) else { return nil }
+        guard
+            let using = text.ranges(of: "USING").first(where: { range in
+                text[..<range.lowerBound].filter { $0 == "\"" }.count.isMultiple(of: 2)
+            })
+        else { return nil }
         let name = text[using.upperBound...].drop { $0.isWhitespace }
             .prefix { $0.isLetter || $0.isNumber || $0 == "_" }
         return String(name)

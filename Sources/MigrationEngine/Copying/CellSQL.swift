@@ -52,7 +52,8 @@ struct CellSQL {
         Self.guarded(movedKey(key, entity, targets), key, targets)
     }
 
-    private static func guarded(_ expression: String, _ key: String, _ targets: [Target]) -> String {
+    private static func guarded(_ expression: String, _ key: String, _ targets: [Target]) -> String
+    {
         let conditions = targets.keys.conditions(on: key)
         guard !conditions.isEmpty else { return expression }
         return "CASE WHEN \(conditions.joined(separator: " AND ")) THEN \(expression) END"
@@ -62,7 +63,9 @@ struct CellSQL {
         if let offset = targets.commonOffset { return Self.moved(key, by: offset) }
         guard let entity else { return "NULL" }
         let cases = targets.compactMap { target in
-            target.place.map { "WHEN \(target.sourceNumber) THEN \(Self.moved(key, by: $0.offset))" }
+            target.place.map { place in
+                "WHEN \(target.sourceNumber) THEN \(Self.moved(key, by: place.offset))"
+            }
         }
         return cases.isEmpty ? "NULL" : "CASE \(entity) \(cases.joined(separator: " ")) END"
     }

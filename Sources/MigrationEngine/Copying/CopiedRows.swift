@@ -27,8 +27,8 @@ package struct CopiedRows {
                 throw .store(
                     .notAStore(
                         path: store,
-                        reason: "table \(feed.sourceTable) has \(counted) rows, of which "
-                            + "\(copied) are of entities that its model has there"))
+                        reason: "table \(feed.sourceTable) has \(counted - copied) rows of an "
+                            + "entity that its model does not have there"))
             }
         }
     }
