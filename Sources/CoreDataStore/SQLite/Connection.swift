@@ -89,7 +89,7 @@ package final class Connection {
     }
 
     // Once a process, before SQLite starts; later calls are refused by SQLite and do no harm.
-    private static let isConfigured: Bool = godwit_sqlite_enable_uri() == SQLITE_OK
+    static let isConfigured: Bool = godwit_sqlite_enable_uri() == SQLITE_OK
 
     /// A `file:` name, every byte but letters, digits and a few signs escaped, so that `?`, `#`
     /// and `%` in a path mean themselves.
