@@ -57,7 +57,8 @@ import Testing
                 && $0.deletingLastPathComponent().pathExtension == "xcdatamodel"
         }.map { try XMLModelReader.read($0.deletingLastPathComponent()) }
         let byHashes = Dictionary(
-            models.map { (VersionHashes($0).entities, $0) }, uniquingKeysWith: { first, _ in first })
+            models.map { (VersionHashes($0).entities, $0) },
+            uniquingKeysWith: { first, _ in first })
         var result = LayoutComparison()
         _ = try forEachStore { store, name in
             guard name.hasSuffix(".wiredatabase"),

@@ -9,8 +9,10 @@ import Testing
 
 /// Bytes of a store that changed on the disk.
 @Suite struct FlippedBytesTests {
-    /// Migrates copies of one store, each with a few bytes changed. Whatever they hit, the run
-    /// ends: with a refusal that leaves nothing, or with a result that verifies anew.
+    /// Migrates copies of one store, each with a few bytes changed.
+    ///
+    /// Whatever they hit, the run ends: with a refusal that leaves nothing, or with a result
+    /// that verifies anew.
     private func flip(seed: UInt64, cases: Int, suffix: String, header: Bool) throws {
         var generator = SeededBytes(seed: seed)
         var completed = 0

@@ -3,8 +3,10 @@ enum SchemaExtras {
     static let systemTables: Set<String> = ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"]
     static let historyTables: Set<String> = ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
 
-    /// Objects that neither the layout nor Core Data itself explains. Shadow tables of an
-    /// R-tree go with their virtual table, `sqlite_stat` tables are listed as extras.
+    /// Objects that neither the layout nor Core Data itself explains.
+    ///
+    /// Shadow tables of an R-tree go with their virtual table, `sqlite_stat` tables are listed
+    /// as extras.
     static func find(in schema: StoreSchema, layout: StoreLayout) -> [SchemaObject] {
         let explained = systemTables.union(historyTables)
             .union(layout.tables.map(\.name)).union(layout.joinTables.map(\.name))

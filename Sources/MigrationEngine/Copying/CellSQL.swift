@@ -7,8 +7,11 @@ struct CellSQL {
 
     /// The expression of a column that gives rows of different entities different cells.
     ///
-    /// - Parameter isWhole: whether the cells cover every row that is read, so that a single
-    ///   cell needs no condition.
+    /// - Parameters:
+    ///   - column: with its cells.
+    ///   - entities: numbers of the entities whose rows are read; a single cell that covers them
+    ///     all needs no condition.
+    /// - Returns: the expression; `NULL` for a column without cells.
     /// - Throws: `EngineError.internalError` for a default that SQL cannot write.
     func expression(_ column: FeedColumn, entities: Set<Int64>) throws(EngineError) -> String {
         guard let first = column.cells.first else { return "NULL" }

@@ -11,6 +11,7 @@ struct RelationPlanner {
     /// than one where entities that come together had relationships of their own.
     ///
     /// - Parameter key: the destination relationship by the entity that declares it.
+    /// - Returns: none where neither it nor its inverse has a source.
     func relations(feeding key: PropertyKey) -> [SourceRelation] {
         let own = sources(of: key)
         if !own.isEmpty {

@@ -3,7 +3,9 @@ import DurableFiles
 import GRDB
 
 /// Finds out which objects of the schema that no model explains still fit the destination, by
-/// making them in an empty one in memory. Nothing of them ever runs.
+/// making them in an empty one in memory.
+///
+/// Nothing of them ever runs.
 struct ExtraObjectTrial {
     let store: SourceStore
     let destination: StoreLayout

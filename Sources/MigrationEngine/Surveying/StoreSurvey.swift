@@ -25,6 +25,7 @@ package struct StoreSurvey {
     /// - Parameters:
     ///   - options: for the partition mode.
     ///   - route: where the file of a routing pass goes, by its number.
+    /// - Returns: what planning needs to know of the store's data.
     /// - Throws: `EngineError` for a store whose rows do not fit its model.
     package func facts(
         options: PlanOptions, route: (Int) -> FilePath
