@@ -98,6 +98,8 @@ struct RequirementCount {
     }
 
     /// Objects that more than one link leads to, over all sources of a destination relationship.
+    ///
+    /// Their rows hold the links: what is not there cannot get two.
     private func sharedTargets(_ property: PropertyReference) -> String? {
         guard
             let owner = destinationModel.relationship(property.property, of: property.entity)?
@@ -118,7 +120,7 @@ struct RequirementCount {
             let owner = layout.table(of: from)?.name ?? ""
             parts.append(
                 "SELECT \(SQLText.text(table)) AS place, t, \(SQLText.text(owner)) AS source, o "
-                    + "FROM (\(links))")
+                    + "FROM (\(links)) WHERE t IN (SELECT Z_PK FROM \(SQLText.quoted(table)))")
         }
         guard !parts.isEmpty else { return nil }
         return "SELECT count(*) FROM (SELECT 1 FROM (\(parts.joined(separator: " UNION "))) "

@@ -65,7 +65,8 @@ struct PlainMigration {
         var attributes: [String: PlainValue] = [:]
         for attribute in entityMapping.attributes {
             switch attribute.value {
-            case .source(let name): attributes[attribute.destination] = source.value(name, of: object)
+            case .source(let name):
+                attributes[attribute.destination] = source.value(name, of: object)
             case .sourceOrDefault(let name, let value):
                 let before = source.value(name, of: object)
                 attributes[attribute.destination] = before == .null ? PlainValue(value) : before
