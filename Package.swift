@@ -89,7 +89,7 @@ let package = Package(
             name: "godwit-bench",
             dependencies: [
                 "LocalRun", "MigrationEngine", "StoreForge", "CoreDataStore", "ManagedObjectModel",
-                "DurableFiles", "Jobs", arguments,
+                "DurableFiles", "Jobs", arguments, grdb,
             ], exclude: ["expert"], swiftSettings: settings),
 
         // Helpers of the tests: fixtures, temporary folders, seeded randomness.
@@ -113,13 +113,13 @@ let package = Package(
             "MigrationEngineTests",
             [
                 "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
-                "DurableFiles", "Jobs", "TestSupport",
+                "DurableFiles", "Jobs", "StoreForge", "TestSupport",
             ]),
         tests(
             "LocalRunTests",
             [
-                "LocalRun", "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel",
-                "ManagedObjectModel", "DurableFiles", "TestSupport",
+                "LocalRun", "GodwitCommands", "StoreForge", "MigrationEngine", "CoreDataStore",
+                "MappingModel", "ManagedObjectModel", "DurableFiles", "TestSupport", grdb,
             ]),
         // These run the built program, too.
         tests(

@@ -1,6 +1,7 @@
 #include "CSQLite.h"
 
 #include <stddef.h>
+#include <string.h>
 
 int godwit_sqlite_enable_uri(void) {
     return sqlite3_config(SQLITE_CONFIG_URI, 1);
@@ -20,4 +21,23 @@ int godwit_sqlite_harden(sqlite3 *connection, int defensive) {
         code = sqlite3_db_config(connection, off[i], 0, NULL);
     }
     return code;
+}
+
+static int compare_bytes(
+    void *unused, int left_count, const void *left, int right_count, const void *right) {
+    (void)unused;
+    int count = left_count < right_count ? left_count : right_count;
+    int order = count == 0 ? 0 : memcmp(left, right, (size_t)count);
+    return order != 0 ? order : (left_count > right_count) - (left_count < right_count);
+}
+
+static void provide_collation(
+    void *unused, sqlite3 *connection, int representation, const char *name) {
+    (void)unused;
+    (void)representation;
+    sqlite3_create_collation_v2(connection, name, SQLITE_UTF8, NULL, compare_bytes, NULL);
+}
+
+int godwit_sqlite_stand_in_for_collations(sqlite3 *connection) {
+    return sqlite3_collation_needed(connection, NULL, provide_collation);
 }

@@ -36,8 +36,9 @@ package enum DurableFileError: Error, Hashable, Sendable {
     /// Whether the disk or the quota is full: room may come, so a run can wait.
     package var isOutOfSpace: Bool { number == ENOSPC || number == EDQUOT }
 
-    /// Whether the file or a folder on the way to it does not exist.
-    package var isMissing: Bool { number == ENOENT }
+    /// Whether the file or a folder on the way to it does not exist, or cannot exist because its
+    /// name is longer than the file system's names.
+    package var isMissing: Bool { number == ENOENT || number == ENAMETOOLONG }
 
     /// The symbol of an error number, such as `ENOSPC`; `errno N` for an unknown one.
     package static func name(of number: Int32) -> String {

@@ -28,8 +28,11 @@ struct JobMaker {
             let root = planned.source.isSnapshot ? run : original
             let read = try root.rooted(try files.resolve(planned.source.database))
             source = FileReference(root: read.root, path: read.path.description)
-            let folder = try original.rooted(planned.source.externalData)
-            support = FileReference(root: folder.root, path: folder.path.description)
+            let folder = planned.source.externalData
+            support = try FileStatus.ifPresent(folder).map { _ throws(DurableFileError) in
+                let rooted = try original.rooted(folder)
+                return FileReference(root: rooted.root, path: rooted.path.description)
+            }
         } catch {
             throw .file(error)
         }
@@ -54,7 +57,7 @@ struct JobMaker {
             run: "local", store: 0, work: work,
             plan: FileReference(root: "run", path: "plan.json"), planDigest: digest,
             source: source, sourceSupport: support, destination: nil,
-            sourceFingerprint: fingerprint, engine: planned.plan.engine, limits: .standard)
+            sourceFingerprint: fingerprint, engine: planned.plan.engine, limits: .withoutLedger)
         let attempt = Attempt(
             id: "\(work.name)-1", epoch: 1,
             folder: FileReference(root: "run", path: "attempts/\(work.name)-1"))

@@ -70,11 +70,22 @@ package struct LocalMigration {
     }
 
     /// Where the result is built: beside its place, so that publishing is a rename.
+    ///
+    /// The name leaves room for SQLite's suffixes below the 255 bytes that a name may have; of
+    /// a longer one a digest stands for the rest.
     static func buildingPath(of output: FilePath) -> FilePath {
-        output.parent.appending(
-            FilePath(DurableFileSystem.temporaryPrefix).adding(
-                suffix: output.lastComponent.description))
+        let name = output.lastComponent
+        let text =
+            name.bytes.count <= nameLimit
+            ? name.description
+            : ContentDigest.hexadecimal(of: name.bytes)
+        return output.parent.appending(
+            FilePath(DurableFileSystem.temporaryPrefix).adding(suffix: text))
     }
+
+    /// The longest name, in bytes, that stands whole in a temporary one: escaping may make four
+    /// bytes of each.
+    private static let nameLimit = 50
 
     private func refuseExistingOutput() throws(RunError) {
         do {

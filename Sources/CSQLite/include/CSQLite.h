@@ -13,4 +13,8 @@ int godwit_sqlite_enable_uri(void);
 /// also forbids to switch the journal off. Returns an SQLite result code.
 int godwit_sqlite_harden(sqlite3 *connection, int defensive);
 
+/// Lets tables and indexes be read whose collations only the app has: such a collation compares
+/// bytes here. Returns an SQLite result code.
+int godwit_sqlite_stand_in_for_collations(sqlite3 *connection);
+
 #endif

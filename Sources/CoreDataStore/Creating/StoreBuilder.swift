@@ -93,6 +93,11 @@ package final class StoreBuilder {
         }
     }
 
+    /// Lets indexes be sorted by helper threads beside the calling one.
+    package func setSorterThreads(_ count: Int) throws(StoreError) {
+        try connection.execute("PRAGMA threads = \(max(0, min(count, 8)))")
+    }
+
     /// Makes the triggers of R-trees and derived attributes, R-trees filled from their tables.
     ///
     /// Last of all: writes to such tables would run into functions that only Core Data has.

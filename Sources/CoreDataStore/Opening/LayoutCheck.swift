@@ -32,6 +32,10 @@ struct LayoutCheck {
         }
         for table in layout.tables {
             try compare(table.name, columns: table.columnNames, path: path)
+            guard schema.rowidColumns[table.name] == "Z_PK" else {
+                throw .layoutDiffers(
+                    path: path, reason: "Z_PK is not the INTEGER PRIMARY KEY of \(table.name)")
+            }
         }
         for join in layout.joinTables {
             try compare(join.name, columns: join.columnNames, path: path)
@@ -42,9 +46,14 @@ struct LayoutCheck {
     private func compare(
         _ table: String, columns: [String], path: String
     ) throws(StoreError) {
-        guard let found = schema.columns[table]?.map(\.name) else {
+        guard let declared = schema.columns[table] else {
             throw .layoutDiffers(path: path, reason: "table \(table) is missing")
         }
+        if let computed = declared.first(where: \.isGenerated) {
+            throw .layoutDiffers(
+                path: path, reason: "column \(table).\(computed.name) is a generated one")
+        }
+        let found = declared.map(\.name)
         let wanted = Set(columns)
         if let missing = columns.first(where: { !found.contains($0) }) {
             throw .layoutDiffers(path: path, reason: "column \(table).\(missing) is missing")

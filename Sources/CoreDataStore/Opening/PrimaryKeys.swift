@@ -48,6 +48,10 @@ package struct PrimaryKeys: Hashable, Sendable, Codable {
             guard rows.count < StoreSchema.objectLimit else {
                 throw .notAStore(path: path, reason: "Z_PRIMARYKEY has too many rows")
             }
+            guard list.storageClass(0) == 1 else {
+                throw .notAStore(
+                    path: path, reason: "Z_PRIMARYKEY has an entity number that is no number")
+            }
             rows.append(
                 Row(
                     number: list.integer(0), name: list.text(1) ?? "", parent: list.integer(2),
@@ -61,6 +65,9 @@ package struct PrimaryKeys: Hashable, Sendable, Codable {
     static func fault(in rows: [Row]) -> String? {
         var names: Set<String> = []
         let byNumber = Dictionary(rows.map { ($0.number, $0) }, uniquingKeysWith: { a, _ in a })
+        guard byNumber.count == rows.count else {
+            return "Z_PRIMARYKEY has an entity number twice"
+        }
         for row in rows {
             guard row.number > 0 else { return "Z_PRIMARYKEY has an entity number below 1" }
             guard names.insert(row.name).inserted else {

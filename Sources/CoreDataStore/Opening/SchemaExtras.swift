@@ -29,11 +29,23 @@ enum SchemaExtras {
         }
     }
 
-    /// Tables that R-trees keep for themselves.
+    /// Ends of the names of tables that the modules of SQLite keep for themselves, by the
+    /// beginning of the module's name: R-trees, FTS3 to FTS5, Geopoly.
+    private static let shadowSuffixes: [(module: String, suffixes: [String])] = [
+        ("RTREE", ["node", "parent", "rowid"]), ("GEOPOLY", ["node", "parent", "rowid"]),
+        ("FTS3", ["content", "segments", "segdir", "docsize", "stat"]),
+        ("FTS4", ["content", "segments", "segdir", "docsize", "stat"]),
+        ("FTS5", ["data", "idx", "content", "docsize", "config"]),
+    ]
+
+    /// Tables that virtual tables keep for themselves; they share their fate.
     static func shadowTables(of schema: StoreSchema) -> Set<String> {
         var names: Set<String> = []
-        for object in schema.objects where object.isVirtual && object.isRTree {
-            for suffix in ["_node", "_parent", "_rowid"] { names.insert(object.name + suffix) }
+        for object in schema.objects where object.isVirtual {
+            guard let module = object.module else { continue }
+            for (name, suffixes) in shadowSuffixes where module.hasPrefix(name) {
+                for suffix in suffixes { names.insert("\(object.name)_\(suffix)") }
+            }
         }
         return names
     }
@@ -41,8 +53,20 @@ enum SchemaExtras {
 
 extension SchemaObject {
     /// Whether it is a virtual table of SQLite's R-tree module.
-    package var isRTree: Bool {
-        guard isVirtual, let sql else { return false }
-        return sql.uppercased().contains("USING RTREE")
+    package var isRTree: Bool { module == "RTREE" || module == "RTREE_I32" }
+
+    /// The module of a virtual table, in upper case; nil for anything else.
+    package var module: String? {
+        guard isVirtual, let sql else { return nil }
+        let text = sql.uppercased()
+        // The name before it may hold anything, but only in quotes.
+        guard
+            let using = text.ranges(of: "USING").first(where: { range in
+                text[..<range.lowerBound].filter { $0 == "\"" }.count.isMultiple(of: 2)
+            })
+        else { return nil }
+        let name = text[using.upperBound...].drop { $0.isWhitespace }
+            .prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+        return String(name)
     }
 }

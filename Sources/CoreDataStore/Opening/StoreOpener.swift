@@ -28,6 +28,17 @@ package struct StoreOpener: Sendable {
         }
     }
 
+    /// Runs `quick_check` over a store that was opened without it.
+    ///
+    /// - Throws: `StoreError.notAStore` with the first finding.
+    /// - Complexity: reads the whole file.
+    package static func checkPages(of store: SourceStore) throws(StoreError) {
+        let connection = try Connection(
+            path: store.database, mode: .immutable, named: store.path)
+        try check(connection)
+        try connection.close()
+    }
+
     private func openChecked(
         _ given: FilePath, scratch: FilePath, given model: Model?, checksPages: Bool
     ) throws -> SourceStore {
@@ -39,8 +50,10 @@ package struct StoreOpener: Sendable {
         }
         let fingerprint = try StoreFingerprint(of: path)
         let header = try readHeader(of: path, named: path)
+        var oddities: [String] = []
         let database = try atRest(
-            path, header: header, fingerprint: fingerprint, scratch: scratch)
+            path, header: header, fingerprint: fingerprint, scratch: scratch,
+            oddities: &oddities)
         let isSnapshot = database != path
         if isSnapshot, try StoreFingerprint(of: path) != fingerprint {
             throw StoreError.inputOutput(
@@ -52,10 +65,10 @@ package struct StoreOpener: Sendable {
             throw StoreError.notAStore(path: path.description, reason: reason)
         }
         let connection = try Connection(path: database, mode: .immutable, named: path)
-        if checksPages { try check(connection) }
+        if checksPages { try Self.check(connection) }
         let contents = try StoreContents.read(connection, given: model)
         try connection.close()
-        var oddities = contents.oddities
+        oddities += contents.oddities
         if settled.pageSize != 4096 { oddities.append("pages of \(settled.pageSize) bytes") }
         if !header.isWriteAheadLogged { oddities.append("rollback journal instead of a -wal") }
         return SourceStore(
@@ -65,7 +78,9 @@ package struct StoreOpener: Sendable {
             layout: contents.layout, fingerprint: fingerprint, oddities: oddities)
     }
 
-    private func readHeader(of database: FilePath, named original: FilePath) throws -> DatabaseHeader {
+    private func readHeader(
+        of database: FilePath, named original: FilePath
+    ) throws -> DatabaseHeader {
         let bytes = try files.openForReading(database).read(count: 100, at: 0)
         switch DatabaseHeader.read(bytes) {
         case .failure(let fault):
@@ -92,17 +107,30 @@ package struct StoreOpener: Sendable {
     /// snapshot with the `-wal` or the hot journal applied.
     private func atRest(
         _ path: FilePath, header: DatabaseHeader, fingerprint: StoreFingerprint,
-        scratch: FilePath
+        scratch: FilePath, oddities: inout [String]
     ) throws -> FilePath {
         var companion: String?
         if let log = fingerprint.writeAheadLog {
-            let prefix = try files.openForReading(path.adding(suffix: "-wal"))
-                .read(count: WriteAheadLog.prefixLength, at: 0)
+            let file = try files.openForReading(path.adding(suffix: "-wal"))
+            let prefix = try file.read(count: WriteAheadLog.prefixLength, at: 0)
             let state = WriteAheadLog.judge(
                 prefix: prefix, length: log.size, pageSize: header.pageSize)
             switch state {
             case .empty: break
-            case .hasFrames: companion = "-wal"
+            case .hasFrames:
+                companion = "-wal"
+                let scan = try WriteAheadLogScan(
+                    file, length: log.size, pageSize: header.pageSize)
+                guard scan.lostTransactions == 0 else {
+                    throw StoreError.notAStore(
+                        path: path.description,
+                        reason: "frame \(scan.validFrames + 1) of its -wal file is damaged, and "
+                            + "SQLite would silently lose \(scan.lostTransactions) transactions "
+                            + "behind it")
+                }
+                if scan.endsInTornFrame {
+                    oddities.append("the last transaction in the -wal is torn and is left out")
+                }
             case .foreign(let reason):
                 throw StoreError.notAStore(path: path.description, reason: reason)
             }
@@ -111,6 +139,11 @@ package struct StoreOpener: Sendable {
             guard companion == nil else {
                 throw StoreError.notAStore(
                     path: path.description, reason: "it has both a -wal and a -journal file")
+            }
+            let end = try files.openForReading(path.adding(suffix: "-journal"))
+                .read(count: RollbackJournal.magic.count, at: journal.size - 8)
+            if let reason = RollbackJournal.refusal(end: end) {
+                throw StoreError.notAStore(path: path.description, reason: reason)
             }
             companion = "-journal"
         }
@@ -133,7 +166,7 @@ package struct StoreOpener: Sendable {
     }
 
     /// Checks every page of the file.
-    private func check(_ connection: Connection) throws(StoreError) {
+    private static func check(_ connection: Connection) throws(StoreError) {
         let lines = try connection.texts("PRAGMA quick_check(10)")
         guard lines == ["ok"] else {
             // A line may quote the schema, never a row's value.

@@ -43,11 +43,15 @@ package struct StoreSchema: Hashable, Sendable {
         package let name: String
         /// The declared type in upper case; empty where there is none.
         package let type: String
+        /// Whether SQLite computes it from other columns, so that it cannot be written.
+        package let isGenerated: Bool
     }
 
     package let objects: [SchemaObject]
     /// Columns of ordinary tables, in order.
     package let columns: [String: [Column]]
+    /// The column of each ordinary table that stands for its rowid, where there is one.
+    package let rowidColumns: [String: String]
 
     /// The most schema objects that a store may have; the largest real one has about 900.
     package static let objectLimit = 50_000
@@ -75,17 +79,9 @@ package struct StoreSchema: Hashable, Sendable {
                     kind: kind, name: list.text(1) ?? "", table: list.text(2) ?? "",
                     sql: list.text(3), rootPage: list.integer(4)))
         }
-        var columns: [String: [Column]] = [:]
-        for object in objects where object.kind == .table && !object.isVirtual {
-            let info = try connection.prepare("PRAGMA table_xinfo(\(SQLText.quoted(object.name)))")
-            var found: [Column] = []
-            while try info.step() {
-                found.append(
-                    Column(name: info.text(1) ?? "", type: (info.text(2) ?? "").uppercased()))
-            }
-            columns[object.name] = found
-        }
-        return StoreSchema(objects: objects, columns: columns)
+        let tables = try TableColumns.read(objects, connection)
+        return StoreSchema(
+            objects: objects, columns: tables.columns, rowidColumns: tables.rowidColumns)
     }
 
     /// Whether there is an ordinary table of that name.

@@ -68,6 +68,9 @@ package final class Connection {
         if mode != .memory {
             let code = godwit_sqlite_harden(handle, mode == .create ? 0 : 1)
             guard code == SQLITE_OK else { throw failure(code) }
+            // An index in an order that only the app knows must not hide the rows.
+            let second = godwit_sqlite_stand_in_for_collations(handle)
+            guard second == SQLITE_OK else { throw failure(second) }
         }
         sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 10)
         try execute("PRAGMA mmap_size = 0; PRAGMA cache_size = -\(cacheKibibytes)")
@@ -206,7 +209,10 @@ extension Connection {
     private static func error(_ code: Int32, _ message: String, path: String) -> StoreError {
         let text = "SQLite \(code): \(message)"
         switch code & 0xFF {
-        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT:
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_ERROR, SQLITE_CONSTRAINT,
+            SQLITE_TOOBIG, SQLITE_MISMATCH:
+            // The disk is not to blame: a table is not what its name promises, or rows break a
+            // rule that the layout keeps.
             return .notAStore(path: path, reason: text)
         default:
             return .inputOutput(path: path, reason: text)

@@ -5,7 +5,9 @@ import GRDBSQLite
 /// Columns and parameters follow SQLite: columns from 0, parameters from 1. Pointers that
 /// accessors lend are valid until the next step.
 package final class Statement {
-    let pointer: OpaquePointer
+    /// SQLite's statement, for loops that cannot afford a call between modules for each cell; it
+    /// lives as long as this object.
+    package let pointer: OpaquePointer
     private let connection: Connection
 
     init(_ pointer: OpaquePointer, connection: Connection) {

@@ -45,11 +45,13 @@ struct MigrationReport: Sendable, Codable {
         }
         let changed = plan.changedURIs.values.reduce(0, +)
         if changed > 0 { lines.append("URIs       of \(counted(changed, "object")) changed") }
-        lines += PlanReport.list(
-            "dropped",
-            plan.extras.filter { !$0.isKept }.map {
-                "\($0.kind.rawValue) \($0.name): \($0.reason)"
-            })
+        for (label, isKept) in [("kept", true), ("dropped", false)] {
+            lines += PlanReport.list(
+                label,
+                plan.extras.filter { $0.isKept == isKept }.map {
+                    "\($0.kind.rawValue) \($0.name): \($0.reason)"
+                })
+        }
         lines += PlanReport.list("notes", plan.notes + plan.oddities.map { "the source: \($0)" })
         return lines.joined(separator: "\n")
     }

@@ -64,7 +64,9 @@ struct CellSQL {
         if let offset = targets.commonOffset { return Self.moved(key, by: offset) }
         guard let entity else { return "NULL" }
         let cases = targets.compactMap { target in
-            target.place.map { "WHEN \(target.sourceNumber) THEN \(Self.moved(key, by: $0.offset))" }
+            target.place.map { place in
+                "WHEN \(target.sourceNumber) THEN \(Self.moved(key, by: place.offset))"
+            }
         }
         return cases.isEmpty ? "NULL" : "CASE \(entity) \(cases.joined(separator: " ")) END"
     }

@@ -17,17 +17,54 @@ struct ExtrasCopier {
         try EngineError.translating {
             for table in kept(.table) where !table.name.hasPrefix("sqlite_") {
                 try connection.create(table)
-                let name = SQLText.quoted(table.name)
-                let hasRowid = schema.columns[table.name] != nil && !isWithoutRowid(table)
-                try connection.execute(
-                    "INSERT INTO main.\(name) SELECT * FROM src.\(name)"
-                        + (hasRowid ? " ORDER BY rowid" : ""))
+                try connection.execute(copySQL(table))
             }
+            try copySequences()
         }
     }
 
-    private func isWithoutRowid(_ table: SchemaObject) -> Bool {
-        (table.sql ?? "").uppercased().contains("WITHOUT ROWID")
+    /// The statement that copies a table's rows with their rowids. Columns that SQLite computes
+    /// cannot be written and need not be.
+    private func copySQL(_ table: SchemaObject) throws(StoreError) -> String {
+        let name = SQLText.quoted(table.name)
+        guard let columns = schema.columns[table.name] else {
+            return "INSERT INTO main.\(name) SELECT * FROM src.\(name)"
+        }
+        var names = columns.filter { !$0.isGenerated }.map { SQLText.quoted($0.name) }
+        let rowid = try rowidName(table.name, columns: columns)
+        if let rowid, schema.rowidColumns[table.name] == nil { names.insert(rowid, at: 0) }
+        let list = names.joined(separator: ", ")
+        return "INSERT INTO main.\(name) (\(list)) SELECT \(list) FROM src.\(name)"
+            + (rowid.map { " ORDER BY \($0)" } ?? "")
+    }
+
+    /// A name of the rowid that no column has; nil for a table without rowids.
+    private func rowidName(
+        _ table: String, columns: [StoreSchema.Column]
+    ) throws(StoreError) -> String? {
+        let taken = Set(columns.map { $0.name.lowercased() })
+        guard let name = ["rowid", "_rowid_", "oid"].first(where: { !taken.contains($0) }) else {
+            return nil
+        }
+        let probe = "SELECT \(name) FROM main.\(SQLText.quoted(table)) LIMIT 0"
+        do throws(StoreError) {
+            _ = try connection.prepare(probe)
+            return name
+        } catch {
+            return nil
+        }
+    }
+
+    /// Numbers that `AUTOINCREMENT` has given out, also those of rows that are gone.
+    private func copySequences() throws(StoreError) {
+        guard schema.hasTable("sqlite_sequence"),
+            try connection.integer(
+                "SELECT count(*) FROM main.sqlite_master WHERE name = 'sqlite_sequence'") == 1
+        else { return }
+        let names = kept(.table).map { SQLText.text($0.name) }.joined(separator: ", ")
+        try connection.execute(
+            "DELETE FROM main.sqlite_sequence; INSERT INTO main.sqlite_sequence (name, seq) "
+                + "SELECT name, seq FROM src.sqlite_sequence WHERE name IN (\(names))")
     }
 
     /// Makes the app's own indexes, views and triggers, in this order.

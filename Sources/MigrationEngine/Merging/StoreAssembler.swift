@@ -34,7 +34,9 @@ package final class StoreAssembler {
         try copier.attach(
             source: source.database, support: source.externalData, routes: [:])
         try execute("BEGIN")
-        for chunk in plan.chunks { _ = try copier.copy(chunk) }
+        var copied = CopiedRows(plan: plan)
+        for chunk in plan.chunks { copied.add(chunk, rows: try copier.copy(chunk)) }
+        try copied.check(store: source.path.description)
         for chunk in plan.linkChunks {
             let link = plan.links[chunk.link]
             let writer = LinkWriter(file: file, connection: builder.connection)
@@ -90,7 +92,10 @@ package final class StoreAssembler {
     }
 
     /// Makes the indexes of entity tables and join tables.
-    package func buildIndexes() throws(EngineError) {
+    ///
+    /// - Parameter helpers: threads that sort beside this one.
+    package func buildIndexes(helpers: Int) throws(EngineError) {
+        try EngineError.translating { try builder.setSorterThreads(helpers) }
         try IndexBuilder(connection: builder.connection).build(file.destination.indexes)
     }
 

@@ -34,9 +34,11 @@ struct ChunkPlanner {
         case .auto, .key: return keySelections(feed.sourceTable, limit)
         case .entity: return entitySelections(feed, limit)
         case .uuid:
-            guard let route = facts.routes.firstIndex(where: {
-                $0.plan.sourceTable == feed.sourceTable
-            }) else { return keySelections(feed.sourceTable, limit) }
+            guard
+                let route = facts.routes.firstIndex(where: {
+                    $0.plan.sourceTable == feed.sourceTable
+                })
+            else { return keySelections(feed.sourceTable, limit) }
             return routeSelections(route, limit)
         }
     }

@@ -22,7 +22,15 @@ struct ExternalDataSurvey {
         var result = Result()
         let folder = store.externalData
         try Self.references(in: store.layout, connection) { name in
-            let status = try FileStatus.ifPresent(folder.appending(name))
+            let file = folder.appending(name)
+            let status = try FileStatus.ifPresent(file)
+            // A link could lead to any file of this machine.
+            if status != nil, try FileStatus(ofLink: file).isSymbolicLink {
+                throw StoreError.unsupported(
+                    path: store.path.description,
+                    reason: "its external data file \(name) is a symbolic link; put the file "
+                        + "itself there")
+            }
             if let status, status.isRegularFile {
                 result.present += 1
                 result.bytes += status.size

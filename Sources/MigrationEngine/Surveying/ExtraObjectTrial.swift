@@ -15,7 +15,8 @@ struct ExtraObjectTrial {
         let extras = store.extras
         guard !extras.isEmpty else { return [] }
         let trial = try Connection(path: FilePath("trial"), mode: .memory, named: store.path)
-        FrameworkFunctions.register(trial)
+        FrameworkFunctions.register(
+            trial, calledIn: extras.compactMap(\.sql) + destination.triggers.map(\.sql))
         for table in destination.tables { try trial.execute(table.sql) }
         for join in destination.joinTables { try trial.execute(join.sql) }
         for index in destination.indexes { try trial.execute(index.sql) }
@@ -34,17 +35,22 @@ struct ExtraObjectTrial {
     }
 
     private func outcome(of object: SchemaObject, in trial: Connection) -> ExtraObject {
-        if object.name.hasPrefix("sqlite_stat") {
+        if object.kind == .table, object.name.hasPrefix("sqlite_") {
+            let isKept = object.name == "sqlite_stat1"
             return ExtraObject(
-                object: object, isKept: true, reason: "statistics of what is kept are carried over")
+                object: object, isKept: isKept,
+                reason: isKept
+                    ? "statistics of what is kept are carried over"
+                    : "SQLite makes it anew when it is asked to")
         }
         if let reason = refusal(of: object) {
             return ExtraObject(object: object, isKept: false, reason: reason)
         }
         do throws(StoreError) {
             try trial.execute("SAVEPOINT trial")
+            let before = compiles(object, in: trial)
             try trial.create(object)
-            try compile(object, in: trial)
+            try check(object, before: before, in: trial)
             try trial.execute("RELEASE trial")
             return ExtraObject(object: object, isKept: true, reason: "it still fits")
         } catch {
@@ -73,13 +79,25 @@ struct ExtraObjectTrial {
             if destination.joinTables.contains(where: { $0.name == object.table }) {
                 return "a leftover on a join table"
             }
-            return isRedundant(object) ? "the model has the same index" : nil
+            if isRedundant(object) { return "the model has the same index" }
+            let condition = (object.sql ?? "").uppercased().split(separator: "WHERE", maxSplits: 1)
+            return condition.count > 1 && dependsOnNumbers(String(condition[1]))
+                ? "it depends on entity numbers, which change" : nil
         case .trigger, .view:
-            // Numbers of entities in the text would mean other entities.
-            let renumbers = store.layout.entityOrder != destination.entityOrder
-            let text = (object.sql ?? "").uppercased()
-            return renumbers && text.contains("Z_ENT") && !text.contains("Z_ENT, Z_PK")
+            return dependsOnNumbers(object.sql ?? "")
                 ? "it may depend on entity numbers, which change" : nil
+        }
+    }
+
+    /// Whether a text names entity numbers, or columns and tables that are named by them, while
+    /// entities get other numbers: it would mean other entities.
+    private func dependsOnNumbers(_ sql: String) -> Bool {
+        guard store.layout.entityOrder != destination.entityOrder else { return false }
+        let words = sql.uppercased().split { !$0.isLetter && !$0.isNumber && $0 != "_" }
+        return words.contains { word in
+            guard word.hasPrefix("Z") else { return false }
+            let rest = word.dropFirst().drop { $0 == "_" }
+            return word == "Z_ENT" || word.hasPrefix("Z_FOK_") || rest.first?.isNumber == true
         }
     }
 
@@ -96,19 +114,80 @@ struct ExtraObjectTrial {
         }
     }
 
-    /// Compiles a statement that would run the object, without running it.
-    private func compile(_ object: SchemaObject, in trial: Connection) throws(StoreError) {
+    /// Checks that an object that was made can be used, without running it.
+    ///
+    /// A trigger must leave every statement possible that was possible before it, and one on a
+    /// view must make one possible.
+    private func check(
+        _ object: SchemaObject, before: [Bool], in trial: Connection
+    ) throws(StoreError) {
         switch object.kind {
         case .trigger:
-            let table = SQLText.quoted(object.table)
-            for sql in [
-                "INSERT INTO \(table) DEFAULT VALUES", "DELETE FROM \(table)",
-                "UPDATE \(table) SET Z_PK = Z_PK",
-            ] {
-                _ = try trial.prepare("EXPLAIN \(sql)")
+            let after = compiles(object, in: trial)
+            let isOnView = !before.contains(true)
+            guard zip(before, after).allSatisfy({ !$0 || $1 }),
+                !isOnView || after.contains(true), try hasWatchedColumns(object, in: trial)
+            else {
+                throw .notAStore(path: trial.path, reason: "trigger \(object.name) does not fit")
             }
         case .view: _ = try trial.prepare("SELECT * FROM \(SQLText.quoted(object.name))")
         case .table, .index: break
+        }
+    }
+
+    /// Which of inserting, updating and deleting a trigger's table could be compiled.
+    private func compiles(_ object: SchemaObject, in trial: Connection) -> [Bool] {
+        guard object.kind == .trigger else { return [] }
+        let table = SQLText.quoted(object.table)
+        return ["INSERT INTO \(table) DEFAULT VALUES", "DELETE FROM \(table)"].map {
+            compiles($0, in: trial)
+        } + [updates(table, in: trial).map { compiles($0, in: trial) } ?? false]
+    }
+
+    private func compiles(_ sql: String, in trial: Connection) -> Bool {
+        do throws(StoreError) {
+            _ = try trial.prepare("EXPLAIN \(sql)")
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Whether the columns that an `UPDATE OF` trigger watches are there: SQLite takes any name
+    /// and would never run it.
+    private func hasWatchedColumns(
+        _ object: SchemaObject, in trial: Connection
+    ) throws(StoreError) -> Bool {
+        let words = (object.sql ?? "").replacing(",", with: " , ").uppercased()
+            .split(whereSeparator: \.isWhitespace).map(String.init)
+        guard let update = words.firstIndex(of: "UPDATE"), update + 1 < words.count,
+            words[update + 1] == "OF", words[..<update].allSatisfy({ $0 != "BEGIN" }),
+            let end = words[update...].firstIndex(of: "ON")
+        else { return true }
+        let watched = words[(update + 2)..<end].split(separator: ",").map { name in
+            name.joined(separator: " ").trimmingPrefix { "\"`['".contains($0) }
+                .filter { !"\"`]'".contains($0) }
+        }
+        var columns: Set<String> = []
+        let info = try trial.prepare("PRAGMA table_xinfo(\(SQLText.quoted(object.table)))")
+        while try info.step() { columns.insert((info.text(1) ?? "").uppercased()) }
+        return watched.allSatisfy { columns.contains(String($0)) }
+    }
+
+    /// A statement that sets every column, so that triggers of any column belong to it.
+    private func updates(_ table: String, in trial: Connection) -> String? {
+        do throws(StoreError) {
+            var sets: [String] = []
+            let info = try trial.prepare("PRAGMA table_xinfo(\(table))")
+            while try info.step() {
+                guard info.integer(6) == 0 else { continue }
+                let name = SQLText.quoted(info.text(1) ?? "")
+                sets.append("\(name) = \(name)")
+            }
+            return sets.isEmpty
+                ? nil : "UPDATE \(table) SET \(sets.joined(separator: ", "))"
+        } catch {
+            return nil
         }
     }
 }

@@ -83,10 +83,16 @@ package struct StoreSurvey {
                 store.layout.number(of: $0.name).map { Int64($0) }
             })
         var rows: [Int64: Int64] = [:]
+        if known.count == 1, let only = known.first {
+            // Counted by pages, without looking at rows; that none is of another entity shows in
+            // the copy (`CopiedRows`).
+            rows[only] = try connection.integer("SELECT count(*) FROM \(name) NOT INDEXED")
+            return try keyed(rows, table: table.name, connection)
+        }
         let groups = try connection.prepare(
             "SELECT Z_ENT, count(*) FROM \(name) GROUP BY Z_ENT")
         while try groups.step() {
-            guard !groups.isNull(0), known.contains(groups.integer(0)) else {
+            guard groups.storageClass(0) == 1, known.contains(groups.integer(0)) else {
                 throw StoreError.notAStore(
                     path: store.path.description,
                     reason: "table \(table.name) has \(groups.integer(1)) rows of an entity "
@@ -94,12 +100,20 @@ package struct StoreSurvey {
             }
             rows[groups.integer(0)] = groups.integer(1)
         }
+        return try keyed(rows, table: table.name, connection)
+    }
+
+    /// Rows with the range of their keys.
+    private func keyed(
+        _ rows: [Int64: Int64], table: String, _ connection: Connection
+    ) throws -> StoreFacts.Table {
+        let name = SQLText.quoted(table)
         let highest = try connection.integer("SELECT max(Z_PK) FROM \(name)") ?? 0
         let lowest = try connection.integer("SELECT min(Z_PK) FROM \(name)") ?? 0
         guard lowest >= 0, highest < PrimaryKeys.keyLimit else {
             throw StoreError.notAStore(
                 path: store.path.description,
-                reason: "table \(table.name) has a key that is negative or near 2⁶³")
+                reason: "table \(table) has a key that is negative or near 2⁶³")
         }
         return StoreFacts.Table(rows: rows, highestKey: highest, lowestKey: lowest)
     }

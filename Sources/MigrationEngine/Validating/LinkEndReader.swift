@@ -50,9 +50,8 @@ struct LinkEndReader {
 
     /// An end of a source link.
     ///
-    /// - Parameters:
-    ///   - needsNumber: whether the destination names the entity of this end.
-    ///   - mustExist: whether links to objects that are gone vanish.
+    /// `needsNumber`: whether the destination names the entity of this end.
+    /// `mustExist`: whether links to objects that are gone vanish.
     init(
         _ end: LinkStorage.End, _ known: EndFates, needsNumber: Bool, mustExist: Bool,
         list: inout SelectList, connection: Connection
@@ -94,7 +93,7 @@ struct LinkEndReader {
 
     /// An end of a link of the destination, whose keys and numbers are taken as they stand.
     ///
-    /// - Parameter numbers: of entities that rows must have to be this end.
+    /// `numbers`: of entities that rows must have to be this end.
     init(_ end: LinkStorage.End, numbers: [Int64], list: inout SelectList) {
         lookup = nil
         presence = nil
@@ -115,12 +114,11 @@ struct LinkEndReader {
 
     /// Finds the end.
     ///
-    /// - Parameters:
-    ///   - row: holds the link.
-    ///   - key: of the row, where it is an object's.
-    ///   - number: of the row's entity.
+    /// `row`: holds the link.
+    /// `key`: of the row, where it is an object's.
+    /// `number`: of the row's entity.
     func find(
-        _ row: Statement, key: Int64, number: Int64
+        _ row: RawRow, key: Int64, number: Int64
     ) throws(StoreError) -> FoundEnd {
         if case .row = mode { return moved(key, number) }
         guard !row.isNull(column) else { return FoundEnd(state: .absent) }
@@ -205,15 +203,4 @@ struct FateTable {
     /// The entry of a number that the table has.
     @inline(__always)
     subscript(number: Int64) -> Entry { entries[Int(number)] }
-}
-
-extension Statement {
-    /// The integer of a key's column; what is no integer gives another number than the integer
-    /// of the same digits.
-    @inline(__always)
-    func wholeNumber(_ column: Int) -> Int64 {
-        let kind = storageClass(column)
-        let value = integer(column)
-        return kind == 1 ? value : value &+ Int64(kind) << 56
-    }
 }

@@ -1,0 +1,82 @@
+import DurableFiles
+
+/// How far SQLite reads a write-ahead log, and what it leaves unread (SQLite file format,
+/// section 4).
+///
+/// SQLite stops without a word at the first frame whose checksum does not fit. Behind the end
+/// of a sound log lie only frames of an earlier one, with other salts, and frames of a
+/// transaction that was never finished. A frame with the log's own salts that finishes a
+/// transaction there was once valid: something before it is damaged, and its rows would be lost.
+struct WriteAheadLogScan {
+    /// Frames that SQLite reads, unfinished transactions at their end included.
+    private(set) var validFrames: Int64 = 0
+    /// Finished transactions behind the frame at which SQLite stops.
+    private(set) var lostTransactions: Int64 = 0
+    /// Whether the frame at which SQLite stops claims to finish a transaction itself: one that
+    /// was being written when the writer died, or damaged later.
+    private(set) var endsInTornFrame = false
+
+    private static let frameHeader = 24
+
+    /// Reads the whole log, whose first bytes `WriteAheadLog` found to be good.
+    ///
+    /// - Throws: `DurableFileError` when it cannot be read.
+    init(_ file: borrowing OpenFile, length: Int64, pageSize: Int) throws(DurableFileError) {
+        let head = try file.read(count: 32, at: 0)
+        guard head.count == 32 else { return }
+        var sum = Checksum(isBigEndian: head[3] & 1 == 1)
+        sum.add(head[0..<24])
+        let size = Int64(Self.frameHeader + pageSize)
+        var isValid = true
+        var offset: Int64 = 32
+        while offset <= length - size {
+            let count = isValid ? Int(size) : Self.frameHeader
+            let frame = try file.read(count: count, at: offset)
+            guard frame.count == count else { return }
+            offset += size
+            let isOwn = frame[8..<16] == head[16..<24]
+            let finishes = isOwn && frame[4..<8].contains { $0 != 0 }
+            if isValid {
+                sum.add(frame[0..<8])
+                sum.add(frame[24...])
+                isValid =
+                    isOwn && sum.bytes == Array(frame[16..<24])
+                    && frame[0..<4].contains { $0 != 0 }
+                if isValid { validFrames += 1 } else { endsInTornFrame = finishes }
+            } else if finishes {
+                lostTransactions += 1
+            }
+        }
+    }
+
+    /// The checksum that runs through a log.
+    private struct Checksum {
+        let isBigEndian: Bool
+        private var first: UInt32 = 0
+        private var second: UInt32 = 0
+
+        init(isBigEndian: Bool) { self.isBigEndian = isBigEndian }
+
+        /// Adds a number of bytes that is a multiple of 8.
+        mutating func add(_ bytes: ArraySlice<UInt8>) {
+            bytes.withUnsafeBytes { raw in
+                for place in stride(from: 0, to: raw.count - 7, by: 8) {
+                    first = first &+ word(raw, place) &+ second
+                    second = second &+ word(raw, place + 4) &+ first
+                }
+            }
+        }
+
+        private func word(_ raw: UnsafeRawBufferPointer, _ place: Int) -> UInt32 {
+            let word = raw.loadUnaligned(fromByteOffset: place, as: UInt32.self)
+            return isBigEndian ? UInt32(bigEndian: word) : UInt32(littleEndian: word)
+        }
+
+        /// As a log holds it.
+        var bytes: [UInt8] {
+            [first, second].flatMap { word in
+                (0..<4).map { UInt8(truncatingIfNeeded: word >> UInt32(24 - 8 * $0)) }
+            }
+        }
+    }
+}
