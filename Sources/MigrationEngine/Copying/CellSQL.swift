@@ -55,8 +55,9 @@ struct CellSQL {
         Self.guarded(movedKey(key, entity, targets), key, targets)
     }
 
-    private static func guarded(_ expression: String, _ key: String, _ targets: [Target]) -> String
-    {
+    private static func guarded(
+        _ expression: String, _ key: String, _ targets: [Target]
+    ) -> String {
         let conditions = targets.keys.conditions(on: key)
         guard !conditions.isEmpty else { return expression }
         return "CASE WHEN \(conditions.joined(separator: " AND ")) THEN \(expression) END"

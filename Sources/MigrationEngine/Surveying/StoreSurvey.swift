@@ -42,7 +42,8 @@ package struct StoreSurvey {
             facts.externalFiles = external.present
             facts.missingExternalFiles = external.missing
             let counter = RequirementCount(
-                layout: store.layout, mapping: inference.mapping, connection: connection,
+                layout: store.layout, mapping: inference.mapping, dangling: options.dangling,
+                connection: connection,
                 destinationModel: destination.model)
             facts.broken = try inference.requirements.map { try counter.count($0) }
             facts.extras = try ExtraObjectTrial(store: store, destination: destination).outcomes()
