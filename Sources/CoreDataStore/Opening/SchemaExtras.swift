@@ -3,8 +3,9 @@ enum SchemaExtras {
     static let systemTables: Set<String> = ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"]
     static let historyTables: Set<String> = ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
 
-    /// Objects that neither the layout nor Core Data itself explains. Shadow tables of an
-    /// R-tree go with their virtual table, `sqlite_stat` tables are listed as extras.
+    /// Objects that neither the layout nor Core Data itself explains.
+    ///
+    /// Shadow tables go with their virtual table, `sqlite_stat` tables are listed as extras.
     static func find(in schema: StoreSchema, layout: StoreLayout) -> [SchemaObject] {
         let explained = systemTables.union(historyTables)
             .union(layout.tables.map(\.name)).union(layout.joinTables.map(\.name))
@@ -60,9 +61,11 @@ extension SchemaObject {
         guard isVirtual, let sql else { return nil }
         let text = sql.uppercased()
         // The name before it may hold anything, but only in quotes.
-        guard let using = text.ranges(of: "USING").first(where: { range in
-            text[..<range.lowerBound].filter { $0 == "\"" }.count.isMultiple(of: 2)
-        }) else { return nil }
+        guard
+            let using = text.ranges(of: "USING").first(where: { range in
+                text[..<range.lowerBound].filter { $0 == "\"" }.count.isMultiple(of: 2)
+            })
+        else { return nil }
         let name = text[using.upperBound...].drop { $0.isWhitespace }
             .prefix { $0.isLetter || $0.isNumber || $0 == "_" }
         return String(name)

@@ -67,7 +67,9 @@ package struct StoreOpener: Sendable {
             layout: contents.layout, fingerprint: fingerprint, oddities: oddities)
     }
 
-    private func readHeader(of database: FilePath, named original: FilePath) throws -> DatabaseHeader {
+    private func readHeader(
+        of database: FilePath, named original: FilePath
+    ) throws -> DatabaseHeader {
         let bytes = try files.openForReading(database).read(count: 100, at: 0)
         switch DatabaseHeader.read(bytes) {
         case .failure(let fault):

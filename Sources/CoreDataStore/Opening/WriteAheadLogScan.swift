@@ -39,7 +39,8 @@ struct WriteAheadLogScan {
             if isValid {
                 sum.add(frame[0..<8])
                 sum.add(frame[24...])
-                isValid = isOwn && sum.bytes == Array(frame[16..<24])
+                isValid =
+                    isOwn && sum.bytes == Array(frame[16..<24])
                     && frame[0..<4].contains { $0 != 0 }
                 if isValid { validFrames += 1 } else { endsInTornFrame = finishes }
             } else if finishes {
