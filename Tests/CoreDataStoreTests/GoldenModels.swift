@@ -131,8 +131,8 @@ enum GoldenModels {
         let cover = Attribute(
             name: "cover", type: .binary, allowsExternalBinaryDataStorage: true)
         let count = Attribute(
-            name: "pagesCount", type: .integer64,
-            derivation: Derivation(expression: "pages.@count"))
+            name: "pagesCount", type: .integer64, derivation: Derivation(expression: "pages.@count")
+        )
         return try Model(entities: [
             Entity(
                 name: "Author", parent: "Writer",

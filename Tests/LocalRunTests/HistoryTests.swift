@@ -81,6 +81,8 @@ import Testing
         "UPDATE ACHANGE SET ZENTITY = 9999 WHERE Z_PK % 3 = 0",
         "ALTER TABLE ACHANGE DROP COLUMN ZENTITY",
         "UPDATE ACHANGE SET ZENTITY = 'text' WHERE Z_PK = 1",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, 'BINARY', "
+            + "'BONARY') WHERE name = 'Z_TRANSACTIONSTRING_UNIQUE_NAME'",
     ]) func strangeHistory(_ sql: String) throws {
         try StoreLab.run { lab in
             try forge(lab)

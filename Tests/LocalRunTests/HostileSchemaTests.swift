@@ -176,7 +176,9 @@ import Testing
         Damage(
             "a name of another object",
             schema: "UPDATE sqlite_master SET name = 'OTHER' WHERE name = 'ZNOTE'"),
-        Damage("too many objects", "too many objects") { lab in
+        Damage(
+            "too many objects", "too many objects"
+        ) { lab in
             try lab.damage(
                 "PRAGMA writable_schema = ON; WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL "
                     + "SELECT v + 1 FROM n WHERE v < 60000) INSERT INTO sqlite_master "

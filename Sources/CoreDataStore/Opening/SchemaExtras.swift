@@ -5,8 +5,7 @@ enum SchemaExtras {
 
     /// Objects that neither the layout nor Core Data itself explains.
     ///
-    /// Shadow tables of an R-tree go with their virtual table, `sqlite_stat` tables are listed
-    /// as extras.
+    /// Shadow tables go with their virtual table, `sqlite_stat` tables are listed as extras.
     static func find(in schema: StoreSchema, layout: StoreLayout) -> [SchemaObject] {
         let explained = systemTables.union(historyTables)
             .union(layout.tables.map(\.name)).union(layout.joinTables.map(\.name))

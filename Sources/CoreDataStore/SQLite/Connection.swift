@@ -68,9 +68,12 @@ package final class Connection {
         if mode != .memory {
             let code = godwit_sqlite_harden(handle, mode == .create ? 0 : 1)
             guard code == SQLITE_OK else { throw failure(code) }
-            // An index in an order that only the app knows must not hide the rows.
-            let second = godwit_sqlite_stand_in_for_collations(handle)
-            guard second == SQLITE_OK else { throw failure(second) }
+        }
+        // An index in an order that only the app knows must not hide the rows; one that we make
+        // would have the wrong order.
+        if mode == .immutable || mode == .readWrite {
+            let code = godwit_sqlite_stand_in_for_collations(handle)
+            guard code == SQLITE_OK else { throw failure(code) }
         }
         sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 10)
         try execute("PRAGMA mmap_size = 0; PRAGMA cache_size = -\(cacheKibibytes)")

@@ -1,9 +1,9 @@
 import CoreDataStore
 
-/// Carries over what the plan keeps beside the model: the app's own tables, indexes, views and
-/// triggers, and SQLite's statistics.
+/// Carries over what the plan keeps beside the model.
 ///
-/// Nothing of it runs.
+/// That is the app's own tables, indexes, views and triggers, and SQLite's statistics. Nothing
+/// of it runs.
 struct ExtrasCopier {
     let extras: [ExtraObject]
     /// The destination, with the source attached as `src`.
