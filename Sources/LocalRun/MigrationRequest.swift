@@ -69,4 +69,6 @@ package struct MigrationOutcome: Sendable {
     package let seconds: [RunStep: Double]
     /// Oddities of the source, in words.
     package let oddities: [String]
+    /// What the run could not remove from its own folder, in words.
+    package var leftovers: [String] = []
 }

@@ -72,7 +72,7 @@ extension ValidationPart {
         switch self {
         case .source, .sourceJoin: true
         case .destination, .destinationJoin, .index, .otherIndexes, .dangling, .relationships,
-            .externalData, .pages, .file:
+            .externalData, .keptTables, .pages, .file:
             false
         }
     }

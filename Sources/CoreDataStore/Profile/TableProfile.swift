@@ -39,7 +39,10 @@ package struct TableProfile: Hashable, Sendable, Codable {
         var held: Int64 = 0
         for bucket in buckets {
             held += bucket.bytes
-            guard held >= share, let upper = bucket.upper else { continue }
+            // Keys of a damaged tree may be anything; a cut needs one above the last cut.
+            guard held >= share, let upper = bucket.upper, upper < PrimaryKeys.keyLimit,
+                upper >= lower ?? 0
+            else { continue }
             result.append((KeyInterval(lower: lower, upper: upper), held))
             lower = upper + 1
             held = 0

@@ -35,11 +35,16 @@ struct CellSQL {
         case .constant(let value): return try Self.literal(value)
         case .addingPrefix(let name):
             // Joining blobs gives text of the same bytes; the cast makes it a blob again.
-            return "CAST(x'01' || \(Self.column(name)) AS BLOB)"
+            let value = Self.column(name)
+            return "CASE WHEN typeof(\(value)) = 'blob' "
+                + "THEN CAST(x'01' || \(value) AS BLOB) ELSE \(value) END"
         case .removingPrefix(let name):
             let value = Self.column(name)
-            return "CASE substr(\(value), 1, 1) WHEN x'02' THEN "
-                + "\(ExternalDataFunction.name)(\(value)) ELSE substr(\(value), 2) END"
+            // What has neither prefix was there before the flag was, and stays as it is.
+            return "CASE WHEN typeof(\(value)) <> 'blob' THEN \(value) "
+                + "WHEN substr(\(value), 1, 1) = x'01' THEN substr(\(value), 2) "
+                + "WHEN substr(\(value), 1, 1) = x'02' "
+                + "THEN \(ExternalDataFunction.name)(\(value)) ELSE \(value) END"
         case .key(let name, let entity, let table, let targets):
             let moved = key(Self.column(name), entity.map(Self.column), targets)
             return existing(moved, key: Self.column(name), table: table, targets: targets)
