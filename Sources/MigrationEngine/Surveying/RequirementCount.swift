@@ -123,7 +123,9 @@ struct RequirementCount {
     }
 
     private func value(_ value: ValueExpression?, of entity: String) -> String {
-        let source = { (name: String) in column(PropertyReference(entity: entity, property: name)) ?? "NULL" }
+        let source = { (name: String) in
+            column(PropertyReference(entity: entity, property: name)) ?? "NULL"
+        }
         switch value {
         case .source(let name): return source(name)
         case .sourceOrDefault(let name, let fallback):
