@@ -89,7 +89,7 @@ let package = Package(
             name: "godwit-bench",
             dependencies: [
                 "LocalRun", "MigrationEngine", "StoreForge", "CoreDataStore", "ManagedObjectModel",
-                "DurableFiles", "Jobs", arguments,
+                "DurableFiles", "Jobs", arguments, grdb,
             ], exclude: ["expert"], swiftSettings: settings),
 
         // Helpers of the tests: fixtures, temporary folders, seeded randomness.
@@ -113,7 +113,7 @@ let package = Package(
             "MigrationEngineTests",
             [
                 "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
-                "DurableFiles", "Jobs", "TestSupport",
+                "DurableFiles", "Jobs", "StoreForge", "TestSupport",
             ]),
         tests(
             "LocalRunTests",

@@ -13,7 +13,7 @@ package struct GodwitCommand: ParsableCommand {
             """,
         subcommands: [
             InspectCommand.self, PlanCommand.self, MigrateCommand.self, VerifyCommand.self,
-            ModelCommand.self,
+            ModelCommand.self, DemoCommand.self,
         ])
 
     package init() {}

@@ -3,7 +3,9 @@ package enum Stage: String, Hashable, Sendable, Codable, CaseIterable {
     case prepare, copy, merge, link, validate, swap
 }
 
-/// What a job does. Numbers of chunks are indexes into the plan that the job names.
+/// What a job does.
+///
+/// Numbers of chunks are indexes into the plan that the job names.
 package enum Work: Hashable, Sendable, Codable {
     /// Copies one chunk of a table into a shard.
     case copy(chunk: Int)
@@ -41,11 +43,21 @@ package enum Work: Hashable, Sendable, Codable {
 package struct JobLimits: Hashable, Sendable, Codable {
     /// The page cache of each connection, in KiB.
     package let cacheKibibytes: Int
+    /// Whether what the job delivers must survive a crash of the machine.
+    ///
+    /// A run that keeps no ledger begins anew after a crash and would never look at the shards of
+    /// the one before: syncing them would cost their bytes on the disk for nothing.
+    package let isDurable: Bool
 
-    package init(cacheKibibytes: Int) { self.cacheKibibytes = cacheKibibytes }
+    package init(cacheKibibytes: Int, isDurable: Bool) {
+        self.cacheKibibytes = cacheKibibytes
+        self.isDurable = isDurable
+    }
 
-    /// What the performance page found best: small caches.
-    package static let standard = JobLimits(cacheKibibytes: 2048)
+    /// What the performance page found best, small caches; durable.
+    package static let standard = JobLimits(cacheKibibytes: 2048, isDurable: true)
+    /// The same for a run that keeps no ledger.
+    package static let withoutLedger = JobLimits(cacheKibibytes: 2048, isDurable: false)
 }
 
 /// One piece of work on one store, as a value that can be written to a file or sent away.

@@ -46,7 +46,23 @@ struct StorePreparation {
     private func prepared() throws -> PlannedStore {
         try files.makeFolders(request.state)
         let source = try StoreOpener(files: files).open(
-            request.store, scratch: request.state, given: request.sourceModel)
+            request.store, scratch: request.state, given: request.sourceModel,
+            checksPages: false)
+        // Reading every page and counting rows take equally long: they share the cores.
+        let check = try PageCheck(source)
+        let planned: PlannedStore
+        do {
+            planned = try plan(source)
+        } catch {
+            // What the pages are like explains more than what was found in them.
+            try check.finish()
+            throw error
+        }
+        try check.finish()
+        return planned
+    }
+
+    private func plan(_ source: SourceStore) throws -> PlannedStore {
         let destination: DestinationModel
         let inference: Inference
         switch request.destination {

@@ -74,12 +74,13 @@ final class RunInProgress {
         switch planned.plan.strategy {
         case .whole:
             try step(.copy) { () throws(EngineError) in
-                try assembler.copyDirectly(routes: planned.routes)
+                try assembler.copyDirectly()
             }
         case .partitioned:
             let makers = try JobMaker(request: request, planned: planned, file: file, files: files)
             try step(.copy, jobs: planned.plan.chunks.count) { () throws(EngineError) in
-                try copyAndMerge(planned.plan, makers, jobs, assembler)
+                let copied = try copyAndMerge(planned.plan, makers, jobs, assembler)
+                try copied.check(store: planned.source.path.description)
             }
             try step(.link, jobs: planned.plan.linkChunks.count) { () throws(EngineError) in
                 try link(planned.plan, makers, jobs, assembler)
@@ -92,25 +93,39 @@ final class RunInProgress {
         // The source stands still, so its side can be summed while indexes are built.
         validation.beginSource()
         try step(.index) { () throws(EngineError) in
-            try assembler.buildIndexes()
+            try assembler.buildIndexes(helpers: request.slots > 1 ? 1 : 0)
             try assembler.finish(planned.destination)
             try carryExternalData(planned, layout: file.destination)
         }
-        return try step(.validate, jobs: validation.count) { () throws(EngineError) in
-            try validation.finish { rows in observe(.jobDone(.validate, rows: rows, bytes: 0)) }
+        // Nothing is written any more: the disk may work while the processors compare.
+        let sync = try FileSync(building, files: files)
+        let report: ValidationReport
+        do throws(EngineError) {
+            report = try step(.validate, jobs: validation.count) { () throws(EngineError) in
+                try validation.finish { rows in
+                    observe(.jobDone(.validate, rows: rows, bytes: 0))
+                }
+            }
+        } catch {
+            try sync.finish()
+            throw error
         }
+        try sync.finish()
+        return report
     }
 
     /// Copies chunks on the slots and merges their shards as soon as it is their turn.
     private func copyAndMerge(
         _ plan: MigrationPlan, _ makers: JobMaker, _ jobs: SlotJobs<Receipt>,
         _ assembler: StoreAssembler
-    ) throws(EngineError) {
+    ) throws(EngineError) -> CopiedRows {
+        var copied = CopiedRows(plan: plan)
         for number in plan.chunks.indices { jobs.submit(makers.job(.copy(chunk: number))) }
         var group: [FilePath] = []
         for (number, chunk) in plan.chunks.enumerated() {
             let receipt = try jobs.next()
             let shard = try makers.shard(of: receipt)
+            copied.add(chunk, rows: receipt.rows)
             observe(
                 .jobDone(.copy, rows: receipt.rows, bytes: receipt.files.first?.bytes ?? 0))
             if chunk.isAscending {
@@ -130,6 +145,7 @@ final class RunInProgress {
                 group = []
             }
         }
+        return copied
     }
 
     private func link(

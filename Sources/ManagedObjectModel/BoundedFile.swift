@@ -14,8 +14,8 @@ enum BoundedFile {
                 throw ModelError.unreadable("\(file.path) is not a regular file")
             }
             let handle = try FileHandle(forReadingFrom: file)
-            defer { try? handle.close() }
             let bytes = try handle.read(upToCount: limit + 1) ?? Data()
+            try handle.close()
             guard bytes.count <= limit else {
                 throw ModelError.unreadable(
                     "\(file.path) has more than \(limit) bytes; is it the right file?")

@@ -81,7 +81,8 @@ package enum ModelBundle {
         }
         guard all.contains(current) else {
             throw .unreadable(
-                "the current version \(current) of \(bundle.path) does not exist; name one, \(there)"
+                "the current version \(current) of \(bundle.path) does not exist; "
+                    + "name one, \(there)"
             )
         }
         return current

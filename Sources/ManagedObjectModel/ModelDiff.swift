@@ -22,6 +22,7 @@ package struct ModelDiff: Hashable, Sendable, Codable {
     /// One line for each change, such as `~ Conversation.localTimeout: renamed from timeout`.
     package var lines: [String] { changes.map(\.line) }
 
+    /// What happened.
     package enum Kind: String, Hashable, Sendable, Codable {
         case added, removed, renamed, changed
     }

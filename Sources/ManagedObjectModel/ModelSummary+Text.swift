@@ -3,7 +3,8 @@ extension ModelSummary {
     /// line.
     package var text: String {
         let counts =
-            "\(entities.count) entities, \(entities.map(\.attributes.count).reduce(0, +)) attributes, "
+            "\(entities.count) entities, "
+            + "\(entities.map(\.attributes.count).reduce(0, +)) attributes, "
             + "\(entities.map(\.relationships.count).reduce(0, +)) relationships"
         var lines = [counts]
         if !versionIdentifiers.isEmpty {

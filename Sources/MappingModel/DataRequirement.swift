@@ -14,8 +14,8 @@ package enum DataRequirement: Hashable, Sendable, Codable {
     /// Every object has a number of links within bounds. Counted: objects with another number.
     case linkCount(
         source: PropertyReference, destination: PropertyReference, bounds: LinkBounds)
-    /// No two links of the source relationship lead to one object. Counted: objects with more
-    /// than one.
+    /// No two links that the destination relationship gets lead to one object, from whatever
+    /// source entity and relationship they come. Counted: objects with more than one.
     case distinctTargets(source: PropertyReference, destination: PropertyReference)
     /// No link of the source relationship leads to an object of exactly one of these source
     /// entities. Counted: links that do.
@@ -47,7 +47,7 @@ extension DataRequirement {
         case .noMissingValue: "attribute becomes required without default"
         case .atMostOne: "to-many relationship becomes to-one"
         case .linkCount: "number of links restricted"
-        case .distinctTargets: "relationship gets a to-one inverse"
+        case .distinctTargets: "targets of one object only"
         case .noTargets: "objects leave the relationship's destination"
         case .unique: "new uniqueness constraint"
         }
@@ -75,7 +75,7 @@ extension DataRequirement {
                 + "not allow: \(bounds.text)"
         case .distinctTargets(let source, let destination):
             "relationship \(source) leads to \(count) \(count == 1 ? "object" : "objects") more "
-                + "than once, but the inverse of \(destination) is to-one"
+                + "than once, but \(destination) can lead to each but once"
         case .noTargets(let source, let destination, let entities):
             "relationship \(source) has \(count) \(count == 1 ? "link" : "links") to objects of "
                 + "\(entities.joined(separator: ", ")), which \(destination) cannot lead to"
@@ -104,7 +104,7 @@ extension DataRequirement {
         case .linkCount(_, let relationship, _):
             "Widen the bounds of \(relationship) in the destination model"
         case .distinctTargets(_, let relationship):
-            "Make the inverse of \(relationship) to-many in the destination model"
+            "Give \(relationship) a to-many inverse in the destination model"
         case .noTargets(_, let relationship, _):
             "Let \(relationship) lead to an entity above these in the destination model"
         case .unique(let entity, _):

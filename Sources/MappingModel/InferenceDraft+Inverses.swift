@@ -2,7 +2,7 @@ import ManagedObjectModel
 
 /// The two sides of a relationship in the destination come from two sides in the source.
 extension InferenceDraft {
-    private typealias Owned = StoredProperties.OwnedRelationship
+    typealias Owned = StoredProperties.OwnedRelationship
 
     /// Gives a side without a source the inverse of the other side's source, and refuses sides
     /// whose sources are not each other's inverse.
@@ -23,7 +23,7 @@ extension InferenceDraft {
     }
 
     /// The distinct sources of a relationship over an entity and those that inherit from it.
-    private func sources(
+    func sources(
         of relationship: String, below entity: String, in found: [String: [String: String]]
     ) -> [Owned] {
         var seen: Set<PropertyReference> = []

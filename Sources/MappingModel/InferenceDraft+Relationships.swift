@@ -53,14 +53,46 @@ extension InferenceDraft {
             requirements.append(
                 .linkCount(source: sourceReference, destination: reference, bounds: bounds))
         }
-        // The source had nothing that kept the links of different objects apart.
-        if source.inverse(of: before) == nil,
-            let inverse = destination.inverse(of: owned), !inverse.relationship.isToMany
-        {
+        refuseLostSymmetry(owned, before)
+        if mayShareTargets(owned, before) {
             requirements.append(.distinctTargets(source: sourceReference, destination: reference))
         }
         noteOrder(now, then, owned.reference)
         checkTargets(now, reference, from: before, sourceReference)
+    }
+
+    /// Whether objects may be targets of several objects, which the destination cannot hold: it
+    /// puts the owner's key into the target's row, for a to-one inverse or for a to-many without
+    /// inverse (format page §5.4).
+    private func mayShareTargets(
+        _ owned: StoredProperties.OwnedRelationship, _ before: StoredProperties.OwnedRelationship
+    ) -> Bool {
+        let inverse = destination.inverse(of: owned)?.relationship
+        let inverseBefore = source.inverse(of: before)?.relationship
+        guard inverse.map({ !$0.isToMany }) ?? owned.relationship.isToMany else { return false }
+        let found = sources(
+            of: owned.relationship.name, below: owned.owner, in: sourceRelationship)
+        if found.count > 1 { return true }
+        // The source had nothing that kept the links of different objects apart, nor is the
+        // inverse asked for one link at most.
+        if inverse != nil { return inverseBefore == nil }
+        return inverseBefore.map(\.isToMany) ?? !before.relationship.isToMany
+    }
+
+    /// Each link of a to-many that is its own inverse leads both ways, however it is stored;
+    /// what becomes of it must do so, too.
+    private mutating func refuseLostSymmetry(
+        _ owned: StoredProperties.OwnedRelationship, _ before: StoredProperties.OwnedRelationship
+    ) {
+        guard before.relationship.isToMany,
+            source.inverse(of: before)?.reference == before.reference,
+            !owned.relationship.isToMany
+                || destination.inverse(of: owned)?.reference != owned.reference
+        else { return }
+        refuse(
+            .ambiguousInverse, owned.owner, owned.relationship.name,
+            "its source \(before.reference) is its own inverse, which it is not",
+            remedy: "Keep it to-many and its own inverse, or migrate with a mapping model.")
     }
 
     private mutating func noteOrder(

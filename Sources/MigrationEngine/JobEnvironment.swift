@@ -8,7 +8,8 @@ package struct JobEnvironment: Sendable {
     package let files: DurableFileSystem
 
     package init(roots: [FileRoot], files: DurableFileSystem = DurableFileSystem()) {
-        self.roots = Dictionary(roots.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        self.roots = Dictionary(
+            roots.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         self.files = files
     }
 

@@ -50,7 +50,9 @@ package final class JobRunner: Sendable {
         }
         let chunk = file.plan.chunks[number]
         return try shard(job, attempt) { connection throws(EngineError) in
-            let table = try EngineError.translating { try self.createTable(chunk, file, connection) }
+            let table = try EngineError.translating {
+                try self.createTable(chunk, file, connection)
+            }
             let copier = ChunkCopier(file: file, connection: connection)
             try copier.attach(
                 source: environment.resolve(job.source),
@@ -128,7 +130,11 @@ package final class JobRunner: Sendable {
             let made = try body(connection)
             try connection.close()
             let published = folder.appending("shard.sqlite")
-            try files.publishFile(temporary, as: published)
+            if job.limits.isDurable {
+                try files.publishFile(temporary, as: published)
+            } else {
+                try files.rename(temporary, to: published, existing: .replace)
+            }
             let content = try ContentDigest.hexadecimal(of: published, files: files)
             let reference = FileReference(
                 root: attempt.folder.root, path: attempt.folder.path + "/shard.sqlite")

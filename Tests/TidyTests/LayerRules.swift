@@ -32,7 +32,7 @@ enum LayerRules {
         "godwit": ["GodwitCommands"],
         "godwit-bench": [
             "LocalRun", "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel",
-            "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", "ArgumentParser",
+            "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", "ArgumentParser", "GRDB",
         ],
     ]
 

@@ -42,6 +42,8 @@ import Testing
 
     @Test func layersImportWhatTheyMay() { expectNone(sources.flatMap(LayerRules.check)) }
 
+    @Test func validationIsIndependent() { expectNone(IndependenceRules.check(sources)) }
+
     @Test func targetsAreExplained() {
         let manifests = Repository.files.filter { $0.path == "Package.swift" }
         expectNone(manifests.flatMap(ProjectRules.uncommentedTargets))

@@ -62,6 +62,7 @@ package final class StoreBuilder {
     ///   - reserved: rows of persistent history, where it is kept.
     ///   - metadata: to be written whole.
     ///   - modelCache: the deflated archive of the layout's model; ignored by eras without one.
+    /// - Throws: `StoreError` with SQLite's reason.
     package func writeSystemTables(
         maxima: [String: Int64], reserved: [PrimaryKeys.Row] = [], metadata: StoreMetadata,
         modelCache: [UInt8]
@@ -91,6 +92,11 @@ package final class StoreBuilder {
             try cache.bind(modelCache, at: 1)
             try cache.run()
         }
+    }
+
+    /// Lets indexes be sorted by helper threads beside the calling one.
+    package func setSorterThreads(_ count: Int) throws(StoreError) {
+        try connection.execute("PRAGMA threads = \(max(0, min(count, 8)))")
     }
 
     /// Makes the triggers of R-trees and derived attributes, R-trees filled from their tables.

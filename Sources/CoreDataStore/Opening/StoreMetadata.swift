@@ -62,17 +62,20 @@ package struct StoreMetadata: Hashable, Sendable {
     ///   - hashes: of the destination model, entity name → 32 bytes.
     ///   - identifiers: of the destination model.
     ///   - framework: to write as; it decides which keys there are (format page §9).
+    /// - Returns: metadata of the same UUID.
     package func migrated(
         hashes: VersionHashes, identifiers: [String], framework: FrameworkVersion
     ) -> StoreMetadata {
         let named = hashes.entities.sorted { $0.key < $1.key }
             .map { PropertyList.Entry($0.key, .data($0.value)) }
-        var list = properties
+        var list =
+            properties
             .setting("NSPersistenceFrameworkVersion", to: .integer(Int128(framework.number)))
             .setting("NSStoreModelVersionHashes", to: .dictionary(named))
             .setting("NSStoreModelVersionHashesVersion", to: .integer(3))
             .setting(
-                "NSStoreModelVersionIdentifiers", to: .array(identifiers.map { .string($0) }))
+                "NSStoreModelVersionIdentifiers", to: .array(identifiers.map { .string($0) })
+            )
             .setting("NSStoreType", to: .string("SQLite"))
             .setting("_NSAutoVacuumLevel", to: .string("2"))
         list = list.setting(

@@ -15,6 +15,7 @@ package struct StoreOpener: Sendable {
     ///   - scratch: an existing folder of our own for the snapshot, should one be needed.
     ///   - given: the model, for a store that holds none.
     ///   - checksPages: whether to run `quick_check` over the file, which reads all of it.
+    /// - Returns: the store, whose `database` is the file to read.
     /// - Throws: `StoreError` naming what was found.
     package func open(
         _ path: FilePath, scratch: FilePath, given: Model? = nil, checksPages: Bool = true
@@ -26,6 +27,17 @@ package struct StoreOpener: Sendable {
         } catch {
             throw .inputOutput(path: path.description, reason: "\(error)")
         }
+    }
+
+    /// Runs `quick_check` over a store that was opened without it.
+    ///
+    /// - Throws: `StoreError.notAStore` with the first finding.
+    /// - Complexity: reads the whole file.
+    package static func checkPages(of store: SourceStore) throws(StoreError) {
+        let connection = try Connection(
+            path: store.database, mode: .immutable, named: store.path)
+        try check(connection)
+        try connection.close()
     }
 
     private func openChecked(
@@ -54,7 +66,7 @@ package struct StoreOpener: Sendable {
             throw StoreError.notAStore(path: path.description, reason: reason)
         }
         let connection = try Connection(path: database, mode: .immutable, named: path)
-        if checksPages { try check(connection) }
+        if checksPages { try Self.check(connection) }
         let contents = try StoreContents.read(connection, given: model)
         try connection.close()
         oddities += contents.oddities
@@ -155,7 +167,7 @@ package struct StoreOpener: Sendable {
     }
 
     /// Checks every page of the file.
-    private func check(_ connection: Connection) throws(StoreError) {
+    private static func check(_ connection: Connection) throws(StoreError) {
         let lines = try connection.texts("PRAGMA quick_check(10)")
         guard lines == ["ok"] else {
             // A line may quote the schema, never a row's value.

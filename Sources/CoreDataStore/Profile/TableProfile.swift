@@ -28,6 +28,7 @@ package struct TableProfile: Hashable, Sendable, Codable {
     /// leaves allows it; together they hold every key.
     ///
     /// - Parameter limit: bytes of a range; at least 1 is assumed.
+    /// - Returns: at least one range, by ascending keys, each with its estimated bytes.
     package func ranges(limit: Int64) -> [(range: KeyInterval, bytes: Int64)] {
         let total = bytes
         let parts = max(1, Int((total + max(1, limit) - 1) / max(1, limit)))

@@ -29,9 +29,9 @@ package final class Connection {
     /// Opens a file and makes the connection safe for files of strangers.
     ///
     /// - Parameters:
-    ///   - path: of the database file.
-    ///   - named: how errors name the file, for a snapshot of an original.
+    ///   - file: the database file.
     ///   - mode: how to open it.
+    ///   - original: how errors name the file, for a snapshot of an original.
     ///   - cacheKibibytes: the page cache, in KiB; large caches do not pay (performance page).
     /// - Throws: `StoreError.inputOutput` or `.notAStore` with SQLite's reason.
     package init(
@@ -92,7 +92,7 @@ package final class Connection {
     }
 
     // Once a process, before SQLite starts; later calls are refused by SQLite and do no harm.
-    private static let isConfigured: Bool = godwit_sqlite_enable_uri() == SQLITE_OK
+    static let isConfigured: Bool = godwit_sqlite_enable_uri() == SQLITE_OK
 
     /// A `file:` name, every byte but letters, digits and a few signs escaped, so that `?`, `#`
     /// and `%` in a path mean themselves.

@@ -5,7 +5,9 @@ import GRDBSQLite
 /// Columns and parameters follow SQLite: columns from 0, parameters from 1. Pointers that
 /// accessors lend are valid until the next step.
 package final class Statement {
-    let pointer: OpaquePointer
+    /// SQLite's statement, for loops that cannot afford a call between modules for each cell; it
+    /// lives as long as this object.
+    package let pointer: OpaquePointer
     private let connection: Connection
 
     init(_ pointer: OpaquePointer, connection: Connection) {
@@ -61,7 +63,9 @@ package final class Statement {
         sqlite3_column_double(pointer, Int32(truncatingIfNeeded: column))
     }
 
-    /// A value as text; nil for NULL. Invalid UTF-8 is repaired: for names, not for users' data.
+    /// A value as text; nil for NULL.
+    ///
+    /// Invalid UTF-8 is repaired: for names, not for users' data.
     package func text(_ column: Int) -> String? {
         guard let start = sqlite3_column_text(pointer, Int32(column)) else { return nil }
         let count = Int(sqlite3_column_bytes(pointer, Int32(column)))

@@ -7,8 +7,11 @@ struct CellSQL {
 
     /// The expression of a column that gives rows of different entities different cells.
     ///
-    /// - Parameter isWhole: whether the cells cover every row that is read, so that a single
-    ///   cell needs no condition.
+    /// - Parameters:
+    ///   - column: with its cells.
+    ///   - entities: numbers of the entities whose rows are read; a single cell that covers them
+    ///     all needs no condition.
+    /// - Returns: the expression; `NULL` for a column without cells.
     /// - Throws: `EngineError.internalError` for a default that SQL cannot write.
     func expression(_ column: FeedColumn, entities: Set<Int64>) throws(EngineError) -> String {
         guard let first = column.cells.first else { return "NULL" }
@@ -46,18 +49,37 @@ struct CellSQL {
         }
     }
 
-    /// A key moved by its target's offset; NULL for targets that are dropped.
+    /// A key moved by its target's offset; NULL for targets that are dropped and for keys that
+    /// would become another object's.
     func key(_ key: String, _ entity: String?, _ targets: [Target]) -> String {
+        Self.guarded(movedKey(key, entity, targets), key, targets)
+    }
+
+    private static func guarded(
+        _ expression: String, _ key: String, _ targets: [Target]
+    ) -> String {
+        let conditions = targets.keys.conditions(on: key)
+        guard !conditions.isEmpty else { return expression }
+        return "CASE WHEN \(conditions.joined(separator: " AND ")) THEN \(expression) END"
+    }
+
+    private func movedKey(_ key: String, _ entity: String?, _ targets: [Target]) -> String {
         if let offset = targets.commonOffset { return Self.moved(key, by: offset) }
         guard let entity else { return "NULL" }
         let cases = targets.compactMap { target in
-            target.place.map { "WHEN \(target.sourceNumber) THEN \(Self.moved(key, by: $0.offset))" }
+            target.place.map { place in
+                "WHEN \(target.sourceNumber) THEN \(Self.moved(key, by: place.offset))"
+            }
         }
         return cases.isEmpty ? "NULL" : "CASE \(entity) \(cases.joined(separator: " ")) END"
     }
 
     /// The destination's number of a target's entity; NULL for targets that are dropped.
     func entityNumber(_ key: String, _ entity: String?, _ targets: [Target]) -> String {
+        Self.guarded(number(key, entity, targets), key, targets)
+    }
+
+    private func number(_ key: String, _ entity: String?, _ targets: [Target]) -> String {
         guard let entity else {
             guard let number = targets.commonNumber else { return "NULL" }
             return "CASE WHEN \(key) IS NOT NULL THEN \(number) END"

@@ -45,8 +45,10 @@ struct ChunkCopier {
                 throw .internalError("a chunk names feed \(place), which the plan has not")
             }
             let feed = plan.feeds[place]
-            return try FeedSQL(plan: plan, feed: feed, tableEntities: entities(of: feed.sourceTable))
-                .statement(chunk.selection)
+            return try FeedSQL(
+                plan: plan, feed: feed, tableEntities: entities(of: feed.sourceTable)
+            )
+            .statement(chunk.selection)
         case .join(let place, let feed):
             guard plan.joins.indices.contains(place),
                 plan.joins[place].feeds.indices.contains(feed)

@@ -28,7 +28,8 @@ struct FeedSQL {
             values.append(try cells.expression(column, entities: chosen))
         }
         var conditions: [String] = []
-        if chosen != tableEntities {
+        // Rows of a table of one entity are not counted by entity beforehand.
+        if chosen != tableEntities || tableEntities.count == 1 {
             conditions.append("s.Z_ENT \(CellSQL.membership(Array(chosen)))")
         }
         let rows = rows(selection, &conditions)

@@ -22,8 +22,9 @@ struct HistoryCopier {
                 let values = columns.map { value(of: $0, in: name) }
                 let list = columns.map(SQLText.quoted).joined(separator: ", ")
                 try connection.execute(
-                    "INSERT INTO main.\(name) (\(list)) SELECT "
-                        + values.joined(separator: ", ") + " FROM src.\(name) s ORDER BY Z_PK")
+                    "INSERT INTO main.\(name) (\(list)) "
+                        + "SELECT \(values.joined(separator: ", ")) FROM src.\(name) s "
+                        + "ORDER BY Z_PK")
             }
         }
     }

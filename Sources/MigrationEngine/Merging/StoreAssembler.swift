@@ -29,12 +29,14 @@ package final class StoreAssembler {
     }
 
     /// Copies all chunks of a small store straight into its tables.
-    package func copyDirectly(routes: [Int: FilePath] = [:]) throws(EngineError) {
+    package func copyDirectly() throws(EngineError) {
         let copier = ChunkCopier(file: file, connection: builder.connection)
         try copier.attach(
-            source: source.database, support: source.externalData, routes: routes)
+            source: source.database, support: source.externalData, routes: [:])
         try execute("BEGIN")
-        for chunk in plan.chunks { _ = try copier.copy(chunk) }
+        var copied = CopiedRows(plan: plan)
+        for chunk in plan.chunks { copied.add(chunk, rows: try copier.copy(chunk)) }
+        try copied.check(store: source.path.description)
         for chunk in plan.linkChunks {
             let link = plan.links[chunk.link]
             let writer = LinkWriter(file: file, connection: builder.connection)
@@ -90,13 +92,18 @@ package final class StoreAssembler {
     }
 
     /// Makes the indexes of entity tables and join tables.
-    package func buildIndexes() throws(EngineError) {
+    ///
+    /// - Parameter helpers: threads that sort beside this one.
+    /// - Throws: `EngineError` with SQLite's reason.
+    package func buildIndexes(helpers: Int) throws(EngineError) {
+        try EngineError.translating { try builder.setSorterThreads(helpers) }
         try IndexBuilder(connection: builder.connection).build(file.destination.indexes)
     }
 
     /// Writes everything else and closes the file, marked as write-ahead logged.
     ///
     /// - Parameter destination: the model to name in metadata and model cache.
+    /// - Throws: `EngineError` with SQLite's or the system's reason.
     package func finish(_ destination: DestinationModel) throws(EngineError) {
         let connection = builder.connection
         let keepsHistory = plan.options.history == .keep && source.hasHistory

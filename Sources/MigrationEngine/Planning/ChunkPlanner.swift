@@ -34,9 +34,11 @@ struct ChunkPlanner {
         case .auto, .key: return keySelections(feed.sourceTable, limit)
         case .entity: return entitySelections(feed, limit)
         case .uuid:
-            guard let route = facts.routes.firstIndex(where: {
-                $0.plan.sourceTable == feed.sourceTable
-            }) else { return keySelections(feed.sourceTable, limit) }
+            guard
+                let route = facts.routes.firstIndex(where: {
+                    $0.plan.sourceTable == feed.sourceTable
+                })
+            else { return keySelections(feed.sourceTable, limit) }
             return routeSelections(route, limit)
         }
     }
@@ -112,8 +114,9 @@ struct ChunkPlanner {
         return result
     }
 
-    /// Join rows by the order of the table that holds the links. Places in lists that have to
-    /// be made up need whole lists, so such a feed is one chunk.
+    /// Join rows by the order of the table that holds the links.
+    ///
+    /// Places in lists that have to be made up need whole lists, so such a feed is one chunk.
     private func ranges(of feed: JoinFeed, in join: JoinPlan) -> [(KeyRange, Int64)] {
         let storage = feed.relation.storage
         let table = storage.table
@@ -142,7 +145,7 @@ extension RelationStorage {
     /// The table that holds the links.
     package var table: String {
         switch self {
-        case .ownerColumn(let table, _, _, _), .targetColumn(let table, _, _),
+        case .ownerColumn(let table, _, _, _), .targetColumn(let table, _, _, _),
             .join(let table, _, _, _, _):
             table
         }

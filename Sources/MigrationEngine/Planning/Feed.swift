@@ -59,10 +59,15 @@ package struct Target: Hashable, Sendable, Codable {
     package struct Place: Hashable, Sendable, Codable {
         package var number: Int64
         package var offset: Int64
+        /// The source keys that stay clear of other sources' keys in the destination's table.
+        ///
+        /// Objects have no others; references to what is not there can.
+        package var keys: KeyRange
 
-        package init(number: Int64, offset: Int64) {
+        package init(number: Int64, offset: Int64, keys: KeyRange = .all) {
             self.number = number
             self.offset = offset
+            self.keys = keys
         }
     }
 
@@ -78,6 +83,9 @@ extension [Target] {
         guard let first = first?.place?.offset else { return nil }
         return allSatisfy { $0.place?.offset == first } ? first : nil
     }
+
+    /// The keys that may be moved; all targets go from one table to one table.
+    package var keys: KeyRange { lazy.compactMap { $0.place?.keys }.first ?? .all }
 
     /// The one number that all targets become; nil where they differ or one is dropped.
     package var commonNumber: Int64? {

@@ -237,11 +237,12 @@ extension FeedPlanner {
     ) -> Cell? {
         for relation in relations.relations(feeding: key)
         where relation.target.feeds(entity) {
-            if case .targetColumn(let table, let column, _) = relation.storage,
-                table == feed.sourceTable, relation.owner.targets.canDoWithoutLookup
+            if case .targetColumn(let table, let column, let entityColumn, _) = relation.storage,
+                table == feed.sourceTable,
+                entityColumn != nil || relation.owner.targets.canDoWithoutLookup
             {
                 return .key(
-                    column, entityColumn: nil, table: relation.owner.table,
+                    column, entityColumn: entityColumn, table: relation.owner.table,
                     targets: relation.owner.targets)
             }
             fill(
@@ -258,8 +259,9 @@ extension FeedPlanner {
     ) -> Cell? {
         for relation in relations.relations(feeding: key)
         where relation.target.feeds(entity) {
-            guard case .targetColumn(let table, _, let order) = relation.storage,
-                table == feed.sourceTable, relation.owner.targets.canDoWithoutLookup
+            guard case .targetColumn(let table, _, let entityColumn, let order) = relation.storage,
+                table == feed.sourceTable,
+                entityColumn != nil || relation.owner.targets.canDoWithoutLookup
             else { continue }
             if let order { return .column(order) }
             links.append(

@@ -40,9 +40,12 @@ struct OutcomeDescription {
         for table in context.destination.tables {
             let fed = feeds.enumerated().filter { $0.element.destinationTable == table.name }
             let rows = fed.reduce(Int64(0)) { sum, feed in
-                sum + feed.element.entities.reduce(0) { sum, entity in
-                    sum + (facts.tables[feed.element.sourceTable]?.rows[entity.sourceNumber] ?? 0)
-                }
+                sum
+                    + feed.element.entities.reduce(0) { sum, entity in
+                        sum
+                            + (facts.tables[feed.element.sourceTable]?.rows[entity.sourceNumber]
+                                ?? 0)
+                    }
             }
             let count = chunks.filter { chunk in
                 if case .feed(let place) = chunk.subject {

@@ -13,6 +13,8 @@ struct PlanContext {
     private let bySource: [String: EntityMapping]
     /// Offsets by source and destination table.
     private let offsets: [TablePair: Int64]
+    /// Source tables by destination table, in the order in which their keys follow each other.
+    private let sources: [String: [String]]
 
     struct TablePair: Hashable {
         let source: String
@@ -32,6 +34,7 @@ struct PlanContext {
         var bySource: [String: EntityMapping] = [:]
         var offsets: [TablePair: Int64] = [:]
         var tops: [String: Int64] = [:]
+        var sources: [String: [String]] = [:]
         for entityMapping in mapping.entityMappings {
             if case .custom(let policy) = entityMapping.kind {
                 throw .unsupported("entity mapping \(entityMapping.name) needs policy \(policy)")
@@ -50,10 +53,12 @@ struct PlanContext {
                 throw .keyOverflow(table: destinationTable)
             }
             offsets[pair] = offset
+            sources[destinationTable, default: []].append(sourceTable)
             tops[destinationTable] = top
         }
         self.bySource = bySource
         self.offsets = offsets
+        self.sources = sources
     }
 
     /// The mapping that carries the objects of a source entity; nil when they are dropped.
@@ -64,6 +69,15 @@ struct PlanContext {
         offsets[TablePair(source: sourceTable, destination: destinationTable)] ?? 0
     }
 
+    /// The keys of a source table that lie between those of other sources once they are moved.
+    private func keys(from sourceTable: String, to destinationTable: String) -> KeyRange {
+        let own = offset(from: sourceTable, to: destinationTable)
+        let next = (sources[destinationTable] ?? []).drop { $0 != sourceTable }.dropFirst().first
+        return KeyRange(
+            lower: own > 0 ? 1 : nil,
+            upper: next.map { offset(from: $0, to: destinationTable) - own })
+    }
+
     /// Where objects of a source entity are in the destination; nil when they are dropped.
     func place(ofSource entity: String) -> Target.Place? {
         guard let to = bySource[entity]?.destination,
@@ -72,7 +86,8 @@ struct PlanContext {
             let destinationTable = destination.table(of: to)?.name
         else { return nil }
         return Target.Place(
-            number: Int64(number), offset: offset(from: sourceTable, to: destinationTable))
+            number: Int64(number), offset: offset(from: sourceTable, to: destinationTable),
+            keys: keys(from: sourceTable, to: destinationTable))
     }
 
     /// What becomes of the objects of an entity and of all that inherit from it.
@@ -81,6 +96,8 @@ struct PlanContext {
     ///   - entity: of the source.
     ///   - isValid: whether objects that become this destination entity count; others are
     ///     dropped from the links in question.
+    /// - Returns: one for every such entity that the source numbers; its place is nil where the
+    ///   objects are dropped.
     func targets(
         ofSource entity: String, where isValid: (EntityMapping) -> Bool
     ) -> [Target] {

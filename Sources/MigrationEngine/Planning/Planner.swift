@@ -15,6 +15,7 @@ package enum Planner {
     ///   - inference: the mapping with what it asks of the data.
     ///   - facts: of the store.
     ///   - options: what the user chose.
+    /// - Returns: the plan, which every stage carries out.
     /// - Throws: `PlanError.refused` with every broken requirement, `.unsupported`,
     ///   `.keyOverflow`.
     package static func plan(
@@ -42,7 +43,8 @@ package enum Planner {
             destinationModel: destination.model, sourceFramework: source.framework,
             framework: destination.framework, mapping: inference.mapping, feeds: feeds.feeds,
             joins: joins, links: feeds.links, routes: facts.routes.map(\.plan), chunks: chunks,
-            sourceRanges: cutter.tableRanges(source.tables.map(\.name)), linkChunks: cutter.linkChunks(feeds.links), maxima: context.maxima,
+            sourceRanges: cutter.tableRanges(source.tables.map(\.name)),
+            linkChunks: cutter.linkChunks(feeds.links), maxima: context.maxima,
             tables: outcomes.tables, extras: facts.extras, changedURIs: outcomes.changedURIs,
             sourceRows: outcomes.sourceRows,
             notes: inference.notes.map(\.description) + destination.unsupported,

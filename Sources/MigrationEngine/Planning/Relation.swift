@@ -4,9 +4,10 @@ package enum RelationStorage: Hashable, Sendable, Codable {
     /// A to-one: the target's key stands in the owner's row. `ownerOrder` is the owner's place
     /// in the target's ordered inverse.
     case ownerColumn(table: String, key: String, entity: String?, ownerOrder: String?)
-    /// The inverse of a to-one, or a hidden key: the owner's key stands in the target's row.
-    /// `targetOrder` is the target's place in the owner's list.
-    case targetColumn(table: String, key: String, targetOrder: String?)
+    /// The inverse of a to-one, or a hidden key: the owner's key stands in the target's row,
+    /// with its entity number in `entity` if a to-one has such a column. `targetOrder` is the
+    /// target's place in the owner's list.
+    case targetColumn(table: String, key: String, entity: String?, targetOrder: String?)
     /// A join table.
     case join(
         table: String, owner: String, target: String, ownerOrder: String?, targetOrder: String?)
@@ -26,7 +27,7 @@ extension RelationStorage {
     package var targetOrder: String? {
         switch self {
         case .ownerColumn: nil
-        case .targetColumn(_, _, let order): order
+        case .targetColumn(_, _, _, let order): order
         case .join(_, _, _, _, let order): order
         }
     }
@@ -56,7 +57,9 @@ package struct JoinFeed: Hashable, Sendable, Codable {
     package var isArithmetic: Bool
 }
 
-/// How a join table of the destination is filled. Owners are the objects of the naming side.
+/// How a join table of the destination is filled.
+///
+/// Owners are the objects of the naming side.
 package struct JoinPlan: Hashable, Sendable, Codable {
     package var table: String
     package var ownerColumn: String

@@ -12,7 +12,7 @@ extension StoreLayout {
         }
         if let (table, found) = column(.hiddenKey(key)) {
             return .targetColumn(
-                table: table.name, key: found.name,
+                table: table.name, key: found.name, entity: nil,
                 targetOrder: column(.hiddenOrder(key))?.column.name)
         }
         if let join = joinTable(of: key) {
@@ -32,6 +32,7 @@ extension StoreLayout {
             let inverseKey = PropertyKey(owner.name, inverse.name)
             return .targetColumn(
                 table: table.name, key: found.name,
+                entity: column(.toOneEntity(inverseKey))?.column.name,
                 targetOrder: column(.order(inverseKey))?.column.name)
         }
         preconditionFailure("a stored relationship has a place in its layout")

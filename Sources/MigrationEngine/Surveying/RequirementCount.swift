@@ -6,6 +6,7 @@ import MappingModel
 struct RequirementCount {
     let layout: StoreLayout
     let mapping: Mapping
+    let dangling: DanglingPolicy
     let connection: Connection
 
     /// - Returns: the count that `DataRequirement` documents for the requirement.
@@ -40,10 +41,7 @@ struct RequirementCount {
             return "SELECT count(*) FROM (SELECT count(l.o) AS n FROM \(SQLText.quoted(table)) e "
                 + "LEFT JOIN (\(links)) l ON l.o = e.Z_PK WHERE e.Z_ENT = \(number) "
                 + "GROUP BY e.Z_PK) WHERE \(conditions.joined(separator: " OR "))"
-        case .distinctTargets(let source, _):
-            return links(source).map {
-                "SELECT count(*) FROM (SELECT 1 FROM (\($0)) GROUP BY t HAVING count(*) > 1)"
-            }
+        case .distinctTargets(_, let destination): return sharedTargets(destination)
         case .noTargets(let source, _, let entities):
             return linksTo(entities, from: source)
         case .unique(let entity, let attributes):
@@ -69,24 +67,64 @@ struct RequirementCount {
     }
 
     /// Links of objects of exactly one entity: owner `o`, target `t`, in source keys.
-    private func links(_ property: PropertyReference) -> String? {
+    ///
+    /// - Parameters:
+    ///   - property: a relationship of the entity.
+    ///   - countsMissing: whether links of owners that are gone count, if they are kept.
+    /// - Returns: nil for a relationship that the layout does not have.
+    private func links(_ property: PropertyReference, countsMissing: Bool = false) -> String? {
         guard
             let owner = layout.model.relationship(property.property, of: property.entity)?.owner,
             let number = layout.number(of: property.entity),
             let table = layout.table(of: property.entity)?.name
         else { return nil }
-        let own = "JOIN \(SQLText.quoted(table)) e ON e.Z_PK = o AND e.Z_ENT = \(number)"
+        let name = SQLText.quoted(table)
+        let own =
+            countsMissing && dangling == .keep
+            ? "LEFT JOIN \(name) e ON e.Z_PK = o WHERE t IS NOT NULL AND o IS NOT NULL "
+                + "AND ifnull(e.Z_ENT, \(number)) = \(number)"
+            : "JOIN \(name) e ON e.Z_PK = o AND e.Z_ENT = \(number)"
         switch layout.storage(of: PropertyKey(owner.name, property.property)) {
         case .ownerColumn(let table, let key, _, _):
             return "SELECT Z_PK AS o, \(SQLText.quoted(key)) AS t FROM \(SQLText.quoted(table)) "
                 + "WHERE Z_ENT = \(number) AND \(SQLText.quoted(key)) IS NOT NULL"
-        case .targetColumn(let table, let key, _):
+        case .targetColumn(let table, let key, _, _):
             return "SELECT o, t FROM (SELECT \(SQLText.quoted(key)) AS o, Z_PK AS t "
                 + "FROM \(SQLText.quoted(table))) \(own)"
         case .join(let table, let ownerColumn, let targetColumn, _, _):
             return "SELECT o, t FROM (SELECT \(SQLText.quoted(ownerColumn)) AS o, "
                 + "\(SQLText.quoted(targetColumn)) AS t FROM \(SQLText.quoted(table))) \(own)"
         }
+    }
+
+    /// Objects that more than one link leads to, over all sources of a destination relationship.
+    ///
+    /// Their rows hold the links: what is not there cannot get two.
+    private func sharedTargets(_ property: PropertyReference) -> String? {
+        guard
+            let owner = destinationModel.relationship(property.property, of: property.entity)?
+                .owner.name
+        else { return nil }
+        var parts: [String] = []
+        for entityMapping in mapping.entityMappings {
+            guard let from = entityMapping.source, let to = entityMapping.destination,
+                isKind(to, of: owner),
+                let name = entityMapping.relationships.first(where: {
+                    $0.destination == property.property
+                })?.source,
+                let target = layout.model.relationship(name, of: from)?.relationship.destination,
+                let table = layout.table(of: target)?.name,
+                let links = links(
+                    PropertyReference(entity: from, property: name), countsMissing: true)
+            else { continue }
+            let owner = layout.table(of: from)?.name ?? ""
+            parts.append(
+                "SELECT \(SQLText.text(table)) AS place, t, \(SQLText.text(owner)) AS source, o "
+                    + "FROM (\(links)) WHERE t IN (SELECT Z_PK FROM \(SQLText.quoted(table)))")
+        }
+        guard !parts.isEmpty else { return nil }
+        return "SELECT count(*) FROM (SELECT 1 FROM (\(parts.joined(separator: " UNION "))) "
+            + "GROUP BY place, t HAVING count(*) > 1)"
     }
 
     private func linksTo(_ entities: [String], from source: PropertyReference) -> String? {

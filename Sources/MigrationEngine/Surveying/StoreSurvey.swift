@@ -25,6 +25,7 @@ package struct StoreSurvey {
     /// - Parameters:
     ///   - options: for the partition mode.
     ///   - route: where the file of a routing pass goes, by its number.
+    /// - Returns: what planning needs to know of the store's data.
     /// - Throws: `EngineError` for a store whose rows do not fit its model.
     package func facts(
         options: PlanOptions, route: (Int) -> FilePath
@@ -41,7 +42,8 @@ package struct StoreSurvey {
             facts.externalFiles = external.present
             facts.missingExternalFiles = external.missing
             let counter = RequirementCount(
-                layout: store.layout, mapping: inference.mapping, connection: connection,
+                layout: store.layout, mapping: inference.mapping, dangling: options.dangling,
+                connection: connection,
                 destinationModel: destination.model)
             facts.broken = try inference.requirements.map { try counter.count($0) }
             facts.extras = try ExtraObjectTrial(store: store, destination: destination).outcomes()
@@ -82,6 +84,12 @@ package struct StoreSurvey {
                 store.layout.number(of: $0.name).map { Int64($0) }
             })
         var rows: [Int64: Int64] = [:]
+        if known.count == 1, let only = known.first {
+            // Counted by pages, without looking at rows; that none is of another entity shows in
+            // the copy (`CopiedRows`).
+            rows[only] = try connection.integer("SELECT count(*) FROM \(name) NOT INDEXED")
+            return try keyed(rows, table: table.name, connection)
+        }
         let groups = try connection.prepare(
             "SELECT Z_ENT, count(*) FROM \(name) GROUP BY Z_ENT")
         while try groups.step() {
@@ -93,12 +101,20 @@ package struct StoreSurvey {
             }
             rows[groups.integer(0)] = groups.integer(1)
         }
+        return try keyed(rows, table: table.name, connection)
+    }
+
+    /// Rows with the range of their keys.
+    private func keyed(
+        _ rows: [Int64: Int64], table: String, _ connection: Connection
+    ) throws -> StoreFacts.Table {
+        let name = SQLText.quoted(table)
         let highest = try connection.integer("SELECT max(Z_PK) FROM \(name)") ?? 0
         let lowest = try connection.integer("SELECT min(Z_PK) FROM \(name)") ?? 0
         guard lowest >= 0, highest < PrimaryKeys.keyLimit else {
             throw StoreError.notAStore(
                 path: store.path.description,
-                reason: "table \(table.name) has a key that is negative or near 2⁶³")
+                reason: "table \(table) has a key that is negative or near 2⁶³")
         }
         return StoreFacts.Table(rows: rows, highestKey: highest, lowestKey: lowest)
     }

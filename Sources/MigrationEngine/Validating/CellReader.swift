@@ -17,17 +17,17 @@ struct CellReader {
     /// The hash of a stored value as it stands.
     @inline(__always)
     static func stored(
-        _ row: Statement, _ column: Int, _ seed: HashSeed, _ key: RowKey
+        _ row: RawRow, _ column: Int, _ seed: HashSeed, _ key: RowKey
     ) -> CellDigest {
-        switch row.storageClass(column) {
+        let cell = row.cell(column)
+        let kind = cell.storageClass
+        switch kind {
         case 1:
-            let value = UInt64(bitPattern: row.integer(column))
+            let value = UInt64(bitPattern: cell.integer)
             return CellDigest(ContentHash.word(seed, key, storageClass: 1, value))
-        case 2: return CellDigest(ContentHash.real(seed, key, row.real(column)))
-        case 3:
-            return CellDigest(ContentHash.bytes(seed, key, storageClass: 3, row.bytes(column)))
-        case 4:
-            return CellDigest(ContentHash.bytes(seed, key, storageClass: 4, row.bytes(column)))
+        case 2: return CellDigest(ContentHash.real(seed, key, cell.real))
+        case 3, 4:
+            return CellDigest(ContentHash.bytes(seed, key, storageClass: kind, cell.bytes))
         default: return CellReader.null(seed, key)
         }
     }
@@ -41,12 +41,12 @@ struct CellReader {
     /// of external data is missing.
     @inline(__always)
     func expected(
-        _ rule: CellRule, _ row: Statement, _ key: RowKey
+        _ rule: CellRule, _ row: RawRow, _ key: RowKey
     ) throws(StoreError) -> CellDigest? {
         switch rule.origin {
         case .column: return try converted(rule, row, key)
         case .columnOrConstant:
-            if row.storageClass(rule.column) == 5 { return constant(rule, key) }
+            if row.cell(rule.column).storageClass == 5 { return constant(rule, key) }
             return try converted(rule, row, key)
         case .constant: return constant(rule, key)
         case .addedPrefix: return addedPrefix(rule, row, key)
@@ -62,12 +62,13 @@ struct CellReader {
     /// A value after the affinity of its new column.
     @inline(__always)
     private func converted(
-        _ rule: CellRule, _ row: Statement, _ key: RowKey
+        _ rule: CellRule, _ row: RawRow, _ key: RowKey
     ) throws(StoreError) -> CellDigest {
         let seed = rule.seed
-        switch row.storageClass(rule.column) {
+        let cell = row.cell(rule.column)
+        switch cell.storageClass {
         case 1:
-            let value = row.integer(rule.column)
+            let value = cell.integer
             switch rule.affinity {
             case .real: return CellDigest(ContentHash.real(seed, key, Double(value)))
             case .text: return text(rule, row, key)
@@ -76,7 +77,7 @@ struct CellReader {
                 return CellDigest(ContentHash.word(seed, key, storageClass: 1, word))
             }
         case 2:
-            let value = row.real(rule.column)
+            let value = cell.real
             switch rule.affinity {
             case .numeric: return CellReader.numeric(value, seed, key)
             case .text: return text(rule, row, key)
@@ -84,10 +85,9 @@ struct CellReader {
             }
         case 3:
             if rule.parsesText { return try parsed(rule, row, key) }
-            return text(rule, row, key)
+            return CellDigest(ContentHash.bytes(seed, key, storageClass: 3, cell.bytes))
         case 4:
-            return CellDigest(
-                ContentHash.bytes(seed, key, storageClass: 4, row.bytes(rule.column)))
+            return CellDigest(ContentHash.bytes(seed, key, storageClass: 4, cell.bytes))
         default: return CellReader.null(seed, key)
         }
     }
@@ -103,12 +103,12 @@ struct CellReader {
 
     /// The value as text; SQLite writes numbers as it does for a text column.
     @inline(__always)
-    private func text(_ rule: CellRule, _ row: Statement, _ key: RowKey) -> CellDigest {
-        CellDigest(ContentHash.bytes(rule.seed, key, storageClass: 3, row.bytes(rule.column)))
+    private func text(_ rule: CellRule, _ row: RawRow, _ key: RowKey) -> CellDigest {
+        CellDigest(ContentHash.bytes(rule.seed, key, storageClass: 3, row.cell(rule.column).bytes))
     }
 
     private func parsed(
-        _ rule: CellRule, _ row: Statement, _ key: RowKey
+        _ rule: CellRule, _ row: RawRow, _ key: RowKey
     ) throws(StoreError) -> CellDigest {
         guard let number = try numbers.parse(row, rule.column) else { return text(rule, row, key) }
         switch number {
@@ -126,19 +126,23 @@ struct CellReader {
         }
     }
 
-    private func addedPrefix(_ rule: CellRule, _ row: Statement, _ key: RowKey) -> CellDigest {
-        guard row.storageClass(rule.column) != 5 else { return CellReader.null(rule.seed, key) }
+    private func addedPrefix(_ rule: CellRule, _ row: RawRow, _ key: RowKey) -> CellDigest {
+        guard row.cell(rule.column).storageClass != 5 else {
+            return CellReader.null(rule.seed, key)
+        }
         var hash = StreamingHash(rule.seed, key)
         withUnsafeBytes(of: ExternalReference.inlinePrefix) { hash.update($0) }
-        hash.update(row.bytes(rule.column))
+        hash.update(row.cell(rule.column).bytes)
         return CellDigest(hash.finish(storageClass: 4))
     }
 
     private func removedPrefix(
-        _ rule: CellRule, _ row: Statement, _ key: RowKey
+        _ rule: CellRule, _ row: RawRow, _ key: RowKey
     ) throws(StoreError) -> CellDigest? {
-        guard row.storageClass(rule.column) != 5 else { return CellReader.null(rule.seed, key) }
-        let bytes = row.bytes(rule.column)
+        guard row.cell(rule.column).storageClass != 5 else {
+            return CellReader.null(rule.seed, key)
+        }
+        let bytes = row.cell(rule.column).bytes
         if bytes.first != ExternalReference.filePrefix {
             let value = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
             return CellDigest(ContentHash.bytes(rule.seed, key, storageClass: 4, value))
@@ -164,8 +168,8 @@ final class NumberParser {
     init(connection: Connection) { self.connection = connection }
 
     /// The number; nil for a text that is none as a whole.
-    func parse(_ row: Statement, _ column: Int) throws(StoreError) -> Number? {
-        guard NumberParser.isNumber(row.bytes(column)) else { return nil }
+    func parse(_ row: RawRow, _ column: Int) throws(StoreError) -> Number? {
+        guard NumberParser.isNumber(row.cell(column).bytes) else { return nil }
         let cast: Statement
         if let statement {
             cast = statement
@@ -174,7 +178,7 @@ final class NumberParser {
             statement = cast
         }
         defer { cast.reset() }
-        try cast.bindValue(at: 1, from: row, column: column)
+        try cast.bind(String(decoding: row.cell(column).bytes, as: UTF8.self), at: 1)
         guard try cast.step() else { return nil }
         return cast.storageClass(0) == 1 ? .integer(cast.integer(0)) : .real(cast.real(0))
     }

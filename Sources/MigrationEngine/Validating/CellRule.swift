@@ -27,21 +27,19 @@ struct CellRule {
     let seed: HashSeed
     /// Whether a missing value is a fault that the source has already.
     let isFaultIfNull: Bool
-    /// What the cell's sum is called.
-    let label: String
 }
 
 /// The rules of all attributes of one entity mapping, in the order of the destination's columns.
 struct EntityRules {
     let fate: Fate
     let cells: [CellRule]
+    /// What the sums of the cells are called, apart from the rules, which loops copy.
+    let labels: [String]
 
     /// The leading column of every row's rules and their names in sums.
     static let leading = ["Z_ENT", "Z_OPT"]
 
-    /// - Parameters:
-    ///   - list: gets the columns that are read.
-    ///   - constants: gets the defaults.
+    /// Makes the rules; the list gets the columns that are read, the constants the defaults.
     init(
         _ mapped: EntityMapping, _ fate: Fate, scope: ValidationScope, list: inout SelectList,
         constants: inout [StoredConstant]
@@ -53,13 +51,13 @@ struct EntityRules {
         cells.append(
             CellRule(
                 origin: .constant, column: 0, constant: constants.count - 1, affinity: .numeric,
-                parsesText: false, seed: HashSeed("\(fate.table).Z_ENT"), isFaultIfNull: false,
-                label: "\(fate.entity).Z_ENT"))
+                parsesText: false, seed: HashSeed("\(fate.table).Z_ENT"), isFaultIfNull: false))
         cells.append(
             CellRule(
                 origin: .column, column: list.place(of: "Z_OPT"), constant: 0,
                 affinity: .numeric, parsesText: false, seed: HashSeed("\(fate.table).Z_OPT"),
-                isFaultIfNull: false, label: "\(fate.entity).Z_OPT"))
+                isFaultIfNull: false))
+        var labels = EntityRules.leading.map { "\(fate.entity).\($0)" }
         for column in scope.destination.table(named: fate.table)?.columns ?? [] {
             guard case .attribute(let key) = column.role,
                 scope.destination.uses(column, by: fate.entity)
@@ -69,8 +67,10 @@ struct EntityRules {
                 EntityRules.rule(
                     value, for: column, key: key, from: mapped.source ?? "", fate: fate,
                     scope: scope, list: &list, constants: &constants))
+            labels.append("\(fate.entity).\(key.property)")
         }
         self.cells = cells
+        self.labels = labels
     }
 
     private static func rule(
@@ -107,8 +107,7 @@ struct EntityRules {
             origin: origin, column: from.map { list.place(of: $0.name) } ?? 0,
             constant: constants.count - 1, affinity: affinity,
             parsesText: isNumeric && wasNumeric == false,
-            seed: HashSeed("\(fate.table).\(column.name)"), isFaultIfNull: isFault,
-            label: "\(fate.entity).\(key.property)")
+            seed: HashSeed("\(fate.table).\(column.name)"), isFaultIfNull: isFault)
     }
 
     private static func origin(_ from: ColumnLayout, _ column: ColumnLayout) -> CellRule.Origin {

@@ -78,7 +78,7 @@ enum ContentHash {
         b = fold(second ^ secret3, first ^ right)
     }
 
-    /// - Parameter tag: the storage class and the length, which tell apart what has equal bytes.
+    /// `tag`: the storage class and the length, which tell apart what has equal bytes.
     @inline(__always)
     static func finish(_ a: UInt64, _ b: UInt64, tag: UInt64) -> ContentDigest128 {
         let spread = tag &* golden

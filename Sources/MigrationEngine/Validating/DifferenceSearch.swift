@@ -58,14 +58,14 @@ extension Validator {
 
 /// A row as one side has it: its key in the destination and the hashes of its cells.
 struct HashedRow {
-    struct Cell {
+    struct HashedCell {
         let label: String
         let digest: ContentDigest128?
     }
 
     let key: Int64
     let entity: String
-    let cells: [Cell]
+    let cells: [HashedCell]
 
     func difference(_ uuid: String, _ property: String, _ kind: Difference.Kind) -> Difference {
         Difference(
@@ -102,16 +102,18 @@ private struct ExpectedRows {
                 guard number >= 0, number < scan.entities.count,
                     let program = scan.entities[Int(number)]?.programs.first
                 else { continue }
-                let key = scan.statement.integer(0) &+ program.fate.offset
+                let fate = scan.fates[program]
+                let key = scan.statement.integer(0) &+ fate.offset
                 let row = RowKey(key)
-                var cells: [HashedRow.Cell] = []
-                for rule in scan.rules[program.cells] {
-                    let digest = try scan.reader.expected(rule, scan.statement, row)
+                var cells: [HashedRow.HashedCell] = []
+                for cell in scan.programs[program].cells {
+                    let digest = try scan.reader.expected(
+                        scan.rules[cell], RawRow(scan.statement), row)
                     cells.append(
-                        HashedRow.Cell(label: rule.label, digest: digest.map(ContentDigest128.init))
-                    )
+                        HashedRow.HashedCell(
+                            label: scan.labels[cell], digest: digest.map(ContentDigest128.init)))
                 }
-                return HashedRow(key: key, entity: program.fate.entity, cells: cells)
+                return HashedRow(key: key, entity: fate.entity, cells: cells)
             }
             current += 1
         }
@@ -137,13 +139,14 @@ private struct ActualRows {
             else { continue }
             let key = scan.statement.integer(0)
             let row = RowKey(key)
-            let cells = scan.cells[entity.cells].map { cell in
-                HashedRow.Cell(
-                    label: cell.label,
-                    digest: ContentDigest128(
-                        CellReader.stored(scan.statement, cell.column, cell.seed, row)))
+            let current = RawRow(scan.statement)
+            let cells = entity.cells.map { place in
+                let cell = scan.cells[place]
+                let digest = CellReader.stored(current, cell.column, cell.seed, row)
+                return HashedRow.HashedCell(
+                    label: scan.labels[place], digest: ContentDigest128(digest))
             }
-            return HashedRow(key: key, entity: entity.name, cells: cells)
+            return HashedRow(key: key, entity: scan.names[Int(number)], cells: cells)
         }
         return nil
     }

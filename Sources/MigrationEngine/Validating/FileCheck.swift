@@ -114,7 +114,7 @@ struct FileCheck {
 
     /// Rows of `Z_PRIMARYKEY` against the layout, and `Z_MAX` against the keys in use.
     ///
-    /// - Parameter maxima: `Z_MAX` that roots must have; nil asks for no certain number.
+    /// `maxima`: `Z_MAX` that roots must have; nil asks for no certain number.
     func primaryKeys(maxima: [String: Int64]?) throws(StoreError) -> [String] {
         let keys = try PrimaryKeys.read(connection)
         var found: [String] = []
@@ -144,25 +144,33 @@ struct FileCheck {
         return found
     }
 
-    /// R-trees against their tables: as many entries, each around its row's values.
+    /// R-trees against their tables: the same entries as an R-tree that is filled anew.
+    ///
+    /// Only the module itself knows how it rounds values to its 32-bit coordinates, so a
+    /// temporary R-tree is what to compare with.
     func rTrees() throws(StoreError) -> [String] {
         var found: [String] = []
-        for tree in layout.rTrees {
-            let present = tree.columns.map { "t.\(SQLText.quoted($0)) IS NOT NULL" }
-                .joined(separator: " AND ")
-            let around = tree.columns.map { column in
-                "r.\(SQLText.quoted(column + "_MIN")) <= t.\(SQLText.quoted(column)) AND "
-                    + "r.\(SQLText.quoted(column + "_MAX")) >= t.\(SQLText.quoted(column))"
-            }.joined(separator: " AND ")
-            let (name, table) = (SQLText.quoted(tree.name), SQLText.quoted(tree.table))
-            let rows = try connection.integer("SELECT count(*) FROM \(table) t WHERE \(present)")
-            let entries = try connection.integer("SELECT count(*) FROM \(name)")
-            let right = try connection.integer(
-                "SELECT count(*) FROM \(table) t CROSS JOIN \(name) r ON r.Z_PK = t.Z_PK "
-                    + "WHERE \(present) AND \(around)")
-            if rows != entries || rows != right {
-                found.append("R-tree \(tree.name) does not fit its table")
+        for (number, tree) in layout.rTrees.enumerated() {
+            let columns = tree.columns.map(SQLText.quoted)
+            let bounds = tree.columns.flatMap {
+                [SQLText.quoted($0 + "_MIN"), SQLText.quoted($0 + "_MAX")]
             }
+            let name = "temp.rebuilt_\(number)"
+            try connection.execute(
+                "CREATE VIRTUAL TABLE \(name) USING rtree (Z_PK, "
+                    + "\(bounds.joined(separator: ", ")))")
+            let present = columns.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
+            try connection.execute(
+                "INSERT INTO \(name) SELECT Z_PK, "
+                    + "\(columns.flatMap { [$0, $0] }.joined(separator: ", ")) "
+                    + "FROM \(SQLText.quoted(tree.table)) WHERE \(present)")
+            let list = (["Z_PK"] + bounds).joined(separator: ", ")
+            let stored = "SELECT \(list) FROM \(SQLText.quoted(tree.name))"
+            let rebuilt = "SELECT \(list) FROM \(name)"
+            let different = try connection.integer(
+                "SELECT (SELECT count(*) FROM (\(stored) EXCEPT \(rebuilt))) + "
+                    + "(SELECT count(*) FROM (\(rebuilt) EXCEPT \(stored)))")
+            if different != 0 { found.append("R-tree \(tree.name) does not fit its table") }
         }
         return found
     }

@@ -24,7 +24,7 @@ struct IndexFacts: Hashable {
 
     /// Reads the indexes of a table.
     ///
-    /// - Parameter layout: tells the conditions of partial indexes.
+    /// `layout`: tells the conditions of partial indexes.
     static func read(
         table: String, layout: StoreLayout, connection: Connection
     ) throws(StoreError) -> [IndexFacts] {

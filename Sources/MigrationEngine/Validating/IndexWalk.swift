@@ -35,20 +35,21 @@ struct IndexWalk {
         var previous = [StoredValue](repeating: StoredValue(), count: count)
         var previousKey: Int64 = 0
         var isFirst = true
+        let current = RawRow(statement)
         while try statement.step() {
-            let key = statement.integer(count)
+            let key = current.integer(count)
             let row = RowKey(key)
             var order = 0
             var hasNull = false
             for column in 0..<count {
-                let digest = CellReader.stored(statement, column, seeds[column], row)
+                let digest = CellReader.stored(current, column, seeds[column], row)
                 outcome.sum.add(high: digest.high, low: digest.low)
                 hasNull = hasNull || digest.isNull
                 if !isFirst, order == 0 {
-                    order = previous[column].order(before: statement, column)
+                    order = previous[column].order(before: current.cell(column))
                     if facts.columns[column].isDescending { order = -order }
                 }
-                previous[column].take(statement, column)
+                previous[column].take(current.cell(column))
             }
             if !isFirst {
                 if order == 0, facts.isUnique, !hasNull { outcome.duplicates += 1 }
@@ -68,31 +69,32 @@ struct StoredValue {
     private var real: Double = 0
     private var bytes: [UInt8] = []
 
-    /// Keeps a value of a row.
-    mutating func take(_ row: Statement, _ column: Int) {
-        storageClass = row.storageClass(column)
+    /// Keeps a cell's value.
+    mutating func take(_ cell: RawCell) {
+        storageClass = cell.storageClass
         switch storageClass {
-        case 1: integer = row.integer(column)
-        case 2: real = row.real(column)
+        case 1: integer = cell.integer
+        case 2: real = cell.real
         case 3, 4:
             bytes.removeAll(keepingCapacity: true)
-            bytes.append(contentsOf: row.bytes(column))
+            bytes.append(contentsOf: cell.bytes)
         default: break
         }
     }
 
-    /// How the kept value stands to a row's value in SQLite's order: −1 before, 0 equal, 1
-    /// after. NULL comes first, then numbers, texts, blobs (SQLite: data types §4.1).
-    func order(before row: Statement, _ column: Int) -> Int {
-        let other = row.storageClass(column)
+    /// How the kept value stands to a cell's value: −1 before, 0 equal, 1 after.
+    ///
+    /// NULL comes first, then numbers, texts, blobs in SQLite's order (data types §4.1).
+    func order(before cell: RawCell) -> Int {
+        let other = cell.storageClass
         let ranks = (StoredValue.rank(storageClass), StoredValue.rank(other))
         if ranks.0 != ranks.1 { return ranks.0 < ranks.1 ? -1 : 1 }
         switch (storageClass, other) {
-        case (1, 1): return StoredValue.sign(integer, row.integer(column))
-        case (2, 2): return StoredValue.sign(real, row.real(column))
-        case (1, 2): return StoredValue.compare(integer, row.real(column))
-        case (2, 1): return -StoredValue.compare(row.integer(column), real)
-        case (3, 3), (4, 4): return compareBytes(row.bytes(column))
+        case (1, 1): return StoredValue.sign(integer, cell.integer)
+        case (2, 2): return StoredValue.sign(real, cell.real)
+        case (1, 2): return StoredValue.compare(integer, cell.real)
+        case (2, 1): return -StoredValue.compare(cell.integer, real)
+        case (3, 3), (4, 4): return compareBytes(cell.bytes)
         default: return 0
         }
     }

@@ -4,9 +4,8 @@ import CoreDataStore
 enum JoinScan {
     /// What the rows of a source join table must become.
     ///
-    /// - Parameters:
-    ///   - table: of the source.
-    ///   - keys: of the naming side's objects.
+    /// `table`: of the source.
+    /// `keys`: of the naming side's objects.
     static func source(
         _ join: JoinTableLayout, keys: KeyRange, scope: ValidationScope, places: [LinkPlace],
         connection: Connection
@@ -29,7 +28,7 @@ enum JoinScan {
         while try statement.step() {
             if statement.isNull(0) || statement.isNull(1) { incomplete += 1 }
             for (place, reader) in readers.enumerated()
-            where try reader.read(statement, key: 0, number: 0, into: &link) == .link {
+            where try reader.read(RawRow(statement), key: 0, number: 0, into: &link) == .link {
                 sums[place].add(high: link.digest.high, low: link.digest.low)
             }
         }
@@ -67,13 +66,13 @@ enum JoinScan {
         while try statement.step() {
             result.joinRows += 1
             if statement.isNull(1) || statement.isNull(2) { incomplete += 1 }
-            if try reader.read(statement, key: 0, number: 0, into: &link) == .link {
+            if try reader.read(RawRow(statement), key: 0, number: 0, into: &link) == .link {
                 sum.add(high: link.digest.high, low: link.digest.low)
             }
             let row = RowKey(statement.integer(0))
             for (index, columns) in columns.enumerated() {
                 for column in columns {
-                    let digest = CellReader.stored(statement, column, seeds[column], row)
+                    let digest = CellReader.stored(RawRow(statement), column, seeds[column], row)
                     indexSums[index].add(high: digest.high, low: digest.low)
                 }
             }

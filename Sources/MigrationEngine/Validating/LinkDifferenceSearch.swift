@@ -75,7 +75,8 @@ extension Validator {
         while try rows.step() {
             let key = hasObjects ? rows.integer(0) : 0
             let number = hasObjects ? rows.integer(1) : 0
-            guard try reader.read(rows, key: key, number: number, into: &link) == .link else {
+            guard try reader.read(RawRow(rows), key: key, number: number, into: &link) == .link
+            else {
                 continue
             }
             try insert.bind(link.owner, at: 1)

@@ -37,23 +37,29 @@ struct LinkEndReader {
     private let column: Int
     private let entityColumn: Int?
     private let fates: FateTable
+    /// The keys that references may have.
+    private let least: Int64
+    private let greatest: Int64
     /// The offset that everything shares which can stand there.
     private let commonOffset: Int64?
     /// Looks an object up by its key: its entity's number.
     private let lookup: Statement?
+    /// Tells, where the row names an entity that cannot stand there, whether the object is there.
+    private let presence: Statement?
     private let mustExist: Bool
 
     /// An end of a source link.
     ///
-    /// - Parameters:
-    ///   - needsNumber: whether the destination names the entity of this end.
-    ///   - mustExist: whether links to objects that are gone vanish.
+    /// `needsNumber`: whether the destination names the entity of this end.
+    /// `mustExist`: whether links to objects that are gone vanish.
     init(
         _ end: LinkStorage.End, _ known: EndFates, needsNumber: Bool, mustExist: Bool,
         list: inout SelectList, connection: Connection
     ) throws(StoreError) {
         fates = FateTable(known.kept)
         commonOffset = known.commonOffset
+        least = known.least ?? .min
+        greatest = known.greatest ?? .max
         var isLookedUp = mustExist
         switch end {
         case .row:
@@ -76,18 +82,23 @@ struct LinkEndReader {
             }
         }
         self.mustExist = mustExist && isLookedUp
-        lookup =
-            isLookedUp
-            ? try connection.prepare(
-                "SELECT Z_ENT FROM \(SQLText.quoted(known.table)) WHERE Z_PK = ?1") : nil
+        let entity = "SELECT Z_ENT FROM \(SQLText.quoted(known.table)) WHERE Z_PK = ?1"
+        lookup = isLookedUp ? try connection.prepare(entity) : nil
+        if case .named = mode {
+            presence = try connection.prepare(entity)
+        } else {
+            presence = nil
+        }
     }
 
     /// An end of a link of the destination, whose keys and numbers are taken as they stand.
     ///
-    /// - Parameter numbers: of entities that rows must have to be this end.
+    /// `numbers`: of entities that rows must have to be this end.
     init(_ end: LinkStorage.End, numbers: [Int64], list: inout SelectList) {
         lookup = nil
+        presence = nil
         commonOffset = nil
+        (least, greatest) = (.min, .max)
         mustExist = false
         switch end {
         case .row:
@@ -103,16 +114,16 @@ struct LinkEndReader {
 
     /// Finds the end.
     ///
-    /// - Parameters:
-    ///   - row: holds the link.
-    ///   - key: of the row, where it is an object's.
-    ///   - number: of the row's entity.
+    /// `row`: holds the link.
+    /// `key`: of the row, where it is an object's.
+    /// `number`: of the row's entity.
     func find(
-        _ row: Statement, key: Int64, number: Int64
+        _ row: RawRow, key: Int64, number: Int64
     ) throws(StoreError) -> FoundEnd {
         if case .row = mode { return moved(key, number) }
         guard !row.isNull(column) else { return FoundEnd(state: .absent) }
         let key = row.wholeNumber(column)
+        guard key >= least, key <= greatest else { return FoundEnd(state: .gone) }
         var lookedUp: Int64?
         if let lookup {
             try lookup.bind(key, at: 1)
@@ -130,7 +141,11 @@ struct LinkEndReader {
             if named == nil, let commonOffset {
                 return FoundEnd(state: .found, key: key &+ commonOffset)
             }
-            return moved(key, named ?? 0)
+            let end = moved(key, named ?? 0)
+            guard end.state == .dropped, let presence else { return end }
+            try presence.bind(key, at: 1)
+            defer { presence.reset() }
+            return try presence.step() ? end : FoundEnd(state: .gone)
         case .lookedUp:
             guard let lookedUp else { return FoundEnd(state: .gone) }
             return moved(key, lookedUp)
@@ -188,15 +203,4 @@ struct FateTable {
     /// The entry of a number that the table has.
     @inline(__always)
     subscript(number: Int64) -> Entry { entries[Int(number)] }
-}
-
-extension Statement {
-    /// The integer of a key's column; what is no integer gives another number than the integer
-    /// of the same digits.
-    @inline(__always)
-    func wholeNumber(_ column: Int) -> Int64 {
-        let kind = storageClass(column)
-        let value = integer(column)
-        return kind == 1 ? value : value &+ Int64(kind) << 56
-    }
 }

@@ -9,7 +9,7 @@ struct LinkFaults {
 
     /// Links whose target or owner is not there or not of an entity that may stand there.
     ///
-    /// - Parameter keys: of the rows that hold links; of a join table, of its first column.
+    /// `keys`: of the rows that hold links; of a join table, of its first column.
     func dangling(_ key: PropertyKey, keys: KeyRange) throws(StoreError) -> Int64 {
         guard let relationship = layout.relationship(key), let storage = layout.linkStorage(key)
         else { return 0 }
@@ -65,9 +65,7 @@ struct LinkFaults {
 
     /// Places in lists that are missing, and lists in which two objects share one.
     ///
-    /// - Parameters:
-    ///   - member: the column that tells whether the row is in a list at all.
-    ///   - holder: the column that tells in which one.
+    /// `holder`: the column that tells in which one.
     func disorder(
         table: String, holder: String, order: String
     ) throws(StoreError) -> Int64 {

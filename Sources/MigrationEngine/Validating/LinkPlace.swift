@@ -10,6 +10,29 @@ struct EndFates {
     let possible: [Int64]
     /// By source entity number; others are dropped.
     let kept: [Int64: Fate]
+    /// The least and the greatest key that stays apart from other sources' keys in the
+    /// destination, nil for none: references beyond them lead nowhere.
+    let least: Int64?
+    let greatest: Int64?
+
+    init(table: String, possible: [Int64], kept: [Int64: Fate], scope: ValidationScope) {
+        self.table = table
+        self.possible = possible
+        self.kept = kept
+        let fate = kept.values.first
+        let following = scope.mapping.entityMappings.lazy.filter { mapped in
+            scope.fate(of: mapped)?.table == fate?.table
+        }.compactMap { mapped in mapped.source.flatMap { scope.source.table(of: $0)?.name } }
+        var order: [String] = []
+        for name in following where !order.contains(name) { order.append(name) }
+        least = fate.map { $0.offset > 0 } == true ? 1 : nil
+        if let fate, let place = order.firstIndex(of: table), place + 1 < order.count {
+            let next = scope.offsets[.init(order[place + 1], fate.table)] ?? 0
+            greatest = next - fate.offset
+        } else {
+            greatest = nil
+        }
+    }
 
     /// The one offset of all that may stand there; nil where offsets differ or one is dropped.
     var commonOffset: Int64? {
@@ -58,15 +81,19 @@ struct LinkPlace {
         targetEntity = relationship.destination
         isRequired = !relationship.isOptional && !relationship.isToMany
         let own = LinkPlace.feeds(of: key, scope: scope)
-        if own.isEmpty, let inverse = layout.inverseKey(of: key) {
-            feeds = LinkPlace.feeds(of: inverse, scope: scope).map { feed in
+        // Each source of the inverse whose other side is not among the own ones adds its links.
+        let known = Set(own.map(\.key))
+        let inverse = layout.inverseKey(of: key)
+        let others = inverse.map { LinkPlace.feeds(of: $0, scope: scope) } ?? []
+        feeds =
+            own
+            + others.filter { feed in
+                !(scope.source.inverseKey(of: feed.key).map(known.contains) ?? false)
+            }.map { feed in
                 LinkFeed(
                     key: feed.key, storage: feed.storage.flipped, owner: feed.target,
                     target: feed.owner, isRequired: false)
             }
-        } else {
-            feeds = own
-        }
         keepsOwnerOrder =
             storage.ownerOrder != nil && feeds.allSatisfy { $0.storage.ownerOrder != nil }
         keepsTargetOrder =
@@ -118,11 +145,12 @@ struct LinkPlace {
             key: source, storage: storage,
             owner: EndFates(
                 table: table(source.entity),
-                possible: scope.source.familyNumbers(of: source.entity), kept: owners),
+                possible: scope.source.familyNumbers(of: source.entity), kept: owners,
+                scope: scope),
             target: EndFates(
                 table: table(relationship.destination),
                 possible: scope.source.familyNumbers(of: relationship.destination),
-                kept: targets),
+                kept: targets, scope: scope),
             isRequired: !relationship.isOptional && !relationship.isToMany)
     }
 }

@@ -36,12 +36,15 @@ struct LinkReader {
         seed = place.seed
         namesTargetEntity = place.namesTargetEntity
         isRequired = feed.isRequired && place.isRequired && feed.storage.owner == .row
+        // The destination keeps a link in the row of one end: without that row it is gone.
         owner = try LinkEndReader(
-            feed.storage.owner, feed.owner, needsNumber: false, mustExist: mustExist,
+            feed.storage.owner, feed.owner, needsNumber: false,
+            mustExist: mustExist || place.storage.owner == .row,
             list: &list, connection: connection)
         target = try LinkEndReader(
             feed.storage.target, feed.target, needsNumber: place.namesTargetEntity,
-            mustExist: mustExist, list: &list, connection: connection)
+            mustExist: mustExist || place.storage.target == .row,
+            list: &list, connection: connection)
         ownerOrder =
             place.keepsOwnerOrder ? feed.storage.ownerOrder.map { list.place(of: $0) } : nil
         targetOrder =
@@ -67,12 +70,11 @@ struct LinkReader {
 
     /// Reads the link that a row holds.
     ///
-    /// - Parameters:
-    ///   - key: of the row, where it is an object's; else 0.
-    ///   - number: of the row's entity.
-    ///   - link: gets the link where there is one.
+    /// `key`: of the row, where it is an object's; else 0.
+    /// `number`: of the row's entity.
+    /// `link`: gets the link where there is one.
     func read(
-        _ row: Statement, key: Int64, number: Int64, into link: inout FoundLink
+        _ row: RawRow, key: Int64, number: Int64, into link: inout FoundLink
     ) throws(StoreError) -> Outcome {
         let from = try owner.find(row, key: key, number: number)
         let to = try target.find(row, key: key, number: number)
@@ -95,7 +97,7 @@ struct LinkReader {
     }
 
     @inline(__always)
-    private func order(_ row: Statement, _ column: Int?) -> Int64? {
+    private func order(_ row: RawRow, _ column: Int?) -> Int64? {
         guard let column, !row.isNull(column) else { return nil }
         return row.wholeNumber(column)
     }

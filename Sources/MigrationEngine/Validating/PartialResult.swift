@@ -2,6 +2,7 @@ package import Jobs
 
 /// Something that breaks a rule of the model, counted and never shown.
 package struct Fault: Hashable, Sendable, Codable, Comparable {
+    /// What kind of rule is broken.
     package enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
         /// A required attribute without a value.
         case missingValue
@@ -68,7 +69,9 @@ package struct FaultCount: Hashable, Sendable, Codable {
     package var inherited: Int64 { min(source, destination) }
 }
 
-/// What one part of a validation found. Parts add up in any order.
+/// What one part of a validation found.
+///
+/// Parts add up in any order.
 package struct PartialResult: Hashable, Sendable, Codable {
     /// Sums of what must be, by what they are over: `Entity.property`, `index NAME`.
     package var expected: [String: ContentSum] = [:]

@@ -20,9 +20,8 @@ struct SelectList {
 
     /// The statement over a table itself, never over one of its indexes.
     ///
-    /// - Parameters:
-    ///   - key: the column that the range bounds.
-    ///   - extra: expressions after the columns.
+    /// `key`: the column that the range bounds.
+    /// `extra`: expressions after the columns.
     func sql(table: String, key: String, range: KeyRange, extra: [String] = []) -> String {
         let list = names.map(SQLText.quoted) + extra
         return "SELECT \(list.joined(separator: ", ")) FROM \(SQLText.quoted(table)) NOT INDEXED"

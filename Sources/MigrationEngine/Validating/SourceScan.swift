@@ -6,67 +6,71 @@ import DurableFiles
 struct SourceScan {
     /// The rules of one source entity towards one destination entity.
     struct Program {
-        let fate: Fate
+        /// How far keys move.
+        let offset: Int64
         /// Places of its rules among all rules.
         let cells: Range<Int>
     }
 
-    /// What is done with rows of one source entity.
-    final class Entity {
-        let name: String
-        fileprivate(set) var programs: [Program] = []
-        /// Readers of links that its rows hold.
-        fileprivate(set) var links: [Int] = []
-        /// Columns that its rows should leave empty.
-        fileprivate(set) var strays: [Int] = []
-
-        init(name: String) { self.name = name }
+    /// What is done with rows of one source entity: ranges of the lists below, so that a loop
+    /// over rows touches no counted reference.
+    struct Entity {
+        /// Of `programs`.
+        let programs: Range<Int>
+        /// Of `linkList`: readers of links that its rows hold.
+        let links: Range<Int>
+        /// Of `strayList`: columns that its rows should leave empty.
+        let strays: Range<Int>
     }
 
-    let rules: [CellRule]
+    private(set) var rules: [CellRule] = []
+    /// What the sums of the rules are called.
+    private(set) var labels: [String] = []
+    private(set) var programs: [Program] = []
+    /// Where each program's rows go.
+    private(set) var fates: [Fate] = []
+    private(set) var entities: [Entity?] = []
+    private var linkList: [Int] = []
+    private var strayList: [Int] = []
     let reader: CellReader
     let links: [LinkReader]
-    let entities: [Entity?]
     let statement: Statement
 
-    /// - Parameters:
-    ///   - table: of the source.
-    ///   - keys: of the source.
-    ///   - destination: only rows that go there; nil for all.
+    /// Prepares the pass; with a destination table only for rows that go there, without links.
     init(
         _ table: TableLayout, keys: KeyRange, scope: ValidationScope, places: [LinkPlace],
         connection: Connection, externalData: FilePath, destination: String? = nil
     ) throws(StoreError) {
         var list = SelectList(["Z_PK", "Z_ENT", "Z_OPT"])
         var constants: [StoredConstant] = []
-        var rules: [CellRule] = []
-        var entities: [Entity?] = []
         let links = try SourceScan.links(
             in: table.name, scope: scope, places: destination == nil ? places : [], list: &list,
             connection: connection)
         for member in scope.source.model.family(of: table.rootEntity) {
             guard let number = scope.source.number(of: member.name) else { continue }
-            let entity = Entity(name: member.name)
+            let starts = (programs.count, linkList.count, strayList.count)
             for (mapped, fate) in scope.fates(ofSource: member.name)
             where destination == nil || fate.table == destination {
                 let made = EntityRules(
                     mapped, fate, scope: scope, list: &list, constants: &constants)
                 let cells = rules.count..<(rules.count + made.cells.count)
-                entity.programs.append(Program(fate: fate, cells: cells))
+                programs.append(Program(offset: fate.offset, cells: cells))
+                fates.append(fate)
                 rules += made.cells
+                labels += made.labels
             }
-            entity.links = links.indices.filter { links[$0].accepts(rowOf: Int64(number)) }
+            linkList += links.indices.filter { links[$0].accepts(rowOf: Int64(number)) }
             if destination == nil {
-                entity.strays = table.columns.filter {
+                strayList += table.columns.filter {
                     !scope.source.uses($0, by: member.name)
                 }.map { list.place(of: $0.name) }
             }
             while entities.count <= number { entities.append(nil) }
-            entities[number] = entity
+            entities[number] = Entity(
+                programs: starts.0..<programs.count, links: starts.1..<linkList.count,
+                strays: starts.2..<strayList.count)
         }
-        self.rules = rules
         self.links = links
-        self.entities = entities
         reader = CellReader(
             constants: constants, connection: connection, externalData: externalData)
         statement = try connection.prepare(list.sql(table: table.name, key: "Z_PK", range: keys))
@@ -113,18 +117,19 @@ struct SourceScan {
     func sums(table: String, places: [LinkPlace]) throws(StoreError) -> PartialResult {
         var tally = Tally(self)
         var link = FoundLink()
+        let current = RawRow(statement)
         while try statement.step() {
             tally.rows += 1
-            let key = statement.integer(0)
-            let number = statement.integer(1)
+            let key = current.integer(0)
+            let number = current.integer(1)
             guard number >= 0, number < entities.count, let entity = entities[Int(number)] else {
                 tally.unknown += 1
                 continue
             }
             for program in entity.programs {
-                let row = RowKey(key &+ program.fate.offset)
-                for cell in program.cells {
-                    guard let digest = try reader.expected(rules[cell], statement, row) else {
+                let row = RowKey(key &+ programs[program].offset)
+                for cell in programs[program].cells {
+                    guard let digest = try reader.expected(rules[cell], current, row) else {
                         tally.unmade[cell] += 1
                         continue
                     }
@@ -132,14 +137,15 @@ struct SourceScan {
                     if digest.isNull, rules[cell].isFaultIfNull { tally.faulty[cell] += 1 }
                 }
             }
-            for place in entity.links {
-                switch try links[place].read(statement, key: key, number: number, into: &link) {
+            for entry in entity.links {
+                let place = linkList[entry]
+                switch try links[place].read(current, key: key, number: number, into: &link) {
                 case .link: tally.linkSums[place].add(high: link.digest.high, low: link.digest.low)
                 case .missing: tally.missingLinks[place] += 1
                 case .none: break
                 }
             }
-            for column in entity.strays where !statement.isNull(column) {
+            for entry in entity.strays where !current.isNull(strayList[entry]) {
                 tally.strays[Int(number)] += 1
             }
         }
@@ -150,11 +156,11 @@ struct SourceScan {
         var result = PartialResult()
         result.sourceRows = tally.rows
         result.add(Fault(entity: table, property: "", kind: .unknownEntity), source: tally.unknown)
-        for (cell, rule) in rules.enumerated() {
-            result.addExpected(tally.sums[cell].content, rule.label)
-            result.add(Fault(rule.label, .missingValue), source: tally.faulty[cell])
+        for (cell, label) in labels.enumerated() {
+            result.addExpected(tally.sums[cell].content, label)
+            result.add(Fault(label, .missingValue), source: tally.faulty[cell])
             // What cannot be made is a fault of the result, whatever stands there.
-            result.add(Fault(rule.label, .missingFile), destination: tally.unmade[cell])
+            result.add(Fault(label, .missingFile), destination: tally.unmade[cell])
         }
         for (number, reader) in links.enumerated() {
             let label = places[reader.place].label
@@ -162,9 +168,9 @@ struct SourceScan {
             result.add(Fault(label, .missingLink), source: tally.missingLinks[number])
         }
         for (number, entity) in entities.enumerated() where tally.strays[number] > 0 {
-            guard let fate = entity?.programs.first?.fate else { continue }
+            guard let program = entity?.programs.first else { continue }
             result.add(
-                Fault(entity: fate.entity, property: "", kind: .stray),
+                Fault(entity: fates[program].entity, property: "", kind: .stray),
                 source: tally.strays[number])
         }
         return result

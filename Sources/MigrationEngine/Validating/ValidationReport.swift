@@ -3,6 +3,7 @@ import Jobs
 
 /// One object or link that is not what it must be: where, never what.
 package struct Difference: Hashable, Sendable, Codable {
+    /// How it differs.
     package enum Kind: String, Hashable, Sendable, Codable {
         /// The object is missing from the destination.
         case missing

@@ -31,9 +31,8 @@ package struct ValidationScope: Sendable {
 
     /// The scope of a plan.
     ///
-    /// - Parameters:
-    ///   - plan: of the store.
-    ///   - hashes: as a template or a compiled model names them; computed where nil.
+    /// `plan`: of the store.
+    /// `hashes`: as a template or a compiled model names them; computed where nil.
     /// - Throws: `StoreError.layoutUnknown` for a model without a layout.
     package init(plan: MigrationPlan, hashes: VersionHashes? = nil) throws(StoreError) {
         source = try StoreLayout(model: plan.sourceModel, framework: plan.sourceFramework)
@@ -50,10 +49,9 @@ package struct ValidationScope: Sendable {
 
     /// The scope of two stores of which one is said to come from the other.
     ///
-    /// - Parameters:
-    ///   - highestKeys: the highest key ever used in each source table: offsets and `Z_MAX`
-    ///     follow from it (design §4).
-    ///   - hashes: nil for computed ones.
+    /// `highestKeys`: the highest key ever used in each source table: offsets and `Z_MAX`
+    /// follow from it (design §4).
+    /// `hashes`: nil for computed ones.
     package init(
         source: StoreLayout, destination: StoreLayout, mapping: Mapping,
         highestKeys: [String: Int64], dangling: DanglingPolicy = .keep,

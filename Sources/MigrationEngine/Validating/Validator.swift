@@ -20,7 +20,7 @@ package struct Validator: Sendable {
 
     /// The validation of a plan's result.
     ///
-    /// - Parameter hashes: of the destination's model as its origin names them; nil computes.
+    /// `hashes`: of the destination's model as its origin names them; nil computes.
     /// - Throws: `StoreError.layoutUnknown` for a model without a layout.
     package init(
         plan: MigrationPlan, files: ValidationFiles, hashes: VersionHashes? = nil
@@ -30,10 +30,9 @@ package struct Validator: Sendable {
 
     /// The parts that together prove everything.
     ///
-    /// - Parameters:
-    ///   - sourceRanges: ranges of keys by source table, together every key; tables that are
-    ///     not named are one part. Join tables are cut by their first column.
-    ///   - destinationRanges: the same for destination tables.
+    /// `sourceRanges`: ranges of keys by source table, together every key; tables that are
+    /// not named are one part. Join tables are cut by their first column.
+    /// `destinationRanges`: the same for destination tables.
     package func parts(
         sourceRanges: [String: [KeyRange]] = [:], destinationRanges: [String: [KeyRange]] = [:]
     ) -> [ValidationPart] {

@@ -12,17 +12,19 @@ struct StoreCopies {
     let destination: FilePath
     let validator: Validator
 
-    /// - Parameters:
-    ///   - source: at rest.
-    ///   - destination: a file of the same model; made from the source where nil.
-    init(of source: SourceStore, in folder: URL, as destination: FilePath? = nil) throws {
+    /// Pairs a store at rest with a file of the same model, a byte copy where none is given.
+    init(
+        of source: SourceStore, in folder: URL, as destination: FilePath? = nil,
+        dangling: DanglingPolicy = .keep
+    ) throws {
         self.source = source
         let copy = FilePath(folder.appendingPathComponent("copy.sqlite").path)
         if destination == nil { _ = try DurableFileSystem().clone(from: source.database, to: copy) }
         self.destination = destination ?? copy
         let scope = ValidationScope(
             source: source.layout, destination: source.layout,
-            mapping: .identity(source.model), highestKeys: try Self.highestKeys(source))
+            mapping: .identity(source.model), highestKeys: try Self.highestKeys(source),
+            dangling: dangling)
         validator = Validator(
             scope: scope,
             files: ValidationFiles(
