@@ -58,7 +58,7 @@ struct MutationCase: Sendable {
     /// Forges and migrates the store of a recipe.
     private init(
         _ name: String, _ recipe: ForgeRecipe, to model: Model, _ partition: PartitionMode,
-        chunkBytes: Int64 = 2048, in folder: FilePath
+        chunkBytes: Int64 = 4096, in folder: FilePath
     ) throws {
         let folder = folder.appending(name)
         let files = DurableFileSystem()
@@ -89,13 +89,13 @@ extension MutationCase {
     }
 
     private static func presets(in folder: FilePath) throws -> [MutationCase] {
-        var cut = try StoreLab.recipe(notes: 40)
+        var cut = try StoreLab.recipe(notes: 120)
         cut.externalThreshold = nil
         cut.bytesByAttribute = [PropertyKey("Attachment", "content"): 0...300]
         let routed = try StoreLab.recipe(notes: 40, seed: 2)
-        let shop = try ForgeRecipe.shop(orders: 24)
+        let shop = try ForgeRecipe.shop(orders: 60)
         var library = ForgeRecipe(model: try MutationModels.first(), seed: 5)
-        library.defaultRows = 24
+        library.defaultRows = 60
         library.linkShare = 0.7
         library.deletedShare = 0.2
         let notes = try ForgeModels.notes(version: 3)
@@ -109,7 +109,7 @@ extension MutationCase {
             MutationCase(
                 "shop by entities", shop, to: ForgeModels.shop(version: 2), .entity, in: folder),
             MutationCase(
-                "library", library, to: MutationModels.second(), .key, chunkBytes: 1024,
+                "library", library, to: MutationModels.second(), .key, chunkBytes: 1500,
                 in: folder),
         ]
     }
