@@ -41,3 +41,10 @@ static void provide_collation(
 int godwit_sqlite_stand_in_for_collations(sqlite3 *connection) {
     return sqlite3_collation_needed(connection, NULL, provide_collation);
 }
+
+int godwit_sqlite_set_temporary_folder(const char *path) {
+    int code = sqlite3_initialize();
+    if (code != SQLITE_OK || sqlite3_temp_directory != NULL) return code;
+    sqlite3_temp_directory = sqlite3_mprintf("%s", path);
+    return sqlite3_temp_directory == NULL ? SQLITE_NOMEM : SQLITE_OK;
+}

@@ -1,5 +1,6 @@
-/// Why a store could not be read or made. The original store is never changed by what throws
-/// this.
+/// Why a store could not be read or made.
+///
+/// The original store is never changed by what throws this.
 package enum StoreError: Error, Hashable, Sendable {
     /// The file is not a Core Data store, or is damaged; the text says what was found.
     case notAStore(path: String, reason: String)

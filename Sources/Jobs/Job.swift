@@ -3,7 +3,9 @@ package enum Stage: String, Hashable, Sendable, Codable, CaseIterable {
     case prepare, copy, merge, link, validate, swap
 }
 
-/// What a job does. Numbers of chunks are indexes into the plan that the job names.
+/// What a job does.
+///
+/// Numbers of chunks are indexes into the plan that the job names.
 package enum Work: Hashable, Sendable, Codable {
     /// Copies one chunk of a table into a shard.
     case copy(chunk: Int)

@@ -16,13 +16,13 @@ struct JobMaker {
 
     /// - Throws: `EngineError.file` for folders that cannot be used as roots.
     init(
-        request: MigrationRequest, planned: PlannedStore, file: PlanFile,
+        folder: FilePath, planned: PlannedStore, file: PlanFile,
         files: DurableFileSystem
     ) throws(EngineError) {
         self.planned = planned
         digest = file.digest
         do throws(DurableFileError) {
-            let run = try FileRoot(name: "run", folder: request.state)
+            let run = try FileRoot(name: "run", folder: folder)
             let original = try FileRoot(name: "source", folder: planned.source.path.parent)
             environment = JobEnvironment(roots: [run, original], files: files)
             let root = planned.source.isSnapshot ? run : original

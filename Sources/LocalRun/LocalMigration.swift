@@ -27,65 +27,46 @@ package struct LocalMigration {
 
     /// Opens and plans the store, and removes what that took from the run's folder.
     ///
+    /// - Returns: the plan and what it is about.
     /// - Throws: `RunError` naming what stands in the way.
     package func plan() throws(RunError) -> PlannedStore {
-        let cleaner = RunFolder(request.state, files: files)
+        let folder = try RunFolder(request, files: files)
         do throws(RunError) {
-            let planned = try StorePreparation(request: request, files: files).prepare()
-            try cleaner.clean()
+            let planned = try StorePreparation(
+                request: request, folder: folder.path, files: files
+            ).prepare()
+            try folder.end()
             return planned
         } catch {
-            try cleaner.clean()
+            folder.abandon()
             throw error
         }
     }
 
     /// Migrates the store: prepare, copy, merge, link, index, validate, publish.
     ///
+    /// - Returns: what was done and proved.
     /// - Throws: `RunError`; the original is as it was and there is no result.
     package func run() throws(RunError) -> MigrationOutcome {
-        let folder = RunFolder(request.state, files: files)
-        let building = Self.buildingPath(of: request.output)
+        try refuseExistingOutput()
+        // From here on everything below the run's folder is this run's alone.
+        let folder = try RunFolder(request, files: files)
         do throws(RunError) {
-            try refuseExistingOutput()
             let run = RunInProgress(
-                request: request, building: building, files: files, clock: clock,
-                observe: observe)
-            let outcome = try run.run()
-            try folder.clean()
+                request: request, folder: folder, files: files, clock: clock, observe: observe)
+            var outcome = try run.run()
+            do throws(RunError) {
+                try folder.end()
+            } catch {
+                // The result is there and whole: what could not be removed is said, no more.
+                outcome.leftovers.append("\(error)")
+            }
             return outcome
         } catch {
-            try folder.clean()
-            try folder.remove(building)
-            // It was not there before the run, so all of it is ours.
-            if !isRefusal(error) {
-                try folder.removeTree(SupportFolder.folder(ofStore: request.output))
-            }
+            folder.abandon()
             throw error
         }
     }
-
-    private func isRefusal(_ error: RunError) -> Bool {
-        if case .outputExists = error { true } else { false }
-    }
-
-    /// Where the result is built: beside its place, so that publishing is a rename.
-    ///
-    /// The name leaves room for SQLite's suffixes below the 255 bytes that a name may have; of
-    /// a longer one a digest stands for the rest.
-    static func buildingPath(of output: FilePath) -> FilePath {
-        let name = output.lastComponent
-        let text =
-            name.bytes.count <= nameLimit
-            ? name.description
-            : ContentDigest.hexadecimal(of: name.bytes)
-        return output.parent.appending(
-            FilePath(DurableFileSystem.temporaryPrefix).adding(suffix: text))
-    }
-
-    /// The longest name, in bytes, that stands whole in a temporary one: escaping may make four
-    /// bytes of each.
-    private static let nameLimit = 50
 
     private func refuseExistingOutput() throws(RunError) {
         do {
@@ -100,59 +81,6 @@ package struct LocalMigration {
             throw error
         } catch {
             throw .engine(.internalError("\(error)"))
-        }
-    }
-}
-
-/// The folder of a run and what may stay in it.
-struct RunFolder {
-    private let path: FilePath
-    private let files: DurableFileSystem
-
-    init(_ path: FilePath, files: DurableFileSystem) {
-        self.path = path
-        self.files = files
-    }
-
-    /// Removes snapshot, routes and shards: they hold users' data.
-    ///
-    /// - Throws: `RunError.file` when something cannot be removed.
-    func clean() throws(RunError) {
-        do throws(DurableFileError) {
-            for name in ["snapshot", "attempts", "merge"] {
-                let victim = path.appending(name)
-                if try FileStatus.ifPresent(victim) != nil { try files.removeTree(victim) }
-            }
-            guard try FileStatus.ifPresent(path) != nil else { return }
-            for name in try files.names(in: path) {
-                let text = name.description
-                if text.hasPrefix("snapshot") || text.contains(".route-") {
-                    try files.remove(path.appending(name))
-                }
-            }
-        } catch {
-            throw .file(error)
-        }
-    }
-
-    /// Removes a folder with everything in it, if it is there.
-    func removeTree(_ folder: FilePath) throws(RunError) {
-        do throws(DurableFileError) {
-            if try FileStatus.ifPresent(folder) != nil { try files.removeTree(folder) }
-        } catch {
-            throw .file(error)
-        }
-    }
-
-    /// Removes a file if it is there, with what SQLite may have left beside it.
-    func remove(_ file: FilePath) throws(RunError) {
-        do throws(DurableFileError) {
-            for suffix in ["", "-wal", "-shm", "-journal"] {
-                let victim = file.adding(suffix: suffix)
-                if try FileStatus.ifPresent(victim) != nil { try files.remove(victim) }
-            }
-        } catch {
-            throw .file(error)
         }
     }
 }

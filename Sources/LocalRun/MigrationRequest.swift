@@ -17,8 +17,10 @@ package struct MigrationRequest: Sendable {
     package var store: FilePath
     /// The result's path; nothing may be there yet.
     package var output: FilePath
-    /// The folder of the run: snapshot, shards, plan. It is made if it is not there; what a
-    /// finished run leaves in it is the plan and the report.
+    /// The folder of the run: snapshot, shards, plan.
+    ///
+    /// It is made if it is not there; what a finished run leaves in it is the plan and the
+    /// report.
     package var state: FilePath
     package var destination: DestinationChoice
     /// The source's model, for a store that holds none.
@@ -67,4 +69,6 @@ package struct MigrationOutcome: Sendable {
     package let seconds: [RunStep: Double]
     /// Oddities of the source, in words.
     package let oddities: [String]
+    /// What the run could not remove from its own folder, in words.
+    package var leftovers: [String] = []
 }

@@ -17,6 +17,8 @@ package struct PlannedStore: Sendable {
 /// Opens and plans one store: the prepare stage.
 struct StorePreparation {
     let request: MigrationRequest
+    /// The run's own folder.
+    let folder: FilePath
     let files: DurableFileSystem
 
     /// - Throws: `RunError` naming what stands in the way; nothing but the run's own folder was
@@ -44,9 +46,8 @@ struct StorePreparation {
     }
 
     private func prepared() throws -> PlannedStore {
-        try files.makeFolders(request.state)
         let source = try StoreOpener(files: files).open(
-            request.store, scratch: request.state, given: request.sourceModel,
+            request.store, scratch: folder, given: request.sourceModel,
             checksPages: false)
         // Reading every page and counting rows take equally long: they share the cores.
         let check = try PageCheck(source)
@@ -83,7 +84,7 @@ struct StorePreparation {
         let facts = try StoreSurvey(
             store: source, destination: layout, inference: inference, files: files
         ).facts(options: request.options) { number in
-            let path = request.state.appending("plan.json.route-\(number)")
+            let path = folder.appending("plan.json.route-\(number)")
             routes[number] = path
             return path
         }
@@ -94,6 +95,7 @@ struct StorePreparation {
         let plan = try Planner.plan(
             source: source.layout, destination: layout, inference: inference, facts: facts,
             options: request.options)
+        try InlinedDataCheck.check(plan, store: source)
         return PlannedStore(
             plan: plan, source: source, destination: destination, routes: routes)
     }

@@ -4,7 +4,9 @@ package import ManagedObjectModel
 package import MappingModel
 package import MigrationEngine
 
-/// Why a store could not be migrated. The original is as it was, and no result was published.
+/// Why a store could not be migrated.
+///
+/// The original is as it was, and no result was published.
 package enum RunError: Error, Sendable {
     case store(StoreError)
     case model(ModelError)

@@ -6,18 +6,19 @@ import MigrationEngine
 /// One run of one store, step by step.
 final class RunInProgress {
     let request: MigrationRequest
-    let building: FilePath
+    let folder: RunFolder
     let files: DurableFileSystem
     let clock: () -> Double
     let observe: (RunEvent) -> Void
+    private var building: FilePath { folder.building }
     private var seconds: [RunStep: Double] = [:]
 
     init(
-        request: MigrationRequest, building: FilePath, files: DurableFileSystem,
+        request: MigrationRequest, folder: RunFolder, files: DurableFileSystem,
         clock: @escaping () -> Double, observe: @escaping (RunEvent) -> Void
     ) {
         self.request = request
-        self.building = building
+        self.folder = folder
         self.files = files
         self.clock = clock
         self.observe = observe
@@ -25,7 +26,7 @@ final class RunInProgress {
 
     func run() throws(RunError) -> MigrationOutcome {
         let planned = try step(.prepare) { () throws(RunError) in
-            try StorePreparation(request: request, files: files).prepare()
+            try StorePreparation(request: request, folder: folder.path, files: files).prepare()
         }
         let validation: ValidationReport
         do throws(EngineError) {
@@ -63,7 +64,7 @@ final class RunInProgress {
     private func build(_ planned: PlannedStore) throws(EngineError) -> ValidationReport {
         let file = try PlanFile(planned.plan)
         try EngineError.translating {
-            try files.publish(file.bytes, to: request.state.appending("plan.json"))
+            try files.publish(file.bytes, to: folder.path.appending("plan.json"))
             try files.create(building).close()
         }
         let assembler = try StoreAssembler(plan: file, source: planned.source, at: building)
@@ -77,7 +78,8 @@ final class RunInProgress {
                 try assembler.copyDirectly()
             }
         case .partitioned:
-            let makers = try JobMaker(request: request, planned: planned, file: file, files: files)
+            let makers = try JobMaker(
+                folder: folder.path, planned: planned, file: file, files: files)
             try step(.copy, jobs: planned.plan.chunks.count) { () throws(EngineError) in
                 let copied = try copyAndMerge(planned.plan, makers, jobs, assembler)
                 try copied.check(store: planned.source.path.description)
@@ -88,7 +90,7 @@ final class RunInProgress {
         }
         let validation = try ValidationRun(
             planned: planned, building: building, slots: request.slots,
-            externalData: SupportFolder.externalData(ofStore: request.output))
+            externalData: folder.buildingSupport.appending("_EXTERNAL_DATA"))
         defer { validation.end() }
         // The source stands still, so its side can be summed while indexes are built.
         validation.beginSource()
@@ -137,7 +139,7 @@ final class RunInProgress {
             let isLast =
                 number + 1 == plan.chunks.count || plan.chunks[number + 1].subject != chunk.subject
             if isLast {
-                let scratch = request.state.appending("merge")
+                let scratch = folder.path.appending("merge")
                 try EngineError.translating { try files.makeFolders(scratch) }
                 _ = try assembler.merge(chunk, shards: group, scratch: scratch)
                 try EngineError.translating { try files.removeTree(scratch) }
@@ -177,7 +179,7 @@ final class RunInProgress {
             files: files, links: planned.plan.options.linksExternalData)
         _ = try carrier.carry(
             layout: layout, database: building, from: planned.source.externalData,
-            to: SupportFolder.externalData(ofStore: request.output))
+            to: folder.buildingSupport.appending("_EXTERNAL_DATA"))
     }
 
     /// Makes the result durable and gives it its name.
@@ -188,7 +190,7 @@ final class RunInProgress {
                 throw EngineError.sourceChanged(planned.source.path.description)
             }
             let bytes = try FileStatus(of: building).size
-            try files.publishFile(building, as: request.output, existing: .refuse)
+            try publishFiles()
             return bytes
         } catch let error as EngineError {
             throw .engine(error)
@@ -198,6 +200,25 @@ final class RunInProgress {
             throw .file(error)
         } catch {
             throw .engine(.internalError("\(error)"))
+        }
+    }
+
+    /// Gives external data and database their names, the database last: once it is there, all of
+    /// the result is.
+    private func publishFiles() throws(DurableFileError) {
+        let support = SupportFolder.folder(ofStore: request.output)
+        let hasSupport = try FileStatus.ifPresent(folder.buildingSupport) != nil
+        if hasSupport {
+            try files.rename(folder.buildingSupport, to: support, existing: .refuse)
+        }
+        do throws(DurableFileError) {
+            try files.publishFile(building, as: request.output, existing: .refuse)
+        } catch {
+            // Where the database did not get its name, its data must not keep theirs.
+            if hasSupport, try FileStatus.ifPresent(building) != nil {
+                try files.rename(support, to: folder.buildingSupport, existing: .refuse)
+            }
+            throw error
         }
     }
 }

@@ -43,6 +43,7 @@ final class ValidationRun {
     /// Queues the other parts and waits for all.
     ///
     /// - Parameter done: told the rows of each part.
+    /// - Returns: what all parts found, taken together.
     /// - Throws: `EngineError` when a part cannot be run.
     func finish(_ done: (Int64) -> Void) throws(EngineError) -> ValidationReport {
         for part in late { submit(part) }
@@ -71,7 +72,7 @@ extension ValidationPart {
         switch self {
         case .source, .sourceJoin: true
         case .destination, .destinationJoin, .index, .otherIndexes, .dangling, .relationships,
-            .externalData, .pages, .file:
+            .externalData, .keptTables, .pages, .file:
             false
         }
     }

@@ -19,7 +19,7 @@ package struct Model: Hashable, Sendable {
     /// Checks the entities against each other and drops repeated inherited properties.
     ///
     /// - Parameters:
-    ///   - entities: in any order; names must differ.
+    ///   - list: the entities in any order; names must differ.
     ///   - versionIdentifiers: in any order.
     ///   - configurations: by name; entities that do not exist are dropped.
     /// - Throws: `ModelError.malformed` for a doubled name, a parent or destination that does

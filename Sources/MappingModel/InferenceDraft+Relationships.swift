@@ -54,26 +54,29 @@ extension InferenceDraft {
                 .linkCount(source: sourceReference, destination: reference, bounds: bounds))
         }
         refuseLostSymmetry(owned, before)
-        if keepsTargetsApart(owned), !keptTargetsApart(before) || hasSeveralSources(owned) {
+        if mayShareTargets(owned, before) {
             requirements.append(.distinctTargets(source: sourceReference, destination: reference))
         }
         noteOrder(now, then, owned.reference)
         checkTargets(now, reference, from: before, sourceReference)
     }
 
-    /// Whether an object can be the target of one object only: its inverse is to-one, or it has
-    /// none and the owner's key stands in the target's row (format page §5.4).
-    private func keepsTargetsApart(_ owned: StoredProperties.OwnedRelationship) -> Bool {
-        destination.inverse(of: owned).map { !$0.relationship.isToMany }
-            ?? owned.relationship.isToMany
-    }
-
-    private func keptTargetsApart(_ before: StoredProperties.OwnedRelationship) -> Bool {
-        source.inverse(of: before).map { !$0.relationship.isToMany } ?? false
-    }
-
-    private func hasSeveralSources(_ owned: StoredProperties.OwnedRelationship) -> Bool {
-        sources(of: owned.relationship.name, below: owned.owner, in: sourceRelationship).count > 1
+    /// Whether objects may be targets of several objects, which the destination cannot hold: it
+    /// puts the owner's key into the target's row, for a to-one inverse or for a to-many without
+    /// inverse (format page §5.4).
+    private func mayShareTargets(
+        _ owned: StoredProperties.OwnedRelationship, _ before: StoredProperties.OwnedRelationship
+    ) -> Bool {
+        let inverse = destination.inverse(of: owned)?.relationship
+        let inverseBefore = source.inverse(of: before)?.relationship
+        guard inverse.map({ !$0.isToMany }) ?? owned.relationship.isToMany else { return false }
+        let found = sources(
+            of: owned.relationship.name, below: owned.owner, in: sourceRelationship)
+        if found.count > 1 { return true }
+        // The source had nothing that kept the links of different objects apart, nor is the
+        // inverse asked for one link at most.
+        if inverse != nil { return inverseBefore == nil }
+        return inverseBefore.map(\.isToMany) ?? !before.relationship.isToMany
     }
 
     /// Each link of a to-many that is its own inverse leads both ways, however it is stored;

@@ -2,7 +2,9 @@ import ArgumentParser
 import StoreForge
 
 /// S2 of the performance page: large binaries move into another table, because their entity
-/// leaves its hierarchy. There is no peer: what is shown is memory.
+/// leaves its hierarchy.
+///
+/// There is no peer: what is shown is memory.
 struct LargeBinariesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "s2", abstract: "Moves 3,000 binaries of 300 KB into another table.")

@@ -17,6 +17,7 @@ struct OneRunCommand: ParsableCommand {
 
     func run() throws {
         let folder = FilePath(state)
+        TemporaryFiles.use(folder)
         try DurableFileSystem().makeFolders(folder)
         let opened = try StoreOpener().open(FilePath(template), scratch: folder)
         let request = MigrationRequest(

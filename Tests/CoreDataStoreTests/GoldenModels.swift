@@ -131,9 +131,11 @@ enum GoldenModels {
         let cover = Attribute(
             name: "cover", type: .binary, allowsExternalBinaryDataStorage: true)
         let count = Attribute(
-            name: "pagesCount", type: .integer64, derivation: Derivation(expression: "pages.@count"))
+            name: "pagesCount", type: .integer64, derivation: Derivation(expression: "pages.@count")
+        )
         return try Model(entities: [
-            Entity(name: "Author", parent: "Writer",
+            Entity(
+                name: "Author", parent: "Writer",
                 attributes: attributes(.string, "alias") + attributes(.uri, "siteURL"),
                 relationships: [toMany("books", "Book", "author")],
                 uniquenessConstraints: [["alias"]]),
@@ -158,8 +160,10 @@ enum GoldenModels {
         ])
     }
 
-    /// Clients that trust and ignore each other. The later version has three attributes more,
-    /// which turns the order in which the relationships are visited.
+    /// Clients that trust and ignore each other.
+    ///
+    /// The later version has three attributes more, which turns the order in which the
+    /// relationships are visited.
     static func clients(isLater: Bool) throws -> Model {
         var texts = attributes(
             .string, "activationAddress", "deviceClass", "label", "model", "remoteIdentifier",

@@ -58,7 +58,8 @@ import Testing
         var generator = SeededBytes(seed: 3)
         let garbage = (0..<5000).map { _ in generator.next() }
         for bytes in [
-            garbage, try Array(Deflate.compress(archive).prefix(200)), try Deflate.compress(garbage),
+            garbage, try Array(Deflate.compress(archive).prefix(200)),
+            try Deflate.compress(garbage),
             try Deflate.compress(Array(archive.prefix(archive.count / 2))),
             // A deflated gigabyte would be a bomb; half of it must not be inflated either.
             try Deflate.compress([UInt8](repeating: 0, count: 300_000_000)),

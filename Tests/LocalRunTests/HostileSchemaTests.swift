@@ -60,7 +60,8 @@ import Testing
         Damage("text for a list", "Z_PLIST", sql: "UPDATE Z_METADATA SET Z_PLIST = 'bplist00'"),
         Damage("an array", "no dictionary") { lab in
             // bplist00 with one empty array.
-            let bytes = "62706c6973743030A0080000000000000101000000000000000100000000000000000000"
+            let bytes =
+                "62706c6973743030A0080000000000000101000000000000000100000000000000000000"
                 + "000000000009"
             try lab.damage("UPDATE Z_METADATA SET Z_PLIST = x'\(bytes)'")
         },
@@ -111,10 +112,14 @@ import Testing
             "a descending key", "INTEGER PRIMARY KEY",
             sql: "ALTER TABLE ZTAG RENAME TO t; CREATE TABLE ZTAG (Z_PK INTEGER PRIMARY KEY DESC, "
                 + "Z_ENT INTEGER, Z_OPT INTEGER, ZNAME VARCHAR); DROP TABLE t"),
-        Damage("key near 2^63", "2⁶³", sql: "UPDATE ZTAG SET Z_PK = 9223372036854775807 "
-            + "WHERE Z_PK = (SELECT max(Z_PK) FROM ZTAG)"),
-        Damage("negative key", "negative", sql: "UPDATE ZNOTE SET Z_PK = -5 "
-            + "WHERE Z_PK = (SELECT min(Z_PK) FROM ZNOTE)"),
+        Damage(
+            "key near 2^63", "2⁶³",
+            sql: "UPDATE ZTAG SET Z_PK = 9223372036854775807 "
+                + "WHERE Z_PK = (SELECT max(Z_PK) FROM ZTAG)"),
+        Damage(
+            "negative key", "negative",
+            sql: "UPDATE ZNOTE SET Z_PK = -5 "
+                + "WHERE Z_PK = (SELECT min(Z_PK) FROM ZNOTE)"),
         Damage(
             "rows of an unknown entity", "entity",
             sql: "UPDATE ZNOTE SET Z_ENT = 77 WHERE Z_PK % 7 = 0"),
@@ -137,7 +142,8 @@ import Testing
             sql: "DROP INDEX Z_Tag_UNIQUE_name; UPDATE ZTAG SET ZNAME = 'same'"),
     ]
 
-    private static let huge = "(SELECT group_concat(v, ' ') FROM (WITH RECURSIVE n(v) AS "
+    private static let huge =
+        "(SELECT group_concat(v, ' ') FROM (WITH RECURSIVE n(v) AS "
         + "(SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 200000) SELECT v FROM n))"
 
     static let texts: [Damage] = [
@@ -171,7 +177,8 @@ import Testing
             "a name of another object",
             schema: "UPDATE sqlite_master SET name = 'OTHER' WHERE name = 'ZNOTE'"),
         Damage(
-            "too many objects", "too many objects") { lab in
+            "too many objects", "too many objects"
+        ) { lab in
             try lab.damage(
                 "PRAGMA writable_schema = ON; WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL "
                     + "SELECT v + 1 FROM n WHERE v < 60000) INSERT INTO sqlite_master "

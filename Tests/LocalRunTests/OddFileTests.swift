@@ -56,7 +56,9 @@ import Testing
             #expect(outcome.validation.isEqual)
             #expect(try lab.snapshot() == before)
             #expect(try self.titles(lab.output, column: "ZTITLE") == titles)
-            let tags = try lab.raw(lab.output) { try Int.fetchOne($0, sql: "SELECT count(*) FROM ZTAG") }
+            let tags = try lab.raw(lab.output) {
+                try Int.fetchOne($0, sql: "SELECT count(*) FROM ZTAG")
+            }
             #expect(tags == 41)
             try lab.expectHeader(isWriteAheadLogged: journal != .rollback)
         }

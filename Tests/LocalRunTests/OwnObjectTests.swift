@@ -116,7 +116,8 @@ import Testing
     private func expectContents(_ lab: StoreLab) throws {
         let queries = [
             "SELECT * FROM APP_QUEUE", "SELECT * FROM sqlite_sequence ORDER BY 1",
-            "SELECT * FROM APP_KEYS", "SELECT *, typeof(a) FROM APP_SIZES", "SELECT rowid, * FROM APP_PLAIN",
+            "SELECT * FROM APP_KEYS", "SELECT *, typeof(a) FROM APP_SIZES",
+            "SELECT rowid, * FROM APP_PLAIN",
             "SELECT _rowid_, * FROM \"odd \"\"name\"\" 'of' [a] ; table\"",
             "SELECT * FROM APP_STRICT", "SELECT * FROM APP_PLACES ORDER BY id",
             "SELECT id FROM APP_PLACES WHERE x0 < -1", "SELECT count(*) FROM APP_PLACES_node",

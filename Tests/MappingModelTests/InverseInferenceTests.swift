@@ -63,6 +63,17 @@ struct InverseInferenceTests {
         #expect(toMany.requirements.isEmpty)
     }
 
+    @Test("a to-many without inverse asks that links lead to different objects")
+    func lostInverse() throws {
+        let down = PropertyReference("Parent", "children")
+        let alone = try model(
+            Entity(name: "Parent", relationships: [children(inverse: nil)]), Entity(name: "Child"))
+        #expect(try infer(family(), alone).requirements.isEmpty)
+        #expect(
+            try infer(family(children(), parent(maximum: 0)), alone).requirements
+                == [.distinctTargets(source: down, destination: down)])
+    }
+
     @Test("pairs of sub-entities come together in a parent")
     func movedUp() throws {
         func pet(_ name: String, _ inverse: String) -> Entity {
@@ -116,7 +127,8 @@ struct InverseInferenceTests {
         }
         let mutual = try friends("friends")
         #expect(try infer(mutual, mutual).mapping == .identity(mutual))
-        #expect(try infer(mutual, friends(nil)).requirements.isEmpty)
+        // Each link leads both ways, which only such a relationship can hold.
+        #expect(try refusals(mutual, friends(nil)).map(\.rule) == [.ambiguousInverse])
         #expect(try refusals(friends(nil), mutual).map(\.rule) == [.ambiguousInverse])
     }
 }

@@ -13,6 +13,11 @@ int godwit_sqlite_enable_uri(void);
 /// also forbids to switch the journal off. Returns an SQLite result code.
 int godwit_sqlite_harden(sqlite3 *connection, int defensive);
 
+/// Makes SQLite put temporary files into a folder, unless one was set before: all connections of
+/// the process read the text, which is never freed. To be called before others are open.
+/// Returns an SQLite result code.
+int godwit_sqlite_set_temporary_folder(const char *path);
+
 /// Lets tables and indexes be read whose collations only the app has: such a collation compares
 /// bytes here. Returns an SQLite result code.
 int godwit_sqlite_stand_in_for_collations(sqlite3 *connection);

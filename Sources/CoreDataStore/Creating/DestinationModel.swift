@@ -49,6 +49,8 @@ package struct DestinationModel: Sendable {
     /// - Parameters:
     ///   - asked: by the user; wins.
     ///   - source: of the store; used where no template tells, if it is new enough.
+    /// - Returns: what was asked for, else the template's, else the newer one of the source's
+    ///   and the newest verified.
     package func framework(
         asked: FrameworkVersion?, source: FrameworkVersion
     ) -> FrameworkVersion {

@@ -62,6 +62,7 @@ package final class StoreBuilder {
     ///   - reserved: rows of persistent history, where it is kept.
     ///   - metadata: to be written whole.
     ///   - modelCache: the deflated archive of the layout's model; ignored by eras without one.
+    /// - Throws: `StoreError` with SQLite's reason.
     package func writeSystemTables(
         maxima: [String: Int64], reserved: [PrimaryKeys.Row] = [], metadata: StoreMetadata,
         modelCache: [UInt8]

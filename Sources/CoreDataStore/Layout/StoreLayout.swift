@@ -20,7 +20,9 @@ package struct StoreLayout: Sendable, Hashable {
     /// Triggers of R-trees and derived attributes.
     package let triggers: [TriggerLayout]
     /// What the model asks for and no rule is known for: indexes over other expressions,
-    /// derived attributes beyond a key path and a count. Named, not invented.
+    /// derived attributes beyond a key path and a count.
+    ///
+    /// Named, not invented.
     package let unsupported: [String]
 
     private let numbers: [String: Int]

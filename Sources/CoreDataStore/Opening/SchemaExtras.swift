@@ -1,11 +1,12 @@
 /// Tells what belongs to Core Data from what an app or an earlier migration left in a file.
-enum SchemaExtras {
+package enum SchemaExtras {
     static let systemTables: Set<String> = ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"]
     static let historyTables: Set<String> = ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
 
-    /// Objects that neither the layout nor Core Data itself explains. Shadow tables of an
-    /// R-tree go with their virtual table, `sqlite_stat` tables are listed as extras.
-    static func find(in schema: StoreSchema, layout: StoreLayout) -> [SchemaObject] {
+    /// Objects that neither the layout nor Core Data itself explains.
+    ///
+    /// Shadow tables go with their virtual table, `sqlite_stat` tables are listed as extras.
+    package static func find(in schema: StoreSchema, layout: StoreLayout) -> [SchemaObject] {
         let explained = systemTables.union(historyTables)
             .union(layout.tables.map(\.name)).union(layout.joinTables.map(\.name))
             .union(layout.rTrees.map(\.name))

@@ -2,7 +2,9 @@ package import DurableFiles
 package import ManagedObjectModel
 
 /// A store that was opened for reading and found to be whole: what planning and copying start
-/// from. The files themselves are never changed.
+/// from.
+///
+/// The files themselves are never changed.
 package struct SourceStore: Sendable {
     /// The original's path, symbolic links resolved.
     package let path: FilePath

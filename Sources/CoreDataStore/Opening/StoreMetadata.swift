@@ -62,6 +62,7 @@ package struct StoreMetadata: Hashable, Sendable {
     ///   - hashes: of the destination model, entity name → 32 bytes.
     ///   - identifiers: of the destination model.
     ///   - framework: to write as; it decides which keys there are (format page §9).
+    /// - Returns: metadata of the same UUID.
     package func migrated(
         hashes: VersionHashes, identifiers: [String], framework: FrameworkVersion
     ) -> StoreMetadata {

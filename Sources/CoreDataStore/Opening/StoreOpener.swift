@@ -15,6 +15,7 @@ package struct StoreOpener: Sendable {
     ///   - scratch: an existing folder of our own for the snapshot, should one be needed.
     ///   - given: the model, for a store that holds none.
     ///   - checksPages: whether to run `quick_check` over the file, which reads all of it.
+    /// - Returns: the store, whose `database` is the file to read.
     /// - Throws: `StoreError` naming what was found.
     package func open(
         _ path: FilePath, scratch: FilePath, given: Model? = nil, checksPages: Bool = true

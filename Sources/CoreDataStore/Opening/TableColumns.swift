@@ -1,4 +1,6 @@
-/// What SQLite says of the columns of ordinary tables. Virtual tables are not touched.
+/// What SQLite says of the columns of ordinary tables.
+///
+/// Virtual tables are not touched.
 struct TableColumns {
     private(set) var columns: [String: [StoreSchema.Column]] = [:]
     private(set) var rowidColumns: [String: String] = [:]

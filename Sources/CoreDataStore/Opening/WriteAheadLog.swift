@@ -22,6 +22,8 @@ package enum WriteAheadLog {
     ///   - prefix: up to 56 bytes from the start.
     ///   - length: of the whole file, in bytes.
     ///   - pageSize: of the database.
+    /// - Returns: `.hasFrames` once the first frame's salts fit the header; the frames'
+    ///   checksums are not read.
     package static func judge(prefix: [UInt8], length: Int64, pageSize: Int) -> State {
         guard length > 0 else { return .empty }
         guard length >= 32, prefix.count >= 32 else {

@@ -28,6 +28,7 @@ package struct TableProfile: Hashable, Sendable, Codable {
     /// leaves allows it; together they hold every key.
     ///
     /// - Parameter limit: bytes of a range; at least 1 is assumed.
+    /// - Returns: at least one range, by ascending keys, each with its estimated bytes.
     package func ranges(limit: Int64) -> [(range: KeyInterval, bytes: Int64)] {
         let total = bytes
         let parts = max(1, Int((total + max(1, limit) - 1) / max(1, limit)))
@@ -38,7 +39,10 @@ package struct TableProfile: Hashable, Sendable, Codable {
         var held: Int64 = 0
         for bucket in buckets {
             held += bucket.bytes
-            guard held >= share, let upper = bucket.upper else { continue }
+            // Keys of a damaged tree may be anything; a cut needs one above the last cut.
+            guard held >= share, let upper = bucket.upper, upper < PrimaryKeys.keyLimit,
+                upper >= lower ?? 0
+            else { continue }
             result.append((KeyInterval(lower: lower, upper: upper), held))
             lower = upper + 1
             held = 0

@@ -6,12 +6,19 @@ package import DurableFiles
 /// The file must be at rest: no `-wal` with content, nobody writing. Damage ends the walk with
 /// an error; it can never loop, because pages are counted.
 package struct TableProfileReader {
-    /// The most runs of leaves that a profile holds; the most leaves that are sampled.
+    /// Half of the most runs of leaves that a profile holds, and of the leaves that are sampled.
     package static let bucketLimit = 4096
 
     private struct Leaf {
         let page: Int64
         let upper: Int64?
+    }
+
+    /// Neighbouring leaves, known by their first page and their highest key.
+    private struct Run {
+        let page: Int64
+        var upper: Int64?
+        var leaves: Int64
     }
 
     private let path: FilePath
@@ -44,49 +51,55 @@ package struct TableProfileReader {
     }
 
     private func profile(rootPage: Int64, in file: borrowing OpenFile) throws -> TableProfile {
-        let leaves = try leaves(rootPage: rootPage, in: file)
-        let run = max(1, (leaves.count + Self.bucketLimit - 1) / Self.bucketLimit)
+        let runs = try runs(rootPage: rootPage, in: file)
+        let fileBytes = pageCount * Int64(pageSize)
         var buckets: [TableProfile.Bucket] = []
-        var start = 0
-        while start < leaves.count {
-            let end = min(start + run, leaves.count)
-            let sampled = try load(of: leaves[(start + end) / 2].page, in: file)
-            let count = Int64(end - start)
-            if sampled.rows > 0 {
-                buckets.append(
-                    TableProfile.Bucket(
-                        upper: leaves[end - 1].upper, bytes: sampled.bytes * count,
-                        rows: sampled.rows * count))
-            }
-            start = end
+        for run in runs {
+            let sampled = try load(of: run.page, in: file)
+            guard sampled.rows > 0 else { continue }
+            buckets.append(
+                TableProfile.Bucket(
+                    upper: run.upper, bytes: min(sampled.bytes * run.leaves, fileBytes),
+                    rows: sampled.rows * run.leaves))
         }
         return TableProfile(buckets: buckets)
     }
 
-    /// All leaves in key order, by a walk with a stack of its own.
-    private func leaves(rootPage: Int64, in file: borrowing OpenFile) throws -> [Leaf] {
-        var stack = [Leaf(page: rootPage, upper: nil)]
-        var leaves: [Leaf] = []
-        var visited: Int64 = 0
-        // The level of leaves is found by descending once: all leaves are equally deep, so the
-        // last interior level's children need not be read to be known as leaves.
+    /// Runs of leaves in key order, by a walk with a stack of its own; at most twice as many as
+    /// `bucketLimit`, however large the table.
+    private func runs(rootPage: Int64, in file: borrowing OpenFile) throws -> [Run] {
+        // All leaves are equally deep, so those of the last level need not be read to be known.
         let depth = try depth(rootPage: rootPage, in: file)
-        var levels = [0]
-        while let entry = stack.popLast(), let level = levels.popLast() {
+        var stack = [(Leaf(page: rootPage, upper: nil), 0)]
+        var runs: [Run] = []
+        var visited: Int64 = 0
+        // Leaves of a run; doubled whenever there are too many runs.
+        var length: Int64 = 1
+        while let (entry, level) = stack.popLast() {
             visited += 1
             guard visited <= pageCount else { throw damage("pages of a table form a cycle") }
-            if level == depth {
-                leaves.append(entry)
+            guard level == depth else {
+                let page = try read(entry.page, in: file)
+                let children = try children(of: page, number: entry.page, upper: entry.upper)
+                for child in children.reversed() { stack.append((child, level + 1)) }
                 continue
             }
-            let page = try read(entry.page, in: file)
-            let children = try children(of: page, number: entry.page, upper: entry.upper)
-            for child in children.reversed() {
-                stack.append(child)
-                levels.append(level + 1)
+            if let last = runs.last, last.leaves < length {
+                runs[runs.count - 1].leaves += 1
+                runs[runs.count - 1].upper = entry.upper
+                continue
             }
+            if runs.count == 2 * Self.bucketLimit {
+                runs = stride(from: 0, to: runs.count, by: 2).map { place in
+                    Run(
+                        page: runs[place].page, upper: runs[place + 1].upper,
+                        leaves: runs[place].leaves + runs[place + 1].leaves)
+                }
+                length *= 2
+            }
+            runs.append(Run(page: entry.page, upper: entry.upper, leaves: 1))
         }
-        return leaves
+        return runs
     }
 
     private func depth(rootPage: Int64, in file: borrowing OpenFile) throws -> Int {
@@ -144,7 +157,9 @@ package struct TableProfileReader {
             guard let payload = varint(page, &at), payload >= 0 else {
                 throw damage("a cell lies outside its page")
             }
-            if payload > pageSize - 35 { overflow += min(payload, 1 << 31) }
+            if payload > pageSize - 35 {
+                overflow = min(overflow + min(payload, 1 << 31), pageCount * Int64(pageSize))
+            }
         }
         return (Int64(cells), Int64(pageSize) + overflow)
     }

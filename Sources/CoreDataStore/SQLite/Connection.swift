@@ -29,9 +29,9 @@ package final class Connection {
     /// Opens a file and makes the connection safe for files of strangers.
     ///
     /// - Parameters:
-    ///   - path: of the database file.
-    ///   - named: how errors name the file, for a snapshot of an original.
+    ///   - file: the database file.
     ///   - mode: how to open it.
+    ///   - original: how errors name the file, for a snapshot of an original.
     ///   - cacheKibibytes: the page cache, in KiB; large caches do not pay (performance page).
     /// - Throws: `StoreError.inputOutput` or `.notAStore` with SQLite's reason.
     package init(
@@ -68,9 +68,12 @@ package final class Connection {
         if mode != .memory {
             let code = godwit_sqlite_harden(handle, mode == .create ? 0 : 1)
             guard code == SQLITE_OK else { throw failure(code) }
-            // An index in an order that only the app knows must not hide the rows.
-            let second = godwit_sqlite_stand_in_for_collations(handle)
-            guard second == SQLITE_OK else { throw failure(second) }
+        }
+        // An index in an order that only the app knows must not hide the rows; one that we make
+        // would have the wrong order.
+        if mode == .immutable || mode == .readWrite {
+            let code = godwit_sqlite_stand_in_for_collations(handle)
+            guard code == SQLITE_OK else { throw failure(code) }
         }
         sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 10)
         try execute("PRAGMA mmap_size = 0; PRAGMA cache_size = -\(cacheKibibytes)")
@@ -89,7 +92,7 @@ package final class Connection {
     }
 
     // Once a process, before SQLite starts; later calls are refused by SQLite and do no harm.
-    private static let isConfigured: Bool = godwit_sqlite_enable_uri() == SQLITE_OK
+    static let isConfigured: Bool = godwit_sqlite_enable_uri() == SQLITE_OK
 
     /// A `file:` name, every byte but letters, digits and a few signs escaped, so that `?`, `#`
     /// and `%` in a path mean themselves.

@@ -63,7 +63,9 @@ package final class Statement {
         sqlite3_column_double(pointer, Int32(truncatingIfNeeded: column))
     }
 
-    /// A value as text; nil for NULL. Invalid UTF-8 is repaired: for names, not for users' data.
+    /// A value as text; nil for NULL.
+    ///
+    /// Invalid UTF-8 is repaired: for names, not for users' data.
     package func text(_ column: Int) -> String? {
         guard let start = sqlite3_column_text(pointer, Int32(column)) else { return nil }
         let count = Int(sqlite3_column_bytes(pointer, Int32(column)))

@@ -1,3 +1,4 @@
+import CoreDataStore
 import DurableFiles
 import Foundation
 
@@ -19,6 +20,7 @@ enum ScratchFolder {
             try files.makeFolders(base)
             let folder = base.appending("godwit-\(UUID().uuidString)")
             try files.makeFolder(folder)
+            TemporaryFiles.use(folder)
             let result: Result
             do {
                 result = try body(folder)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CoreDataStore
 import DurableFiles
 import LocalRun
 
@@ -25,6 +26,7 @@ struct MigrateCommand: ParsableCommand {
                     + "--output")
         }
         let folder = FilePath(output)
+        TemporaryFiles.use(arguments.state.map { FilePath($0) } ?? folder.appending(".godwit"))
         var reports: [MigrationReport] = []
         var outcomes = StoreOutcomes(count: arguments.stores.count)
         try ScratchFolder.with { scratch in

@@ -32,7 +32,7 @@ struct MigrationArguments: ParsableArguments {
     var partition: [PartitionArgument] = []
 
     @Option(help: "Bytes that a chunk may hold, such as 64MiB or 65536.")
-    var chunkBytes = ByteSize(bytes: PlanOptions.standardChunkBytes)
+    var chunkBytes: ByteSize?
 
     @Option(help: "Jobs at a time; as many as there are processors without it.")
     var workers: Int?
@@ -81,9 +81,19 @@ struct MigrationArguments: ParsableArguments {
     /// - Throws: `CommandFailure` with status 64 for options that this version does not have or
     ///   that exclude each other.
     func options() throws(CommandFailure) -> PlanOptions {
-        PlanOptions(
-            strategy: try strategy.strategy(), partition: try PartitionArgument.mode(partition),
-            chunkBytes: chunkBytes.bytes, history: history, dangling: dangling,
+        var chosen = try strategy.strategy()
+        if !partition.isEmpty || chunkBytes != nil {
+            // Who says how to cut wants it cut, however small the store is.
+            guard chosen != .whole else {
+                throw .usage(
+                    "--strategy whole cuts nothing: leave out --partition and --chunk-bytes")
+            }
+            chosen = .partitioned
+        }
+        return PlanOptions(
+            strategy: chosen, partition: try PartitionArgument.mode(partition),
+            chunkBytes: chunkBytes?.bytes ?? PlanOptions.standardChunkBytes, history: history,
+            dangling: dangling,
             allowsMissingExternalData: allowMissingExternal, linksExternalData: linkExternal,
             framework: framework.map { FrameworkVersion($0) })
     }

@@ -58,6 +58,15 @@ struct RequestBuilder {
                     "\(other) and \(path) have the same file name, which is that of the result; "
                         + "migrate them one after the other into different folders")
             }
+            if let other = paths.first(where: {
+                SupportFolder.folder(ofStore: $0.lastComponent)
+                    == SupportFolder.folder(ofStore: path.lastComponent)
+            }) {
+                throw .usage(
+                    "\(other) and \(path) differ in nothing but their extension, and so their "
+                        + "results would share a folder of external data; migrate them one after "
+                        + "the other into different folders")
+            }
             paths.append(path)
         }
         return paths

@@ -7,8 +7,11 @@ struct CellSQL {
 
     /// The expression of a column that gives rows of different entities different cells.
     ///
-    /// - Parameter isWhole: whether the cells cover every row that is read, so that a single
-    ///   cell needs no condition.
+    /// - Parameters:
+    ///   - column: with its cells.
+    ///   - entities: numbers of the entities whose rows are read; a single cell that covers them
+    ///     all needs no condition.
+    /// - Returns: the expression; `NULL` for a column without cells.
     /// - Throws: `EngineError.internalError` for a default that SQL cannot write.
     func expression(_ column: FeedColumn, entities: Set<Int64>) throws(EngineError) -> String {
         guard let first = column.cells.first else { return "NULL" }
@@ -32,11 +35,16 @@ struct CellSQL {
         case .constant(let value): return try Self.literal(value)
         case .addingPrefix(let name):
             // Joining blobs gives text of the same bytes; the cast makes it a blob again.
-            return "CAST(x'01' || \(Self.column(name)) AS BLOB)"
+            let value = Self.column(name)
+            return "CASE WHEN typeof(\(value)) = 'blob' "
+                + "THEN CAST(x'01' || \(value) AS BLOB) ELSE \(value) END"
         case .removingPrefix(let name):
             let value = Self.column(name)
-            return "CASE substr(\(value), 1, 1) WHEN x'02' THEN "
-                + "\(ExternalDataFunction.name)(\(value)) ELSE substr(\(value), 2) END"
+            // What has neither prefix was there before the flag was, and stays as it is.
+            return "CASE WHEN typeof(\(value)) <> 'blob' THEN \(value) "
+                + "WHEN substr(\(value), 1, 1) = x'01' THEN substr(\(value), 2) "
+                + "WHEN substr(\(value), 1, 1) = x'02' "
+                + "THEN \(ExternalDataFunction.name)(\(value)) ELSE \(value) END"
         case .key(let name, let entity, let table, let targets):
             let moved = key(Self.column(name), entity.map(Self.column), targets)
             return existing(moved, key: Self.column(name), table: table, targets: targets)
@@ -52,8 +60,9 @@ struct CellSQL {
         Self.guarded(movedKey(key, entity, targets), key, targets)
     }
 
-    private static func guarded(_ expression: String, _ key: String, _ targets: [Target]) -> String
-    {
+    private static func guarded(
+        _ expression: String, _ key: String, _ targets: [Target]
+    ) -> String {
         let conditions = targets.keys.conditions(on: key)
         guard !conditions.isEmpty else { return expression }
         return "CASE WHEN \(conditions.joined(separator: " AND ")) THEN \(expression) END"

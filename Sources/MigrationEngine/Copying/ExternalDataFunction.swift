@@ -17,7 +17,9 @@ enum ExternalDataFunction {
         let function = DatabaseFunction(name, argumentCount: 1, pure: true) { values in
             guard let data = Data.fromDatabaseValue(values[0]) else { return nil }
             let reference = data.withUnsafeBytes { ExternalReference($0) }
-            guard case .file(let file) = reference, let folder else {
+            // What only looks like a reference is a value of its own.
+            guard case .file(let file) = reference else { return data }
+            guard let folder else {
                 throw DatabaseError(message: "a reference to external data cannot be read")
             }
             return Data(

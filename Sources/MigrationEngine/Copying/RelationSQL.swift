@@ -23,8 +23,18 @@ struct RelationSQL {
         var target = false
     }
 
+    /// What a link must have beyond two keys to be of use.
+    struct Needs {
+        /// The row of the owner.
+        var owner = false
+        /// The row of the target.
+        var target = false
+        /// The number of the target's entity.
+        var targetNumber = false
+    }
+
     /// The query, in the order of the table that holds the links.
-    func query(_ bound: Bound, ranks: Ranks = Ranks()) -> String {
+    func query(_ bound: Bound, ranks: Ranks = Ranks(), needs: Needs = Needs()) -> String {
         let ends = (owner: ownerEnd, target: targetEnd)
         let cells = CellSQL(dangling: dangling)
         let owner = cells.key(ends.owner.key, ends.owner.entity, relation.owner.targets)
@@ -36,7 +46,12 @@ struct RelationSQL {
             ranks.owner ? Self.rank(over: ends.target.key, by: ends.owner.key) : orders.owner
         let targetOrder =
             ranks.target ? Self.rank(over: ends.owner.key, by: ends.target.key) : orders.target
-        let conditions = conditions(bound, ends.owner, ends.target, owner: owner, target: target)
+        var conditions = range(bound, ends.owner, ends.target)
+        conditions += self.conditions(ends.owner, relation.owner, owner, mustExist: needs.owner)
+        conditions += self.conditions(ends.target, relation.target, target, mustExist: needs.target)
+        if needs.targetNumber, relation.target.targets.commonNumber == nil {
+            conditions.append("\(entity) IS NOT NULL")
+        }
         return "SELECT \(owner) AS o, \(target) AS t, \(entity) AS te, "
             + "\(ownerOrder) AS oo, \(targetOrder) AS tt "
             + "FROM src.\(SQLText.quoted(relation.storage.table)) s"
@@ -103,30 +118,27 @@ struct RelationSQL {
         )
     }
 
+    private func range(_ bound: Bound, _ owner: End, _ target: End) -> [String] {
+        switch bound {
+        case .row(let range): range.conditions(on: "s.rowid")
+        case .owner(let range): range.conditions(on: owner.key)
+        case .target(let range): range.conditions(on: target.key)
+        }
+    }
+
     private func conditions(
-        _ bound: Bound, _ ownerEnd: End, _ targetEnd: End, owner: String, target: String
+        _ end: End, _ told: RelationEnd, _ expression: String, mustExist: Bool
     ) -> [String] {
-        var conditions =
-            switch bound {
-            case .row(let range): range.conditions(on: "s.rowid")
-            case .owner(let range): range.conditions(on: ownerEnd.key)
-            case .target(let range): range.conditions(on: targetEnd.key)
-            }
-        for (end, told, expression) in [
-            (ownerEnd, relation.owner, owner), (targetEnd, relation.target, target),
-        ] {
+        if end.isRow {
             let kept = told.targets.filter { $0.place != nil }.map(\.sourceNumber)
-            if end.isRow {
-                conditions.append("s.Z_ENT \(CellSQL.membership(kept))")
-            } else {
-                conditions.append("\(end.key) IS NOT NULL")
-                if told.targets.commonOffset == nil || told.targets.keys != .all {
-                    conditions.append("\(expression) IS NOT NULL")
-                }
-                if dangling == .nullify {
-                    conditions.append(CellSQL.exists(end.key, told.table, told.targets))
-                }
-            }
+            return ["s.Z_ENT \(CellSQL.membership(kept))"]
+        }
+        var conditions = ["\(end.key) IS NOT NULL"]
+        if told.targets.commonOffset == nil || told.targets.keys != .all {
+            conditions.append("\(expression) IS NOT NULL")
+        }
+        if dangling == .nullify || mustExist {
+            conditions.append(CellSQL.exists(end.key, told.table, told.targets))
         }
         return conditions
     }

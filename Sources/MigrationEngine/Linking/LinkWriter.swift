@@ -30,17 +30,21 @@ struct LinkWriter {
         let query: String
         let key: String
         switch link.purpose {
-        case .target:
-            query = relation.query(.owner(chunk.keys))
+        case .target(_, let entity):
+            query = relation.query(
+                .owner(chunk.keys), needs: .init(owner: true, targetNumber: entity != nil))
             key = "o"
         case .owner:
-            query = relation.query(.target(chunk.keys))
+            query = relation.query(.target(chunk.keys), needs: .init(target: true))
             key = "t"
         case .ownerRank:
-            query = relation.query(.target(chunk.keys), ranks: .init(owner: true))
+            query = relation.query(
+                .target(chunk.keys), ranks: .init(owner: true),
+                needs: .init(owner: true, targetNumber: namesEntity(link)))
             key = "o"
         case .targetRank:
-            query = relation.query(.owner(chunk.keys), ranks: .init(target: true))
+            query = relation.query(
+                .owner(chunk.keys), ranks: .init(target: true), needs: .init(target: true))
             key = "t"
         }
         let values = filled(link).map(\.source).joined(separator: ", ")
@@ -62,6 +66,14 @@ struct LinkWriter {
             try connection.execute(
                 "UPDATE main.\(table) SET \(sets.joined(separator: ", ")) "
                     + "FROM \(schema).link l WHERE main.\(table).Z_PK = l.key")
+        }
+    }
+
+    /// Whether the links whose places are made up come with entity numbers.
+    private func namesEntity(_ link: LinkPlan) -> Bool {
+        file.plan.links.contains { other in
+            guard case .target(_, .some) = other.purpose else { return false }
+            return other.table == link.table && other.relation == link.relation
         }
     }
 

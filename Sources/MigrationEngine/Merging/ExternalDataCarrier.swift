@@ -26,7 +26,8 @@ package struct ExternalDataCarrier {
     ///   - database: the destination.
     ///   - source: the original's folder of external data.
     ///   - target: the destination's; made when there is a first file.
-    /// - Throws: `EngineError`.
+    /// - Returns: the files that were carried, their bytes, and how often a file was missing.
+    /// - Throws: `EngineError` with SQLite's or the system's reason.
     package func carry(
         layout: StoreLayout, database: FilePath, from source: FilePath, to target: FilePath
     ) throws(EngineError) -> Result {

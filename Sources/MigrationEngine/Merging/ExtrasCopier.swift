@@ -1,7 +1,9 @@
 import CoreDataStore
 
-/// Carries over what the plan keeps beside the model: the app's own tables, indexes, views and
-/// triggers, and SQLite's statistics. Nothing of it runs.
+/// Carries over what the plan keeps beside the model.
+///
+/// That is the app's own tables, indexes, views and triggers, and SQLite's statistics. Nothing
+/// of it runs.
 struct ExtrasCopier {
     let extras: [ExtraObject]
     /// The destination, with the source attached as `src`.
@@ -23,8 +25,9 @@ struct ExtrasCopier {
         }
     }
 
-    /// The statement that copies a table's rows with their rowids. Columns that SQLite computes
-    /// cannot be written and need not be.
+    /// The statement that copies a table's rows with their rowids.
+    ///
+    /// Columns that SQLite computes cannot be written and need not be.
     private func copySQL(_ table: SchemaObject) throws(StoreError) -> String {
         let name = SQLText.quoted(table.name)
         guard let columns = schema.columns[table.name] else {

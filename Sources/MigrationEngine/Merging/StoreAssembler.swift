@@ -94,6 +94,7 @@ package final class StoreAssembler {
     /// Makes the indexes of entity tables and join tables.
     ///
     /// - Parameter helpers: threads that sort beside this one.
+    /// - Throws: `EngineError` with SQLite's reason.
     package func buildIndexes(helpers: Int) throws(EngineError) {
         try EngineError.translating { try builder.setSorterThreads(helpers) }
         try IndexBuilder(connection: builder.connection).build(file.destination.indexes)
@@ -102,6 +103,7 @@ package final class StoreAssembler {
     /// Writes everything else and closes the file, marked as write-ahead logged.
     ///
     /// - Parameter destination: the model to name in metadata and model cache.
+    /// - Throws: `EngineError` with SQLite's or the system's reason.
     package func finish(_ destination: DestinationModel) throws(EngineError) {
         let connection = builder.connection
         let keepsHistory = plan.options.history == .keep && source.hasHistory

@@ -114,8 +114,9 @@ struct ChunkPlanner {
         return result
     }
 
-    /// Join rows by the order of the table that holds the links. Places in lists that have to
-    /// be made up need whole lists, so such a feed is one chunk.
+    /// Join rows by the order of the table that holds the links.
+    ///
+    /// Places in lists that have to be made up need whole lists, so such a feed is one chunk.
     private func ranges(of feed: JoinFeed, in join: JoinPlan) -> [(KeyRange, Int64)] {
         let storage = feed.relation.storage
         let table = storage.table

@@ -96,6 +96,8 @@ struct PlanContext {
     ///   - entity: of the source.
     ///   - isValid: whether objects that become this destination entity count; others are
     ///     dropped from the links in question.
+    /// - Returns: one for every such entity that the source numbers; its place is nil where the
+    ///   objects are dropped.
     func targets(
         ofSource entity: String, where isValid: (EntityMapping) -> Bool
     ) -> [Target] {

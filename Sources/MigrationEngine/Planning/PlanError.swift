@@ -1,4 +1,6 @@
-/// Why no plan can be made. Nothing has been written when this is thrown.
+/// Why no plan can be made.
+///
+/// Nothing has been written when this is thrown.
 package enum PlanError: Error, Hashable, Sendable {
     /// The mapping cannot be carried out on this layout; the text names the property.
     case unsupported(String)

@@ -15,6 +15,7 @@ package enum Planner {
     ///   - inference: the mapping with what it asks of the data.
     ///   - facts: of the store.
     ///   - options: what the user chose.
+    /// - Returns: the plan, which every stage carries out.
     /// - Throws: `PlanError.refused` with every broken requirement, `.unsupported`,
     ///   `.keyOverflow`.
     package static func plan(

@@ -57,7 +57,9 @@ package struct JoinFeed: Hashable, Sendable, Codable {
     package var isArithmetic: Bool
 }
 
-/// How a join table of the destination is filled. Owners are the objects of the naming side.
+/// How a join table of the destination is filled.
+///
+/// Owners are the objects of the naming side.
 package struct JoinPlan: Hashable, Sendable, Codable {
     package var table: String
     package var ownerColumn: String

@@ -8,22 +8,29 @@ struct RelationPlanner {
     let context: PlanContext
 
     /// The source relations that feed a destination relationship, seen from its own side; more
-    /// than one where entities that come together had relationships of their own.
+    /// than one where entities that come together had relationships of their own, and where some
+    /// of them had one side of the pair alone.
     ///
     /// - Parameter key: the destination relationship by the entity that declares it.
+    /// - Returns: none where neither it nor its inverse has a source.
     func relations(feeding key: PropertyKey) -> [SourceRelation] {
         let own = sources(of: key)
-        if !own.isEmpty {
-            return own.map { relation(sourceKey: $0, destination: key) }
+        let relations = own.map { relation(sourceKey: $0, destination: key) }
+        guard let inverse = inverseKey(of: key) else { return relations }
+        // Links that this side's sources tell already are not taken from the inverse again.
+        let others = sources(of: inverse).filter { other in
+            !own.contains { $0 == inverseKey(of: other, in: context.source.model) }
         }
-        // Nothing maps to this side; the inverse may have a source.
-        guard let inverse = inverseKey(of: key) else { return [] }
-        return sources(of: inverse).map { relation(sourceKey: $0, destination: inverse).flipped }
+        return relations
+            + others.map { relation(sourceKey: $0, destination: inverse).flipped }
     }
 
     /// The inverse of a destination relationship, by the entity that declares it.
     func inverseKey(of key: PropertyKey) -> PropertyKey? {
-        let model = context.destination.model
+        inverseKey(of: key, in: context.destination.model)
+    }
+
+    private func inverseKey(of key: PropertyKey, in model: Model) -> PropertyKey? {
         guard let relationship = model.relationship(key.property, of: key.entity)?.relationship,
             let (owner, inverse) = model.inverse(of: relationship)
         else { return nil }

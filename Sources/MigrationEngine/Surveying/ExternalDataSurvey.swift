@@ -42,11 +42,16 @@ struct ExternalDataSurvey {
     }
 
     /// Calls the body with the name of every file that a value refers to.
+    ///
+    /// - Parameter chosen: the columns to look at, by table and name; nil for all that allow
+    ///   external storage.
     static func references(
-        in layout: StoreLayout, _ connection: Connection, _ body: (String) throws -> Void
+        in layout: StoreLayout, _ connection: Connection, only chosen: Set<String>? = nil,
+        _ body: (String) throws -> Void
     ) throws {
         for table in layout.tables {
-            for column in table.columns where column.isExternal {
+            for column in table.columns
+            where column.isExternal && chosen?.contains("\(table.name).\(column.name)") != false {
                 let name = SQLText.quoted(column.name)
                 // SQLite knows a blob's length without reading it.
                 let values = try connection.prepare(

@@ -2,8 +2,9 @@ import CoreDataStore
 import DurableFiles
 import GRDB
 
-/// Finds out which objects of the schema that no model explains still fit the destination, by
-/// making them in an empty one in memory. Nothing of them ever runs.
+/// Finds out which objects of the schema that no model explains still fit the destination.
+///
+/// They are made in an empty one in memory. Nothing of them ever runs.
 struct ExtraObjectTrial {
     let store: SourceStore
     let destination: StoreLayout

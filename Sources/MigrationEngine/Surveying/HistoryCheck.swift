@@ -13,9 +13,9 @@ package enum HistoryCheck {
         var names: [String] = []
         let list = try source.prepare("SELECT DISTINCT ZENTITY FROM ACHANGE ORDER BY 1")
         while try list.step() {
-            let number = Int(list.integer(0))
-            guard layout.entityOrder.indices.contains(number - 1) else { continue }
-            let name = layout.entityOrder[number - 1]
+            let number = list.integer(0)
+            guard number >= 1, number <= Int64(layout.entityOrder.count) else { continue }
+            let name = layout.entityOrder[Int(number) - 1]
             let isSame = mapping.entityMappings.contains {
                 $0.source == name && $0.kind == .copy
             }

@@ -6,6 +6,7 @@ import MappingModel
 struct RequirementCount {
     let layout: StoreLayout
     let mapping: Mapping
+    let dangling: DanglingPolicy
     let connection: Connection
 
     /// - Returns: the count that `DataRequirement` documents for the requirement.
@@ -66,13 +67,23 @@ struct RequirementCount {
     }
 
     /// Links of objects of exactly one entity: owner `o`, target `t`, in source keys.
-    private func links(_ property: PropertyReference) -> String? {
+    ///
+    /// - Parameters:
+    ///   - property: a relationship of the entity.
+    ///   - countsMissing: whether links of owners that are gone count, if they are kept.
+    /// - Returns: nil for a relationship that the layout does not have.
+    private func links(_ property: PropertyReference, countsMissing: Bool = false) -> String? {
         guard
             let owner = layout.model.relationship(property.property, of: property.entity)?.owner,
             let number = layout.number(of: property.entity),
             let table = layout.table(of: property.entity)?.name
         else { return nil }
-        let own = "JOIN \(SQLText.quoted(table)) e ON e.Z_PK = o AND e.Z_ENT = \(number)"
+        let name = SQLText.quoted(table)
+        let own =
+            countsMissing && dangling == .keep
+            ? "LEFT JOIN \(name) e ON e.Z_PK = o WHERE t IS NOT NULL AND o IS NOT NULL "
+                + "AND ifnull(e.Z_ENT, \(number)) = \(number)"
+            : "JOIN \(name) e ON e.Z_PK = o AND e.Z_ENT = \(number)"
         switch layout.storage(of: PropertyKey(owner.name, property.property)) {
         case .ownerColumn(let table, let key, _, _):
             return "SELECT Z_PK AS o, \(SQLText.quoted(key)) AS t FROM \(SQLText.quoted(table)) "
@@ -87,6 +98,8 @@ struct RequirementCount {
     }
 
     /// Objects that more than one link leads to, over all sources of a destination relationship.
+    ///
+    /// Their rows hold the links: what is not there cannot get two.
     private func sharedTargets(_ property: PropertyReference) -> String? {
         guard
             let owner = destinationModel.relationship(property.property, of: property.entity)?
@@ -101,12 +114,16 @@ struct RequirementCount {
                 })?.source,
                 let target = layout.model.relationship(name, of: from)?.relationship.destination,
                 let table = layout.table(of: target)?.name,
-                let links = links(PropertyReference(entity: from, property: name))
+                let links = links(
+                    PropertyReference(entity: from, property: name), countsMissing: true)
             else { continue }
-            parts.append("SELECT \(SQLText.text(table)) AS place, t FROM (\(links))")
+            let owner = layout.table(of: from)?.name ?? ""
+            parts.append(
+                "SELECT \(SQLText.text(table)) AS place, t, \(SQLText.text(owner)) AS source, o "
+                    + "FROM (\(links)) WHERE t IN (SELECT Z_PK FROM \(SQLText.quoted(table)))")
         }
         guard !parts.isEmpty else { return nil }
-        return "SELECT count(*) FROM (SELECT 1 FROM (\(parts.joined(separator: " UNION ALL "))) "
+        return "SELECT count(*) FROM (SELECT 1 FROM (\(parts.joined(separator: " UNION "))) "
             + "GROUP BY place, t HAVING count(*) > 1)"
     }
 

@@ -25,6 +25,7 @@ package struct StoreSurvey {
     /// - Parameters:
     ///   - options: for the partition mode.
     ///   - route: where the file of a routing pass goes, by its number.
+    /// - Returns: what planning needs to know of the store's data.
     /// - Throws: `EngineError` for a store whose rows do not fit its model.
     package func facts(
         options: PlanOptions, route: (Int) -> FilePath
@@ -41,7 +42,8 @@ package struct StoreSurvey {
             facts.externalFiles = external.present
             facts.missingExternalFiles = external.missing
             let counter = RequirementCount(
-                layout: store.layout, mapping: inference.mapping, connection: connection,
+                layout: store.layout, mapping: inference.mapping, dangling: options.dangling,
+                connection: connection,
                 destinationModel: destination.model)
             facts.broken = try inference.requirements.map { try counter.count($0) }
             facts.extras = try ExtraObjectTrial(store: store, destination: destination).outcomes()

@@ -127,8 +127,8 @@ struct CellReader {
     }
 
     private func addedPrefix(_ rule: CellRule, _ row: RawRow, _ key: RowKey) -> CellDigest {
-        guard row.cell(rule.column).storageClass != 5 else {
-            return CellReader.null(rule.seed, key)
+        guard row.cell(rule.column).storageClass == 4 else {
+            return CellReader.stored(row, rule.column, rule.seed, key)
         }
         var hash = StreamingHash(rule.seed, key)
         withUnsafeBytes(of: ExternalReference.inlinePrefix) { hash.update($0) }
@@ -139,15 +139,16 @@ struct CellReader {
     private func removedPrefix(
         _ rule: CellRule, _ row: RawRow, _ key: RowKey
     ) throws(StoreError) -> CellDigest? {
-        guard row.cell(rule.column).storageClass != 5 else {
-            return CellReader.null(rule.seed, key)
-        }
-        let bytes = row.cell(rule.column).bytes
-        if bytes.first != ExternalReference.filePrefix {
-            let value = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
+        let cell = row.cell(rule.column)
+        let name: String
+        switch cell.storageClass == 4 ? ExternalReference(cell.bytes) : .malformed {
+        case .inline:
+            let value = UnsafeRawBufferPointer(rebasing: cell.bytes.dropFirst())
             return CellDigest(ContentHash.bytes(rule.seed, key, storageClass: 4, value))
+        case .file(let found): name = found
+        // A value that never had a prefix is what it is.
+        case .malformed: return CellReader.stored(row, rule.column, rule.seed, key)
         }
-        guard case .file(let name) = ExternalReference(bytes) else { return nil }
         var hash = StreamingHash(rule.seed, key)
         let path = externalData.appending(name)
         guard try FilePieces.ifPresent(path, each: { hash.update($0) }) else { return nil }

@@ -81,15 +81,19 @@ struct LinkPlace {
         targetEntity = relationship.destination
         isRequired = !relationship.isOptional && !relationship.isToMany
         let own = LinkPlace.feeds(of: key, scope: scope)
-        if own.isEmpty, let inverse = layout.inverseKey(of: key) {
-            feeds = LinkPlace.feeds(of: inverse, scope: scope).map { feed in
+        // Each source of the inverse whose other side is not among the own ones adds its links.
+        let known = Set(own.map(\.key))
+        let inverse = layout.inverseKey(of: key)
+        let others = inverse.map { LinkPlace.feeds(of: $0, scope: scope) } ?? []
+        feeds =
+            own
+            + others.filter { feed in
+                !(scope.source.inverseKey(of: feed.key).map(known.contains) ?? false)
+            }.map { feed in
                 LinkFeed(
                     key: feed.key, storage: feed.storage.flipped, owner: feed.target,
                     target: feed.owner, isRequired: false)
             }
-        } else {
-            feeds = own
-        }
         keepsOwnerOrder =
             storage.ownerOrder != nil && feeds.allSatisfy { $0.storage.ownerOrder != nil }
         keepsTargetOrder =

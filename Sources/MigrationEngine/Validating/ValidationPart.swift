@@ -21,6 +21,8 @@ package enum ValidationPart: Hashable, Sendable, Codable {
     case relationships
     /// References of a destination table to files of external data.
     case externalData(table: String, keys: KeyRange)
+    /// Tables that no model explains: the app's own, and persistent history.
+    case keptTables
     /// SQLite's own check of all pages.
     case pages
     /// Header, schema, system tables, metadata, model cache.

@@ -36,7 +36,9 @@ package struct Validator: Sendable {
     package func parts(
         sourceRanges: [String: [KeyRange]] = [:], destinationRanges: [String: [KeyRange]] = [:]
     ) -> [ValidationPart] {
-        var parts: [ValidationPart] = [.pages, .file, .relationships]
+        var parts: [ValidationPart] = [
+            .pages, .file, .relationships, .keptTables,
+        ]
         let layout = scope.destination
         for table in layout.tables {
             let ranges = destinationRanges[table.name] ?? [.all]
@@ -98,6 +100,14 @@ package struct Validator: Sendable {
             let check = ExternalDataCheck(
                 files: files, allowsMissing: scope.allowsMissingExternalData)
             return try check.run(found, keys: keys, connection: openDestination())
+        case .keptTables:
+            let found = try KeptTablesCheck(
+                scope: scope, files: files, connection: openDestination()
+            ).run()
+            var result = PartialResult()
+            result.findings["kept tables"] = found.findings
+            result.notes = found.notes
+            return result
         case .pages: return try pages()
         case .file: return try file()
         }

@@ -17,7 +17,9 @@ struct CaseFigures: Sendable {
         if !before.isWhole { count("with links to nothing") }
         if plan.chunks.count > plan.feeds.count + plan.joins.count { count("with cut tables") }
         if plan.feeds.contains(where: { $0.offset > 0 }) { count("with moved keys") }
-        if Set(plan.feeds.map(\.sourceTable)).count < plan.feeds.count { count("with split tables") }
+        if Set(plan.feeds.map(\.sourceTable)).count < plan.feeds.count {
+            count("with split tables")
+        }
         if !plan.links.isEmpty { count("with link plans") }
         for link in plan.links {
             switch link.purpose {
@@ -30,7 +32,9 @@ struct CaseFigures: Sendable {
         let feeds = plan.joins.flatMap(\.feeds)
         if !feeds.isEmpty { count("with join feeds") }
         if feeds.contains(where: { !$0.isArithmetic }) { count("with joins looked up") }
-        if plan.joins.contains(where: { $0.feeds.count > 1 }) { count("with joins of several sources") }
+        if plan.joins.contains(where: { $0.feeds.count > 1 }) {
+            count("with joins of several sources")
+        }
         if plan.joins.contains(where: \.isReflexive) { count("with reflexive joins") }
         if plan.joins.contains(where: { $0.ownerOrder != nil || $0.targetOrder != nil }) {
             count("with ordered joins")

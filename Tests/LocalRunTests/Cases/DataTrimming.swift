@@ -42,7 +42,8 @@ struct DataTrimming {
     ) -> [(PropertyKey, PlainLink)] {
         let property: PropertyReference
         switch requirement {
-        case .atMostOne(let source, _), .distinctTargets(let source, _), .noTargets(let source, _, _):
+        case .atMostOne(let source, _), .distinctTargets(let source, _),
+            .noTargets(let source, _, _):
             property = source
         case .noObjects, .noMissingValue, .linkCount, .unique: return []
         }

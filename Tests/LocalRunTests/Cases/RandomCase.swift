@@ -172,7 +172,8 @@ struct RandomCase {
                 }.map { PropertyKey(entity.name, $0.name) }
             }
             let identifiers = found.filter { $0.property == "uid" }
-            let list = identifiers.isEmpty || Int.random(in: 0..<4, using: &random) == 0
+            let list =
+                identifiers.isEmpty || Int.random(in: 0..<4, using: &random) == 0
                 ? found : identifiers
             if let key = list.randomElement(using: &random) { keys.append(key) }
         }

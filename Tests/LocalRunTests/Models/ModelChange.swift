@@ -49,7 +49,7 @@ enum ModelMutation {
             changes.insert(change)
         }
         random = draft.random
-        return (try draft.model(), changes)
+        return (try draft.model(), changes.union(draft.made))
     }
 }
 

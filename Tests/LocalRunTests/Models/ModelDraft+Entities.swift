@@ -63,8 +63,9 @@ extension ModelDraft {
         for index in chosen { entities[index].parent = parent.name }
         entities.append(parent)
         // Often so that what the children have in common comes together.
-        if chance(2) { _ = mergeRelationships(below: entities.count - 1) }
-        if chance(2) { _ = mergeAttributes(below: entities.count - 1) }
+        let place = entities.count - 1
+        if !chance(4), mergeRelationships(below: place) { made.insert(.mergeRelationships) }
+        if !chance(4), mergeAttributes(below: place) { made.insert(.mergeAttributes) }
         return true
     }
 

@@ -135,15 +135,40 @@ extension ModelDraft {
         let children = entities.indices.filter { entities[$0].parent == entities[parent].name }
             .shuffled(using: &random)
         guard children.count > 1 else { return false }
-        let pairs = entities[children[0]].relationships.flatMap { one in
+        var pairs = entities[children[0]].relationships.flatMap { one in
             entities[children[1]].relationships.map { (one, $0) }
         }.shuffled(using: &random)
+        // Join tables of several sources are rare otherwise.
+        if chance(2), let many = pairs.firstIndex(where: { isManyToMany($0) && isManyToMany($1) }) {
+            pairs.insert(pairs.remove(at: many), at: 0)
+        }
         for (one, two) in pairs {
+            joinDestinations(one, two)
             guard let target = commonDestination(one, two) else { continue }
             merge(one, of: children[0], two, of: children[1], parent: parent, target: target)
             return true
         }
         return false
+    }
+
+    private func isManyToMany(_ relationship: Relationship) -> Bool {
+        guard relationship.isToMany, let target = index(of: relationship.destination) else {
+            return false
+        }
+        let inverse = entities[target].relationships.first { $0.name == relationship.inverse }
+        return inverse?.isToMany ?? false
+    }
+
+    /// Puts the trees that two relationships lead to under one parent.
+    private mutating func joinDestinations(_ one: Relationship, _ two: Relationship) {
+        guard let left = index(of: one.destination), let right = index(of: two.destination),
+            let first = ancestry(of: left).last, let second = ancestry(of: right).last,
+            first != second, chance(2)
+        else { return }
+        let parent = Entity(name: freshName("Joined"), isAbstract: true)
+        entities[first].parent = parent.name
+        entities[second].parent = parent.name
+        entities.append(parent)
     }
 
     /// The nearest entity that both lead to, if the one's inverse is like the other's.

@@ -11,6 +11,8 @@ struct ModelDraft {
 
     var entities: [Entity]
     var random: SeededGenerator
+    /// Changes that came along with others.
+    var made: Set<ModelChange> = []
     private var names = 0
 
     init(_ model: Model, random: SeededGenerator) {

@@ -65,7 +65,8 @@ struct PlainMigration {
         var attributes: [String: PlainValue] = [:]
         for attribute in entityMapping.attributes {
             switch attribute.value {
-            case .source(let name): attributes[attribute.destination] = source.value(name, of: object)
+            case .source(let name):
+                attributes[attribute.destination] = source.value(name, of: object)
             case .sourceOrDefault(let name, let value):
                 let before = source.value(name, of: object)
                 attributes[attribute.destination] = before == .null ? PlainValue(value) : before
@@ -173,9 +174,12 @@ extension PlainMigration {
             entityMapping.destination.map { model.isKind($0, of: relationship.destination) }
                 ?? false
         }
-        let isTold = lefts.count == 1 && rights.count == 1
-        for case let left? in lefts {
-            for case let right? in rights {
+        // A to-one may have to name its target's entity, too.
+        let inverseNow = model.inverse(of: relationship)?.relationship
+        let isTold =
+            isOne(rights, named: names(relationship)) && isOne(lefts, named: names(inverseNow))
+        for left in lefts.compactMap(\.key) {
+            for right in rights.compactMap(\.key) {
                 let made = PlainLink(owner: left, target: right)
                 let turned = isTurned ? made.turned : made
                 links.possible.insert(turned)
@@ -184,20 +188,33 @@ extension PlainMigration {
         }
     }
 
-    /// Where an object can be in the destination: nil for nowhere, several where its entity is
-    /// not known and counts.
+    /// Where a missing object can be in the destination, and as what; no key for nowhere.
+    private struct Option: Hashable {
+        var key: Int64?
+        var entity: String?
+    }
+
+    private func names(_ relationship: Relationship?) -> Bool {
+        relationship.map { !$0.isToMany && !model.children(of: $0.destination).isEmpty } ?? false
+    }
+
+    private func isOne(_ options: Set<Option>, named: Bool) -> Bool {
+        named ? options.count == 1 : Set(options.map(\.key)).count == 1
+    }
+
+    /// Several where the object's entity is not known and counts.
     private func options(
         _ key: Int64, _ entity: String?, below top: String,
         where isValid: (EntityMapping) -> Bool
-    ) -> Set<Int64?> {
+    ) -> Set<Option> {
         // Beyond its table's keys a reference would lead to objects of another table.
         let entities = entity.map { [$0] } ?? source.model.family(of: top).map(\.name)
         return Set(
             entities.map { name in
-                guard let entityMapping = bySource[name], isValid(entityMapping) else {
-                    return nil
-                }
-                return staysApart(key, of: name) ? moved(key, of: name) : nil
+                guard let entityMapping = bySource[name], isValid(entityMapping),
+                    staysApart(key, of: name)
+                else { return Option() }
+                return Option(key: moved(key, of: name), entity: entityMapping.destination)
             })
     }
 

@@ -30,8 +30,9 @@ struct PlainOrder: Hashable {
 /// The links of one relationship, seen from its owners.
 typealias PlainRelation = [PlainLink: PlainOrder]
 
-/// A store that was read row by row into plain values, by the format page alone. Column names
-/// come from the layout, everything else from the file.
+/// A store that was read row by row into plain values, by the format page alone.
+///
+/// Column names come from the layout, everything else from the file.
 struct PlainStore {
     let model: Model
     let layout: StoreLayout
@@ -233,7 +234,8 @@ extension PlainStore {
                 let holder: String
                 switch column.role {
                 case .hiddenKey, .hiddenOrder:
-                    holder = model.relationship(key.property, of: key.entity)?.relationship
+                    holder =
+                        model.relationship(key.property, of: key.entity)?.relationship
                         .destination ?? key.entity
                 case .attribute, .toOne, .toOneEntity, .order: holder = key.entity
                 }

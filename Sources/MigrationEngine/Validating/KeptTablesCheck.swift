@@ -1,0 +1,81 @@
+import CoreDataStore
+import MappingModel
+
+/// Compares tables that no model explains: the app's own, and persistent history.
+///
+/// Rows are held against each other as sets by SQL, and counted: the numbers of rows are what
+/// SQLite can sort outside memory, whatever they are.
+struct KeptTablesCheck {
+    let scope: ValidationScope
+    let files: ValidationFiles
+    /// The destination; the source is attached as `origin`.
+    let connection: Connection
+
+    private static let history = ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
+
+    /// What differs and what is not there, in words.
+    func run() throws(StoreError) -> (findings: [String], notes: [String]) {
+        let schema = try StoreSchema.read(connection)
+        try connection.attachImmutable(files.source, as: "origin")
+        let source = try Connection(path: files.source, mode: .immutable)
+        let original = try StoreSchema.read(source)
+        try source.close()
+        var findings: [String] = []
+        var notes: [String] = []
+        for object in SchemaExtras.find(in: original, layout: scope.source)
+        where object.kind == .table && !object.name.hasPrefix("sqlite_") {
+            guard schema.object(.table, object.name) != nil else {
+                notes.append("table \(object.name) is not in the destination")
+                continue
+            }
+            let name = SQLText.quoted(object.name)
+            try compare(
+                object.name, expected: "SELECT * FROM origin.\(name)",
+                actual: "SELECT * FROM main.\(name)", &findings)
+        }
+        for name in Self.history where original.hasTable(name) {
+            guard schema.hasTable(name) else {
+                notes.append("history table \(name) is not in the destination")
+                continue
+            }
+            let columns = (original.columns[name] ?? []).map(\.name)
+            let list = columns.map(SQLText.quoted).joined(separator: ", ")
+            let values = columns.map { moved($0, in: name) }.joined(separator: ", ")
+            try compare(
+                name, expected: "SELECT \(values) FROM origin.\(name)",
+                actual: "SELECT \(list) FROM main.\(name)", &findings)
+        }
+        try connection.detach("origin")
+        return (findings, notes)
+    }
+
+    private func compare(
+        _ table: String, expected: String, actual: String, _ findings: inout [String]
+    ) throws(StoreError) {
+        let difference = try connection.integer(
+            "SELECT (SELECT count(*) FROM (\(expected) EXCEPT \(actual))) "
+                + "+ (SELECT count(*) FROM (\(actual) EXCEPT \(expected))) "
+                + "+ abs((SELECT count(*) FROM (\(expected))) - (SELECT count(*) FROM (\(actual))))"
+        )
+        if let difference, difference > 0 {
+            findings.append("table \(table): \(difference) rows differ")
+        }
+    }
+
+    /// What a history column must become: numbers and keys of entities follow them.
+    private func moved(_ column: String, in table: String) -> String {
+        let name = SQLText.quoted(column)
+        guard table == "ACHANGE", column == "ZENTITY" || column == "ZENTITYPK" else { return name }
+        var cases = ""
+        for mapping in scope.mapping.entityMappings {
+            guard let from = mapping.source, let number = scope.source.number(of: from),
+                let fate = scope.fate(of: mapping)
+            else { continue }
+            cases +=
+                column == "ZENTITY"
+                ? " WHEN \(number) THEN \(fate.number)"
+                : " WHEN \(number) THEN \(name) + \(fate.offset)"
+        }
+        return cases.isEmpty ? name : "CASE ZENTITY\(cases) ELSE \(name) END"
+    }
+}
