@@ -96,6 +96,13 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["ManagedObjectModel"], path: "Tests/TestSupport",
             swiftSettings: settings),
+        // Faults that validation must catch.
+        .target(
+            name: "FaultSupport",
+            dependencies: [
+                "MigrationEngine", "CoreDataStore", "ManagedObjectModel", "DurableFiles",
+                "TestSupport",
+            ], path: "Tests/FaultSupport", swiftSettings: settings),
         tests("ManagedObjectModelTests", ["ManagedObjectModel", "TestSupport", grdb]),
         tests("MappingModelTests", ["MappingModel", "ManagedObjectModel", "TestSupport"]),
         tests(
@@ -113,13 +120,14 @@ let package = Package(
             "MigrationEngineTests",
             [
                 "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
-                "DurableFiles", "Jobs", "StoreForge", "TestSupport",
+                "DurableFiles", "Jobs", "StoreForge", "FaultSupport", "TestSupport",
             ]),
         tests(
             "LocalRunTests",
             [
                 "LocalRun", "GodwitCommands", "StoreForge", "MigrationEngine", "CoreDataStore",
-                "MappingModel", "ManagedObjectModel", "DurableFiles", "TestSupport", grdb,
+                "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs", "FaultSupport",
+                "TestSupport", grdb,
             ]),
         // These run the built program, too.
         tests(

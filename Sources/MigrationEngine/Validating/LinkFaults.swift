@@ -66,8 +66,10 @@ struct LinkFaults {
     /// Places in lists that are missing, and lists in which two objects share one.
     ///
     /// `holder`: the column that tells in which one.
+    /// `allowsStrays`: whether an object may have a place without being in a list, as one that
+    /// came with its place may.
     func disorder(
-        table: String, holder: String, order: String
+        table: String, holder: String, order: String, allowsStrays: Bool
     ) throws(StoreError) -> Int64 {
         let (table, holder) = (SQLText.quoted(table), SQLText.quoted(holder))
         let order = SQLText.quoted(order)
@@ -77,7 +79,10 @@ struct LinkFaults {
         let shared = try count(
             "SELECT count(*) FROM (SELECT 1 FROM \(table) WHERE \(holder) IS NOT NULL "
                 + "AND \(order) IS NOT NULL GROUP BY \(holder), \(order) HAVING count(*) > 1)")
-        return missing + shared
+        guard !allowsStrays else { return missing + shared }
+        let strays = try count(
+            "SELECT count(*) FROM \(table) WHERE \(holder) IS NULL AND \(order) IS NOT NULL")
+        return missing + shared + strays
     }
 
     private func family(of entity: String) -> String {

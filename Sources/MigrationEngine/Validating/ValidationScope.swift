@@ -114,7 +114,7 @@ extension ValidationScope {
 
 extension StoreLayout {
     /// The numbers of an entity and of all that inherit from it.
-    func familyNumbers(of entity: String) -> [Int64] {
+    package func familyNumbers(of entity: String) -> [Int64] {
         model.family(of: entity).compactMap { number(of: $0.name).map(Int64.init) }
     }
 
@@ -122,7 +122,7 @@ extension StoreLayout {
     func table(named name: String) -> TableLayout? { tables.first { $0.name == name } }
 
     /// Whether rows of an entity use a column.
-    func uses(_ column: ColumnLayout, by entity: String) -> Bool {
+    package func uses(_ column: ColumnLayout, by entity: String) -> Bool {
         switch column.role {
         case .attribute(let key), .toOne(let key), .toOneEntity(let key), .order(let key):
             return model.isKind(entity, of: key.entity)

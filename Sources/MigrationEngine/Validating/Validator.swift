@@ -247,13 +247,15 @@ extension Validator {
             if let order = place.storage.ownerOrder, !place.keepsOwnerOrder {
                 let count = try destination.disorder(
                     table: place.storage.table, holder: place.storage.target.keyColumn,
-                    order: order)
+                    order: order,
+                    allowsStrays: place.feeds.contains { $0.storage.ownerOrder != nil })
                 result.add(fault, destination: count)
             }
             if let order = place.storage.targetOrder, !place.keepsTargetOrder {
                 let count = try destination.disorder(
                     table: place.storage.table, holder: place.storage.owner.keyColumn,
-                    order: order)
+                    order: order,
+                    allowsStrays: place.feeds.contains { $0.storage.targetOrder != nil })
                 result.add(fault, destination: count)
             }
         }

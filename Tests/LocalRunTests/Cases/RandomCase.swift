@@ -64,15 +64,18 @@ struct RandomCase {
         return try Model(entities: entities, versionIdentifiers: model.versionIdentifiers)
     }
 
-    /// Forges, migrates, and compares.
-    func run(in folder: FilePath) throws -> Verdict {
-        var random = random
+    /// A forged store and what is to be done with it.
+    struct Prepared {
+        let request: MigrationRequest
         let inference: Inference
-        do throws(InferenceError) {
-            inference = try Inference(from: source, to: destination)
-        } catch {
-            return .refused(error.refusals.first.map { "\($0.rule)" } ?? "inference")
-        }
+    }
+
+    /// Forges a store.
+    ///
+    /// - Throws: `InferenceError` where the models cannot be migrated.
+    func prepare(in folder: FilePath) throws -> Prepared {
+        var random = random
+        let inference = try Inference(from: source, to: destination)
         let original = folder.appending("Original.sqlite")
         let recipe = recipe(for: inference, using: &random)
         _ = try Forge(recipe).write(to: original)
@@ -89,9 +92,21 @@ struct RandomCase {
             state: folder.appending("state"),
             destination: .model(try DestinationModel(model: destination)), options: options,
             slots: Int.random(in: 1...2, using: &random))
+        return Prepared(request: request, inference: inference)
+    }
+
+    /// Forges, migrates, and compares.
+    func run(in folder: FilePath) throws -> Verdict {
+        let prepared: Prepared
+        do {
+            prepared = try prepare(in: folder)
+        } catch let error as InferenceError {
+            return .refused(error.refusals.first.map { "\($0.rule)" } ?? "inference")
+        }
+        let request = prepared.request
         do throws(RunError) {
             let outcome = try LocalMigration(request, clock: { 0 }).run()
-            return try compare(outcome, request, inference)
+            return try compare(outcome, request, prepared.inference)
         } catch {
             if case .plan(.refused(let texts)) = error {
                 let rule = texts.first?.split(separator: "(rule: ").last?.prefix { $0 != ")" }

@@ -1,28 +1,32 @@
-import CoreDataStore
-import DurableFiles
+package import CoreDataStore
+package import DurableFiles
 import ManagedObjectModel
+import MigrationEngine
 import TestSupport
 
-@testable import MigrationEngine
-
-/// One way to spoil a finished destination, at a place that a seed chooses.
-struct SeededFault: Sendable, CustomStringConvertible {
+/// One way to spoil a destination or a part of one, at a place that a seed chooses.
+package struct SeededFault: Sendable, CustomStringConvertible {
     /// What it does, in a few words.
-    let name: String
+    package let name: String
     /// Spoils the file; false where the store has nothing that it could spoil.
-    let body: @Sendable (FaultSite) throws -> Bool
+    package let body: @Sendable (FaultSite) throws -> Bool
 
-    var description: String { name }
+    package init(name: String, body: @escaping @Sendable (FaultSite) throws -> Bool) {
+        self.name = name
+        self.body = body
+    }
 
-    /// Every fault that validation must catch.
-    static let all = valueFaults + rowFaults + linkFaults + schemaFaults + fileFaults
+    package var description: String { name }
 
-    /// Spoils a store.
+    /// Every fault of a finished store that validation must catch.
+    package static let all = valueFaults + rowFaults + linkFaults + schemaFaults + fileFaults
+
+    /// Spoils a store, or a file that holds some of its tables.
     ///
     /// The store must have no links to objects that are gone: faults may hide behind those.
     ///
     /// - Returns: whether it did; the file is as before where it did not.
-    func apply(to path: FilePath, layout: StoreLayout, seed: UInt64) throws -> Bool {
+    package func apply(to path: FilePath, layout: StoreLayout, seed: UInt64) throws -> Bool {
         let site = try FaultSite(path: path, layout: layout, seed: seed)
         let isDone = try body(site)
         try site.close()
@@ -31,17 +35,28 @@ struct SeededFault: Sendable, CustomStringConvertible {
 }
 
 /// The store that a fault is put into, with the random choices.
-final class FaultSite {
-    let path: FilePath
-    let layout: StoreLayout
-    private(set) var connection: Connection
+package final class FaultSite {
+    private let path: FilePath
+    package let layout: StoreLayout
+    package private(set) var connection: Connection
     private var generator: SeededGenerator
+    /// Names of the tables that are in the file: a shard holds one of the layout's.
+    private let present: Set<String>
+
+    /// The entity tables of the file.
+    package var tables: [TableLayout] { layout.tables.filter { present.contains($0.name) } }
+    /// The join tables of the file.
+    package var joinTables: [JoinTableLayout] {
+        layout.joinTables.filter { present.contains($0.name) }
+    }
 
     init(path: FilePath, layout: StoreLayout, seed: UInt64) throws {
         self.path = path
         self.layout = layout
         generator = SeededGenerator(seed: seed)
         connection = try Connection(path: path, mode: .create)
+        present = Set(
+            try connection.texts("SELECT name FROM sqlite_master WHERE type = 'table'"))
     }
 
     /// Opens the file anew, so that SQLite reads the schema again.
@@ -57,12 +72,12 @@ final class FaultSite {
     }
 
     /// The elements in a random order.
-    func shuffled<Element>(_ elements: [Element]) -> [Element] {
+    package func shuffled<Element>(_ elements: [Element]) -> [Element] {
         elements.shuffled(using: &generator)
     }
 
     /// One integer of a query's first column; nil where there is no row.
-    func pick(_ sql: String) throws -> Int64? {
+    package func pick(_ sql: String) throws -> Int64? {
         let count = try connection.integer("SELECT count(*) FROM (\(sql))") ?? 0
         guard count > 0 else { return nil }
         let place = Int64.random(in: 0..<count, using: &generator)
@@ -70,7 +85,7 @@ final class FaultSite {
     }
 
     /// Runs a statement; whether it changed anything.
-    func change(_ sql: String) throws -> Bool {
+    package func change(_ sql: String) throws -> Bool {
         do {
             try connection.execute(sql)
         } catch {
@@ -92,7 +107,7 @@ final class FaultSite {
         where isWanted: (ColumnLayout) -> Bool
     ) -> [(table: TableLayout, column: ColumnLayout)] {
         shuffled(
-            layout.tables.flatMap { table in
+            tables.flatMap { table in
                 table.columns.filter(isWanted).map { (table: table, column: $0) }
             })
     }

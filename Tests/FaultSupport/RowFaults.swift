@@ -1,15 +1,14 @@
 import CoreDataStore
 import ManagedObjectModel
-
-@testable import MigrationEngine
+import MigrationEngine
 
 extension SeededFault {
     /// A fault of one row of a random table that has rows.
-    private static func row(
+    static func row(
         _ name: String, _ body: @escaping @Sendable (FaultSite, TableLayout, Int64) throws -> Bool
     ) -> SeededFault {
         SeededFault(name: name) { site in
-            for table in site.shuffled(site.layout.tables) {
+            for table in site.shuffled(site.tables) {
                 let rows = "SELECT Z_PK FROM \(SQLText.quoted(table.name)) ORDER BY Z_PK"
                 guard let key = try site.pick(rows) else { continue }
                 if try body(site, table, key) { return true }
@@ -18,7 +17,8 @@ extension SeededFault {
         }
     }
 
-    static let rowFaults: [SeededFault] = [
+    /// Faults of whole rows and of their keys.
+    package static let rowFaults: [SeededFault] = [
         row("a row dropped") { site, table, key in
             try site.change("DELETE FROM \(SQLText.quoted(table.name)) WHERE Z_PK = \(key)")
         },

@@ -1,8 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
 
-@testable import MigrationEngine
-
 extension SeededFault {
     /// A fault in a random index that the model demands and whose table has rows.
     private static func index(
@@ -18,7 +16,8 @@ extension SeededFault {
         }
     }
 
-    static let schemaFaults: [SeededFault] = [
+    /// Faults of the schema and of indexes.
+    package static let schemaFaults: [SeededFault] = [
         index("an index missing") { site, index in
             try site.connection.execute("DROP INDEX \(SQLText.quoted(index.name))")
             return true
@@ -31,7 +30,7 @@ extension SeededFault {
             return true
         },
         index("an index over other columns") { site, index in
-            let isJoin = site.layout.joinTables.contains { $0.name == index.table }
+            let isJoin = site.joinTables.contains { $0.name == index.table }
             let list = isJoin ? SQLText.quoted(index.columns[0].name) : "\(index.list), Z_OPT"
             try site.connection.execute("DROP INDEX \(SQLText.quoted(index.name))")
             try site.connection.execute(
@@ -74,13 +73,13 @@ extension SeededFault {
             return false
         },
         SeededFault(name: "a join table missing") { site in
-            guard let join = site.shuffled(site.layout.joinTables).first else { return false }
+            guard let join = site.shuffled(site.joinTables).first else { return false }
             let name = SQLText.quoted(join.name)
             try site.connection.execute("DELETE FROM \(name); DROP TABLE \(name)")
             return true
         },
         SeededFault(name: "a column too many") { site in
-            guard let table = site.shuffled(site.layout.tables).first else { return false }
+            guard let table = site.shuffled(site.tables).first else { return false }
             try site.connection.execute(
                 "ALTER TABLE \(SQLText.quoted(table.name)) ADD COLUMN ZSURPLUS INTEGER")
             return true
@@ -100,18 +99,35 @@ extension SeededFault {
         return true
     }
 
-    /// Builds the index without one row and then writes the full statement into the schema.
-    private static let dropEntry: @Sendable (FaultSite, IndexLayout) throws -> Bool = {
+    /// An index that was built when the last rows of its table were not there yet.
+    package static let indexBeforeLastRows = index("an index built before the last rows") {
         site, index in
-        guard index.condition == nil, !index.isUnique else { return false }
         let table = SQLText.quoted(index.table)
         guard let row = try site.pick("SELECT rowid FROM \(table) ORDER BY rowid") else {
             return false
         }
+        return try rebuild(index, site, where: "rowid < \(row)")
+    }
+
+    /// Leaves one row out of an index.
+    private static let dropEntry: @Sendable (FaultSite, IndexLayout) throws -> Bool = {
+        site, index in
+        let table = SQLText.quoted(index.table)
+        guard let row = try site.pick("SELECT rowid FROM \(table) ORDER BY rowid") else {
+            return false
+        }
+        return try rebuild(index, site, where: "rowid <> \(row)")
+    }
+
+    /// Builds an index over some rows alone and then writes the full statement into the schema.
+    private static func rebuild(
+        _ index: IndexLayout, _ site: FaultSite, where condition: String
+    ) throws -> Bool {
+        guard index.condition == nil, !index.isUnique else { return false }
         try site.connection.execute("DROP INDEX \(SQLText.quoted(index.name))")
         try site.connection.execute(
-            "CREATE INDEX \(SQLText.quoted(index.name)) ON \(table) (\(index.list)) "
-                + "WHERE rowid <> \(row)")
+            "CREATE INDEX \(SQLText.quoted(index.name)) ON \(SQLText.quoted(index.table)) "
+                + "(\(index.list)) WHERE \(condition)")
         try site.connection.execute(
             "PRAGMA writable_schema = ON; "
                 + "UPDATE sqlite_master SET sql = \(SQLText.text(index.sql)) "

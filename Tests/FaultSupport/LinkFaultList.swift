@@ -1,10 +1,9 @@
-import CoreDataStore
+package import CoreDataStore
 import ManagedObjectModel
 
-@testable import MigrationEngine
-
 extension SeededFault {
-    static let linkFaults: [SeededFault] = columnLinkFaults + joinFaults
+    /// Faults of links, wherever they are stored.
+    package static let linkFaults: [SeededFault] = columnLinkFaults + joinFaults
 
     /// A fault in one key, number or order that stands in an entity table's column.
     private static func column(
@@ -85,12 +84,12 @@ extension SeededFault {
     ]
 
     /// A fault in one row of a random join table that has rows.
-    private static func join(
+    static func join(
         _ name: String,
         _ body: @escaping @Sendable (FaultSite, JoinTableLayout, Int64) throws -> Bool
     ) -> SeededFault {
         SeededFault(name: name) { site in
-            for join in site.shuffled(site.layout.joinTables) {
+            for join in site.shuffled(site.joinTables) {
                 let rows = "SELECT rowid FROM \(SQLText.quoted(join.name)) ORDER BY rowid"
                 guard let row = try site.pick(rows) else { continue }
                 if try body(site, join, row) { return true }
@@ -160,10 +159,15 @@ enum LinkColumn: Hashable, Sendable {
 
 extension FaultSite {
     /// The key that an order column or an entity column goes with.
-    func keyColumn(of column: ColumnLayout) -> String? {
+    func keyColumn(of column: ColumnLayout) -> String? { layout.keyColumn(of: column) }
+}
+
+extension StoreLayout {
+    /// The key that an order column or an entity column goes with; nil for other columns.
+    package func keyColumn(of column: ColumnLayout) -> String? {
         switch column.role {
-        case .order(let key), .toOneEntity(let key): layout.column(.toOne(key))?.column.name
-        case .hiddenOrder(let key): layout.column(.hiddenKey(key))?.column.name
+        case .order(let key), .toOneEntity(let key): self.column(.toOne(key))?.column.name
+        case .hiddenOrder(let key): self.column(.hiddenKey(key))?.column.name
         default: nil
         }
     }

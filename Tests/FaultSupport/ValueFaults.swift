@@ -1,8 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
 
-@testable import MigrationEngine
-
 extension SeededFault {
     private static let every: Set<ColumnType> = [
         .integer, .decimal, .float, .varchar, .timestamp, .blob,
@@ -18,7 +16,8 @@ extension SeededFault {
         }
     }
 
-    static let valueFaults: [SeededFault] = [
+    /// Faults of values.
+    package static let valueFaults: [SeededFault] = [
         value("NULL for a value", every, where: { "\($0) IS NOT NULL" }, to: { _ in "NULL" }),
         value("empty text for NULL", [.varchar], where: { "\($0) IS NULL" }, to: { _ in "''" }),
         value("empty blob for NULL", [.blob], where: { "\($0) IS NULL" }, to: { _ in "x''" }),
@@ -78,7 +77,7 @@ extension SeededFault {
         SeededFault(name: "a value in a column that the entity does not use", body: strayValue),
         SeededFault(name: "a column emptied", body: emptyColumn),
         SeededFault(name: "save counter off by one") { site in
-            for table in site.shuffled(site.layout.tables) {
+            for table in site.shuffled(site.tables) {
                 let name = SQLText.quoted(table.name)
                 guard let key = try site.pick("SELECT Z_PK FROM \(name) ORDER BY Z_PK") else {
                     continue
