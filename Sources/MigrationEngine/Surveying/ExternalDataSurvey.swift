@@ -43,8 +43,13 @@ struct ExternalDataSurvey {
 
     /// Calls the body with the name of every file that a value refers to.
     ///
-    /// - Parameter chosen: the columns to look at, by table and name; nil for all that allow
-    ///   external storage.
+    /// - Parameters:
+    ///   - layout: of the file.
+    ///   - connection: to the file.
+    ///   - chosen: the columns to look at, as `TABLE.COLUMN`; nil for all that allow external
+    ///     storage.
+    ///   - body: gets each name.
+    /// - Throws: `StoreError`, or what the body throws.
     static func references(
         in layout: StoreLayout, _ connection: Connection, only chosen: Set<String>? = nil,
         _ body: (String) throws -> Void
