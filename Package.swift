@@ -135,6 +135,7 @@ let package = Package(
             [
                 "GodwitCommands", "godwit", "LocalRun", "MigrationEngine", "CoreDataStore",
                 "MappingModel", "ManagedObjectModel", "DurableFiles", "TestSupport", arguments,
+                grdb,
             ]),
         tests("TidyTests", []),
     ]

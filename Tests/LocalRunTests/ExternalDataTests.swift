@@ -162,12 +162,16 @@ import Testing
             #expect(try values(lab.store) == values(lab.output))
             let names = try FileManager.default.contentsOfDirectory(atPath: lab.results.path)
             #expect(Set(names) == ["store.sqlite", ".store_SUPPORT"])
-            // Read into the column they cannot be: that is refused.
+            // Where external storage ends they are values like others: kept as they stand.
             try FileManager.default.removeItem(at: lab.results)
             try FileManager.default.createDirectory(
                 at: lab.results, withIntermediateDirectories: false)
             let plain = try DestinationModel(model: model(isExternal: false))
-            try lab.expectRefusal(to: .model(plain))
+            let inlined = try lab.migrate(to: .model(plain))
+            #expect(inlined.validation.isEqual, "\(inlined.validation.lines)")
+            let carried = try values(lab.output)
+            let original = try values(lab.store)
+            #expect(zip(carried, original).prefix(evil.count).allSatisfy { $0 == $1 })
         }
     }
 }

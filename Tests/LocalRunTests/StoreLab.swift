@@ -149,6 +149,6 @@ extension StoreLab {
         #expect(results.isEmpty, "\(results)", sourceLocation: location)
         guard manager.fileExists(atPath: state.path) else { return }
         let kept = try manager.contentsOfDirectory(atPath: state.path)
-        #expect(Set(kept).isSubset(of: ["plan.json"]), "\(kept)", sourceLocation: location)
+        #expect(Set(kept).isSubset(of: ["godwit.lock"]), "\(kept)", sourceLocation: location)
     }
 }

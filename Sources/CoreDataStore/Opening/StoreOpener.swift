@@ -47,7 +47,7 @@ package struct StoreOpener: Sendable {
         let status = try FileStatus(of: path)
         guard status.isRegularFile else {
             throw StoreError.notAStore(
-                path: path.description, reason: "it is a \(status.kind), not a file")
+                path: path.description, reason: "it is \(status.kind), not a file")
         }
         let fingerprint = try StoreFingerprint(of: path)
         let header = try readHeader(of: path, named: path)

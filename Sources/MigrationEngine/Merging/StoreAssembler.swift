@@ -97,7 +97,8 @@ package final class StoreAssembler {
     /// - Throws: `EngineError` with SQLite's reason.
     package func buildIndexes(helpers: Int) throws(EngineError) {
         try EngineError.translating { try builder.setSorterThreads(helpers) }
-        try IndexBuilder(connection: builder.connection).build(file.destination.indexes)
+        try IndexBuilder(connection: builder.connection).build(
+            file.destination.indexes, store: source.path.description)
     }
 
     /// Writes everything else and closes the file, marked as write-ahead logged.
