@@ -147,11 +147,7 @@ struct LinkEndReader {
             defer { presence.reset() }
             return try presence.step() ? end : FoundEnd(state: .gone)
         case .lookedUp:
-            guard let lookedUp else {
-                // Whatever it was, it would have moved alike.
-                return commonOffset.map { FoundEnd(state: .found, key: key &+ $0) }
-                    ?? FoundEnd(state: .gone)
-            }
+            guard let lookedUp else { return FoundEnd(state: .gone) }
             return moved(key, lookedUp)
         case .asItStands, .row:
             return FoundEnd(

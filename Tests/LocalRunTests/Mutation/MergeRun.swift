@@ -20,12 +20,14 @@ struct MergeRun {
         self.migration = migration
         self.folder = folder
         let files = DurableFileSystem()
+        let state = folder.appending("state")
         var request = migration.request
-        request.state = folder.appending("state")
+        request.state = state
         planned = try LocalMigration(request, clock: { 0 }).plan()
         file = try PlanFile(planned.plan)
-        try files.publish(file.bytes, to: request.state.appending("plan.json"))
-        let makers = try JobMaker(request: request, planned: planned, file: file, files: files)
+        try files.makeFolders(state)
+        try files.publish(file.bytes, to: state.appending("plan.json"))
+        let makers = try JobMaker(folder: state, planned: planned, file: file, files: files)
         let shard = { (work: Work) in try makers.shard(of: makers.job(work)()) }
         copied = try planned.plan.chunks.indices.map { try shard(.copy(chunk: $0)) }
         linked = try planned.plan.linkChunks.indices.map { try shard(.link(chunk: $0)) }

@@ -58,7 +58,7 @@ struct MutationCase: Sendable {
     /// Forges and migrates the store of a recipe.
     private init(
         _ name: String, _ recipe: ForgeRecipe, to model: Model, _ partition: PartitionMode,
-        chunkBytes: Int64 = 4096, in folder: FilePath
+        chunkBytes: Int64 = 2048, in folder: FilePath
     ) throws {
         let folder = folder.appending(name)
         let files = DurableFileSystem()
