@@ -48,6 +48,7 @@ enum DocumentParser {
                 "the XML has a \(declaration.dropFirst(2)) declaration; models have none, "
                     + "and it could make the reader expand or fetch anything")
         }
+        try checkInstructions(bytes)
         try checkEncoding(bytes)
         // No `<` can stand in an attribute, so that every one lies between two of them.
         var attributes = 0
@@ -57,6 +58,23 @@ enum DocumentParser {
             guard attributes <= attributeLimit else {
                 throw .malformed("an element has more than \(attributeLimit) attributes")
             }
+        }
+    }
+
+    /// Refuses processing instructions beyond the XML declaration at the start: models have
+    /// none, and FoundationXML reads from address 0 at one without data (`<?x?>`).
+    private static func checkInstructions(_ bytes: [UInt8]) throws(ModelError) {
+        let mark: [UInt8] = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? [0xEF, 0xBB, 0xBF] : []
+        var from = 0
+        let declaration = mark + Array("<?xml".utf8)
+        if bytes.starts(with: declaration), bytes.count > declaration.count,
+            [0x20, 0x09, 0x0A, 0x0D].contains(bytes[declaration.count])
+        {
+            from = declaration.count
+        }
+        for place in from..<max(from, bytes.count - 1)
+        where bytes[place] == UInt8(ascii: "<") && bytes[place + 1] == UInt8(ascii: "?") {
+            throw .unsupported("the XML has a processing instruction; models have none")
         }
     }
 

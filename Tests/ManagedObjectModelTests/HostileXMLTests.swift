@@ -35,6 +35,18 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "<?x?><model/>", "<?xml?><model/>", "<?xml version=\"1.0\"?><?xml-stylesheet?><model/>",
+        "<model><?target?></model>", "\u{FEFF}<?x ?><model/>",
+    ])
+    func processingInstructionsAreRefused(text: String) {
+        guard case .unsupported(let reason)? = refusal(text) else {
+            Issue.record("not refused as unsupported")
+            return
+        }
+        #expect(reason.contains("processing instruction"))
+    }
+
     @Test func otherEncodingsCannotHideADeclaration() {
         let text = "<?xml version=\"1.0\" encoding=\"UTF-16\"?><!DOCTYPE model><model/>"
         let wide = text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
