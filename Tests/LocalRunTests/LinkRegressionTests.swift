@@ -263,4 +263,27 @@ struct LinkRegressionTests {
         guard case .inference(let inference) = error else { throw error }
         #expect(inference.refusals.map(\.rule) == [.ambiguousInverse])
     }
+
+    @Test("links to nothing go where a hidden key becomes a to-one to several entities")
+    func hiddenKeyToNothing() throws {
+        let (base, part) = (Entity(name: "Base"), Entity(name: "Part", parent: "Base"))
+        var (before, after) = (base, base)
+        before.relationships = [Self.toMany("items", "Item")]
+        after.relationships = [Self.toMany("items", "Item", "base")]
+        let (store, differences) = try HandMade(
+            source: [before, part, Entity(name: "Item")],
+            destination: [
+                after, part,
+                Entity(name: "Item", relationships: [Self.toOne("base", "Base", "items")]),
+            ],
+            rows: ["Base": 1, "Part": 1, "Item": 3],
+            edits: [
+                "UPDATE ZITEM SET Z1ITEMS = Z_PK WHERE Z_PK < 3",
+                "UPDATE ZITEM SET Z1ITEMS = 77 WHERE Z_PK = 3",
+            ]
+        ).migrate()
+        #expect(differences == [])
+        let links = try #require(store.relations[PropertyKey("Item", "base")])
+        #expect(Set(links.keys) == [.init(owner: 1, target: 1), .init(owner: 2, target: 2)])
+    }
 }
