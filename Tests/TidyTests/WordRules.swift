@@ -21,7 +21,7 @@ enum WordRules {
         line.split { !$0.isLetter && !$0.isNumber }.contains { $0 == word }
     }
 
-    /// A path starts where no name precedes the slash, as one does in `Sources/work/file`.
+    /// A path starts where no name precedes the slash: folders of ours may have such names.
     private static func containsPathStart(_ path: String, in line: String) -> Bool {
         line.ranges(of: path).contains { range in
             guard range.lowerBound > line.startIndex else { return true }
