@@ -7,7 +7,7 @@ package struct GodwitCommand: ParsableCommand {
         commandName: "godwit",
         abstract: "Migrates Core Data stores on Linux.",
         discussion: """
-            The original store is never changed: results are written beside it.
+            The original store is never changed: results are written into another folder.
             Exit codes: 0; 1 verify found differences; 64 usage; 65 bad store or model;
             70 a bug; 74 input or output; 75 some stores failed and can be run again.
             """,

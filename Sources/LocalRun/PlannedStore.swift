@@ -75,6 +75,16 @@ struct StorePreparation {
             destination = model
             inference = try Inference(from: source.model, to: model.model)
         }
+        guard
+            source.model.entities.isEmpty
+                || inference.mapping.entityMappings.contains(where: {
+                    $0.source != nil && $0.destination != nil
+                })
+        else {
+            throw EngineError.dataRefused(
+                "\(source.path): no entity of its model is in the destination model; is that the "
+                    + "model of another app? Nothing was written")
+        }
         let layout = try StoreLayout(
             model: destination.model,
             framework: destination.framework(

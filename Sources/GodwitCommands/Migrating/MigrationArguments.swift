@@ -31,7 +31,11 @@ struct MigrationArguments: ParsableArguments {
             """)
     var partition: [PartitionArgument] = []
 
-    @Option(help: "Bytes that a chunk may hold, such as 64MiB or 65536.")
+    @Option(
+        help: """
+            Bytes that a chunk may hold, such as 65536; 64MiB without it. This and --partition \
+            mean --strategy partitioned.
+            """)
     var chunkBytes: ByteSize?
 
     @Option(help: "Jobs at a time; as many as there are processors without it.")
@@ -49,10 +53,14 @@ struct MigrationArguments: ParsableArguments {
     @Flag(help: "Hard-link external data files instead of copying them.")
     var linkExternal = false
 
-    @Option(help: "The Core Data version to write as, such as 1522.")
+    @Option(help: "The Core Data version to write as, 637 or later, such as 1522.")
     var framework: Int?
 
-    @Option(help: "The folder for snapshots, shards and plans.")
+    @Option(
+        help: """
+            The folder of runs: lock files, and while a run lasts snapshot, plan and shards; \
+            .godwit in --output without it.
+            """)
     var state: String?
 
     @Flag(help: "Print JSON.")
@@ -65,8 +73,9 @@ struct MigrationArguments: ParsableArguments {
         if let workers, !(1...Self.workerLimit).contains(workers) {
             throw ValidationError("--workers takes 1 to \(Self.workerLimit)")
         }
-        if let framework, !(1...1_000_000).contains(framework) {
-            throw ValidationError("--framework takes a version number such as 1522")
+        // Stores of earlier versions hold no model, and nobody could read the result without it.
+        if let framework, !(637...1_000_000).contains(framework) {
+            throw ValidationError("--framework takes a version from 637 on, such as 1522")
         }
         guard !stores.isEmpty else { throw ValidationError("name at least one store") }
     }

@@ -29,7 +29,8 @@ struct MigrationReport: Sendable, Codable {
 
     /// The report for a terminal.
     var text: String {
-        let rows = plan.sourceRows.values.reduce(0, +)
+        let rows = validation.rows
+        let dropped = validation.sourceRows - rows
         let all = seconds.values.reduce(0, +)
         let steps = RunStep.allCases.compactMap { step in
             seconds[step.rawValue].map { "\(step.rawValue) \(Seconds.words($0))" }
@@ -40,6 +41,10 @@ struct MigrationReport: Sendable, Codable {
                 + "\(plan.strategy.rawValue)",
             "time       \(Seconds.words(all)): \(steps.joined(separator: ", "))",
         ]
+        if dropped > 0 {
+            lines.append(
+                "dropped    \(counted(dropped, "row")) of entities that the destination has not")
+        }
         lines += zip(validation.lines, 0...).map { line, place in
             (place == 0 ? "validated  " : "           ") + line
         }

@@ -140,6 +140,14 @@ package struct StoreSurvey {
                     "--partition uuid:\(attribute): \(store.path) has no such attribute; nothing "
                         + "was written")
             }
+            let types: [AttributeType] = [.uuid, .string, .uri, .binary, .transformable]
+            let type = store.model.attribute(attribute.property, of: attribute.entity)?.attribute
+                .type
+            guard let type, types.contains(type) else {
+                throw EngineError.dataRefused(
+                    "--partition uuid:\(attribute): the attribute can hold no UUID; nothing was "
+                        + "written")
+            }
             guard !facts.routes.contains(where: { $0.plan.sourceTable == table.name }) else {
                 throw EngineError.dataRefused(
                     "--partition uuid:\(attribute): table \(table.name) is cut by another "
