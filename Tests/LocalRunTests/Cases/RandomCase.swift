@@ -168,7 +168,7 @@ struct RandomCase {
             let found = source.family(of: root.name).flatMap { entity in
                 entity.attributes.filter { attribute in
                     !attribute.isTransient && attribute.derivation == nil
-                        && (attribute.type == .uuid || attribute.name == "text")
+                        && ([.uuid, .string].contains(attribute.type))
                 }.map { PropertyKey(entity.name, $0.name) }
             }
             let identifiers = found.filter { $0.property == "uid" }
