@@ -11,19 +11,12 @@ package enum Work: Hashable, Sendable, Codable {
     case copy(chunk: Int)
     /// Looks up the links of one chunk and writes them into a link shard.
     case link(chunk: Int)
-    /// Sums what one chunk of the source must become.
-    case sumSource(chunk: Int)
-    /// Sums what stands in one part of the destination.
-    case sumDestination(part: Int)
-    /// Migrates a small store as a whole: all stages in one go.
-    case whole
 
     /// The stage that the work belongs to.
     package var stage: Stage {
         switch self {
-        case .copy, .whole: .copy
+        case .copy: .copy
         case .link: .link
-        case .sumSource, .sumDestination: .validate
         }
     }
 
@@ -32,9 +25,6 @@ package enum Work: Hashable, Sendable, Codable {
         switch self {
         case .copy(let chunk): "copy-\(chunk)"
         case .link(let chunk): "link-\(chunk)"
-        case .sumSource(let chunk): "sum-source-\(chunk)"
-        case .sumDestination(let part): "sum-destination-\(part)"
-        case .whole: "whole"
         }
     }
 }

@@ -35,19 +35,7 @@ package struct LocalVerification: Sendable {
     /// - Throws: `RunError` where a store or a model cannot be used, also where the result is
     ///   not of the model that it should be of.
     package func run(scratch: FilePath) throws(RunError) -> ValidationReport {
-        do {
-            return try compare(scratch: scratch)
-        } catch let error as StoreError {
-            throw .store(error)
-        } catch let error as ModelError {
-            throw .model(error)
-        } catch let error as InferenceError {
-            throw .inference(error)
-        } catch let error as DurableFileError {
-            throw .file(error)
-        } catch {
-            throw .engine(.internalError("\(error)"))
-        }
+        try RunError.translating { try compare(scratch: scratch) }
     }
 
     private func compare(scratch: FilePath) throws -> ValidationReport {

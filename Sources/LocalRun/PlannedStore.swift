@@ -24,25 +24,7 @@ struct StorePreparation {
     /// - Throws: `RunError` naming what stands in the way; nothing but the run's own folder was
     ///   written.
     func prepare() throws(RunError) -> PlannedStore {
-        do {
-            return try prepared()
-        } catch let error as RunError {
-            throw error
-        } catch let error as StoreError {
-            throw .store(error)
-        } catch let error as ModelError {
-            throw .model(error)
-        } catch let error as InferenceError {
-            throw .inference(error)
-        } catch let error as PlanError {
-            throw .plan(error)
-        } catch let error as EngineError {
-            throw .engine(error)
-        } catch let error as DurableFileError {
-            throw .file(error)
-        } catch {
-            throw .engine(.internalError("\(error)"))
-        }
+        try RunError.translating { try prepared() }
     }
 
     private func prepared() throws -> PlannedStore {

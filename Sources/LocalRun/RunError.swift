@@ -37,3 +37,32 @@ extension RunError: CustomStringConvertible {
         }
     }
 }
+
+extension RunError {
+    /// Runs a body and turns what the layers below throw into errors of a run.
+    ///
+    /// - Parameter body: what to run.
+    /// - Returns: what the body returns.
+    /// - Throws: `RunError`; what no layer is known to throw counts as a bug.
+    static func translating<Result>(_ body: () throws -> Result) throws(RunError) -> Result {
+        do {
+            return try body()
+        } catch let error as RunError {
+            throw error
+        } catch let error as StoreError {
+            throw .store(error)
+        } catch let error as ModelError {
+            throw .model(error)
+        } catch let error as InferenceError {
+            throw .inference(error)
+        } catch let error as PlanError {
+            throw .plan(error)
+        } catch let error as EngineError {
+            throw .engine(error)
+        } catch let error as DurableFileError {
+            throw .file(error)
+        } catch {
+            throw .engine(.internalError("\(error)"))
+        }
+    }
+}

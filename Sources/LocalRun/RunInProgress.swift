@@ -184,7 +184,7 @@ final class RunInProgress {
 
     /// Makes the result durable and gives it its name.
     private func publish(_ planned: PlannedStore) throws(RunError) -> Int64 {
-        do {
+        try RunError.translating {
             let now = try StoreFingerprint(of: planned.source.path)
             guard now == planned.source.fingerprint else {
                 throw EngineError.sourceChanged(planned.source.path.description)
@@ -192,14 +192,6 @@ final class RunInProgress {
             let bytes = try FileStatus(of: building).size
             try publishFiles()
             return bytes
-        } catch let error as EngineError {
-            throw .engine(error)
-        } catch let error as StoreError {
-            throw .store(error)
-        } catch let error as DurableFileError {
-            throw .file(error)
-        } catch {
-            throw .engine(.internalError("\(error)"))
         }
     }
 

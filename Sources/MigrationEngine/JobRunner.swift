@@ -27,8 +27,6 @@ package final class JobRunner: Sendable {
         switch job.work {
         case .copy(let chunk): return try copy(chunk, job, attempt, file)
         case .link(let chunk): return try link(chunk, job, attempt, file)
-        case .sumSource, .sumDestination, .whole:
-            throw .internalError("job \(job.work.name) is not one that writes a shard")
         }
     }
 
