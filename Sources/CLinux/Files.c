@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -143,6 +144,10 @@ int clinux_make_folder(const char *path, uint32_t mode) {
     return (int)RETRYING(mkdir(path, (mode_t)mode));
 }
 
+int clinux_may_change_folder(const char *path) {
+    return (int)RETRYING(faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS));
+}
+
 int clinux_remove_folder(const char *path) { return (int)RETRYING(rmdir(path)); }
 
 int64_t clinux_resolve(const char *path, char *buffer, size_t size) {
@@ -178,12 +183,20 @@ int clinux_set_attribute(int descriptor, const char *name, const void *value, si
     return (int)RETRYING(fsetxattr(descriptor, name, value, size, 0));
 }
 
-static int lock_operation(int descriptor, int command, short type, struct flock *lock) {
+static int range_operation(
+    int descriptor, int command, short type, int64_t start, int64_t length, struct flock *lock) {
     memset(lock, 0, sizeof *lock);
     lock->l_type = type;
     lock->l_whence = SEEK_SET;
+    lock->l_start = start;
+    lock->l_len = length;
     int result = (int)RETRYING(fcntl(descriptor, command, lock));
     return result == -EACCES ? -EAGAIN : result;
+}
+
+/// On the whole file: a length of 0 reaches to its end, wherever that is.
+static int lock_operation(int descriptor, int command, short type, struct flock *lock) {
+    return range_operation(descriptor, command, type, 0, 0, lock);
 }
 
 int clinux_lock(int descriptor) {
@@ -200,6 +213,33 @@ int clinux_lock_is_held(int descriptor) {
     struct flock lock;
     int result = lock_operation(descriptor, F_OFD_GETLK, F_WRLCK, &lock);
     return result < 0 ? result : lock.l_type != F_UNLCK;
+}
+
+int clinux_lock_file(int descriptor) {
+    return (int)RETRYING(flock(descriptor, LOCK_EX | LOCK_NB));
+}
+
+int clinux_lock_range(int descriptor, int64_t start, int64_t length, int exclusive) {
+    struct flock lock;
+    short type = exclusive ? F_WRLCK : F_RDLCK;
+    return range_operation(descriptor, F_OFD_SETLK, type, start, length, &lock);
+}
+
+int clinux_unlock_file(int descriptor) { return (int)RETRYING(flock(descriptor, LOCK_UN)); }
+
+int clinux_unlock_range(int descriptor, int64_t start, int64_t length) {
+    struct flock lock;
+    return range_operation(descriptor, F_OFD_SETLK, F_UNLCK, start, length, &lock);
+}
+
+int clinux_range_is_held(
+    int descriptor, int64_t start, int64_t length, int exclusive, int64_t *holder) {
+    struct flock lock;
+    short type = exclusive ? F_WRLCK : F_RDLCK;
+    int result = range_operation(descriptor, F_OFD_GETLK, type, start, length, &lock);
+    if (result < 0) return result;
+    *holder = lock.l_type == F_UNLCK || lock.l_pid <= 0 ? 0 : lock.l_pid;
+    return lock.l_type != F_UNLCK;
 }
 
 void *clinux_folder_open(const char *path, int *failure) {

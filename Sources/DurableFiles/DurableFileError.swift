@@ -36,6 +36,15 @@ package enum DurableFileError: Error, Hashable, Sendable {
     /// Whether the disk or the quota is full: room may come, so a run can wait.
     package var isOutOfSpace: Bool { number == ENOSPC || number == EDQUOT }
 
+    /// Whether a sync failed.
+    ///
+    /// What was written before may be lost, and no later sync of the same file can tell: it must
+    /// be made anew.
+    package var isFailedSync: Bool {
+        guard case .system(let operation, _, _) = self else { return false }
+        return [.sync, .syncFolder, .syncFileSystem].contains(operation)
+    }
+
     /// Whether the file or a folder on the way to it does not exist, or cannot exist because its
     /// name is longer than the file system's names.
     package var isMissing: Bool { number == ENOENT || number == ENAMETOOLONG }

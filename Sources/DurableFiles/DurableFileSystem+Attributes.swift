@@ -25,7 +25,8 @@ extension DurableFileSystem {
         from source: FilePath, to destination: FilePath
     ) throws(DurableFileError) -> [LostAttribute] {
         let input = try openForReading(source)
-        let output = try openForWriting(destination)
+        // Rights count, not the descriptor: a file that may not be written can be synced, too.
+        let output = try openForReading(destination)
         let status = try input.status()
         var lost: [LostAttribute] = []
         let present = try output.status()
@@ -67,6 +68,11 @@ extension DurableFileSystem {
         var value = [UInt8](repeating: 0, count: DurableFileSystem.attributeLimit)
         let length = try checked(
             clinux_get_attribute(input.descriptor, name, &value, value.count), .status, input.path)
+        // Done again after a crash, when the file may be read-only already.
+        var present = [UInt8](repeating: 0, count: DurableFileSystem.attributeLimit)
+        let presentLength = clinux_get_attribute(
+            output.descriptor, name, &present, present.count)
+        if presentLength == length, present[..<Int(length)] == value[..<Int(length)] { return }
         try faults.perform(.setAttribute, on: output.path) { () throws(DurableFileError) in
             _ = try checked(
                 clinux_set_attribute(output.descriptor, name, value, Int(length)), .setAttribute,

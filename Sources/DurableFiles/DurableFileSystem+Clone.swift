@@ -81,7 +81,10 @@ extension DurableFileSystem {
         try syncFolder(destination.parent)
     }
 
-    func linkWithoutSync(
+    /// Gives a file a second name; the folder is not synced.
+    ///
+    /// - Throws: as `hardLink`.
+    package func linkWithoutSync(
         from source: FilePath, to destination: FilePath
     ) throws(DurableFileError) {
         try faults.perform(.link, on: destination) { () throws(DurableFileError) in
@@ -193,16 +196,17 @@ struct RangeCopier {
         _ range: Range<Int64>, _ input: borrowing OpenFile, _ output: borrowing OpenFile
     ) throws(DurableFileError) -> Int64? {
         do {
-            let count = try faults.perform(.copyRange, on: output.path) {
-                () throws(DurableFileError) -> Int64 in
-                try checked(
+            let count = try faults.transfer(.copyRange, on: output.path, count: range.count) {
+                wanted throws(DurableFileError) in
+                let copied = try checked(
                     clinux_copy_range(
                         input.descriptor, range.lowerBound, output.descriptor,
-                        range.lowerBound, range.count),
+                        range.lowerBound, wanted),
                     .copyRange, output.path)
+                return Int(copied)
             }
             // Some file systems copy nothing and say so instead of failing; reading tells why.
-            return count > 0 ? count : nil
+            return count > 0 ? Int64(count) : nil
         } catch {
             switch error.number {
             case EXDEV, EINVAL, ENOSYS, EOPNOTSUPP, EPERM, ETXTBSY: return nil

@@ -110,6 +110,26 @@ extension DurableFileSystem {
         try syncFolder(root.parent)
     }
 
+    /// Removes a folder that is empty, durably; one that is not, or is gone, stays as it is.
+    package func removeEmptyFolder(_ path: FilePath) throws(DurableFileError) {
+        do {
+            try removeFolder(path)
+        } catch {
+            if error.isMissing || error.number == ENOTEMPTY || error.number == EEXIST { return }
+            throw error
+        }
+        try syncFolder(path.parent)
+    }
+
+    /// Checks that this process may make and remove names in a folder.
+    ///
+    /// - Throws: `DurableFileError` with EACCES, or with EROFS where the file system is
+    ///   read-only.
+    package func checkRights(inFolder path: FilePath) throws(DurableFileError) {
+        let result = try path.withPointer { clinux_may_change_folder($0) }
+        try checked(result, .inspectRights, path)
+    }
+
     private func removeFolder(_ path: FilePath) throws(DurableFileError) {
         try faults.perform(.removeFolder, on: path) { () throws(DurableFileError) in
             _ = try checked(path.withPointer { clinux_remove_folder($0) }, .removeFolder, path)

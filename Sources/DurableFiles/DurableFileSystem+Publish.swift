@@ -145,17 +145,20 @@ extension DurableFileSystem {
         _ source: FilePath, to destination: FilePath
     ) throws(DurableFileError) {
         if try FileStatus(ofLink: source).isFolder {
-            let result = try source.withPointer { from throws(DurableFileError) in
-                try destination.withPointer { to in clinux_rename(from, to) }
+            try faults.perform(.rename, on: destination) { () throws(DurableFileError) in
+                let result = try source.withPointer { from throws(DurableFileError) in
+                    try destination.withPointer { to in clinux_rename(from, to) }
+                }
+                _ = try checked(result, .rename, destination)
             }
-            try checked(result, .rename, destination)
         } else {
             try linkWithoutSync(from: source, to: destination)
             try unlink(source)
         }
     }
 
-    private func syncFolders(
+    /// Makes a rename durable: syncs the folder of the new name, and of the old one if it differs.
+    package func syncFolders(
         of source: FilePath, and destination: FilePath
     ) throws(DurableFileError) {
         try syncFolder(destination.parent)

@@ -140,11 +140,7 @@ package struct DurableFileSystem: Sendable {
 
     /// Removes what a failed action leaves; the failure itself is what the caller reports.
     func discard(_ path: FilePath) {
-        do throws(DurableFileError) {
-            _ = try path.withPointer { clinux_unlink($0) }
-        } catch {
-            return
-        }
+        do throws(DurableFileError) { try unlink(path) } catch { return }
     }
 
     /// The path without symbolic links; everything on the way must exist.

@@ -4,13 +4,15 @@
 /// to `FaultPoints`.
 package enum FileOperation: String, Hashable, Sendable, Codable, CaseIterable {
     // Steps that look.
-    case open, read, status, resolve, listFolder, fileSystemStatus, inspectLock
+    case open, read, status, resolve, listFolder, fileSystemStatus, inspectLock, inspectRights
 
     // Steps that change; each is a fault point.
     case create, write, truncate, reflink, copyRange, setMode, setOwner, setAttribute
     case sync, syncFolder, syncFileSystem
     case rename, link, unlink, makeFolder, removeFolder
     case lock, unlock
+    // What SQLite does to the ledger.
+    case openLedger, commitLedger, checkpointLedger, closeLedger
 
     /// The step in words, as in "cannot … FILE".
     package var words: String {
@@ -22,6 +24,7 @@ package enum FileOperation: String, Hashable, Sendable, Codable, CaseIterable {
         case .listFolder: "list the folder"
         case .fileSystemStatus: "read the free space at"
         case .inspectLock: "see who holds"
+        case .inspectRights: "make files in"
         case .create: "create"
         case .write: "write"
         case .truncate: "set the size of"
@@ -40,6 +43,10 @@ package enum FileOperation: String, Hashable, Sendable, Codable, CaseIterable {
         case .removeFolder: "remove the folder"
         case .lock: "lock"
         case .unlock: "unlock"
+        case .openLedger: "open the ledger"
+        case .commitLedger: "commit to the ledger"
+        case .checkpointLedger: "checkpoint the ledger"
+        case .closeLedger: "close the ledger"
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import Synchronization
 
 /// An open file, owned by exactly one holder.
 ///
@@ -14,6 +15,8 @@ package struct OpenFile: ~Copyable, Sendable {
     package let path: FilePath
     private var number: Int32
     private let faults: FaultPoints
+    /// Whether a sync has failed: what was written before it may be lost.
+    private let isLost = Atomic<Bool>(false)
 
     init(_ number: Int32, _ path: FilePath, _ faults: FaultPoints) {
         self.number = number
@@ -83,11 +86,10 @@ package struct OpenFile: ~Copyable, Sendable {
 
     /// Writes all bytes at the file's position, which moves on.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(DurableFileError) {
-        try faults.perform(.write, on: path) { () throws(DurableFileError) in
-            var rest = bytes
-            while let start = rest.baseAddress, !rest.isEmpty {
-                let count = try checked(clinux_write(number, start, rest.count), .write, path)
-                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(Int(count)))
+        var written = 0
+        while written < bytes.count, let start = bytes.baseAddress {
+            written += try moved(bytes.count - written) { count in
+                clinux_write(number, start + written, count)
             }
         }
     }
@@ -105,16 +107,23 @@ package struct OpenFile: ~Copyable, Sendable {
     package func write(
         _ bytes: UnsafeRawBufferPointer, at offset: Int64
     ) throws(DurableFileError) {
-        try faults.perform(.write, on: path) { () throws(DurableFileError) in
-            var written = 0
-            while written < bytes.count, let start = bytes.baseAddress {
-                let count = try checked(
-                    clinux_write_at(
-                        number, start + written, bytes.count - written,
-                        offset + Int64(written)),
-                    .write, path)
-                written += Int(count)
+        var written = 0
+        while written < bytes.count, let start = bytes.baseAddress {
+            written += try moved(bytes.count - written) { count in
+                clinux_write_at(number, start + written, count, offset + Int64(written))
             }
+        }
+    }
+
+    /// One call that writes; it may write less than it was asked to.
+    private func moved(
+        _ count: Int, _ call: (Int) -> Int64
+    ) throws(DurableFileError) -> Int {
+        try faults.transfer(.write, on: path, count: count) { wanted throws(DurableFileError) in
+            let written = try checked(call(wanted), .write, path)
+            // Linux never writes nothing without a reason; trying again might go on for ever.
+            guard written > 0 else { throw .system(.write, path, number: EIO) }
+            return Int(written)
         }
     }
 
@@ -135,10 +144,16 @@ package struct OpenFile: ~Copyable, Sendable {
     /// Makes contents and status durable.
     ///
     /// A failed sync is final: Linux reports a lost write once and then forgets it, so calling
-    /// again would succeed without the data being there.
+    /// again would succeed without the data being there. A second call fails with EIO.
     package func sync() throws(DurableFileError) {
-        try faults.perform(.sync, on: path) { () throws(DurableFileError) in
-            _ = try checked(clinux_sync(number), .sync, path)
+        if isLost.load(ordering: .relaxed) { throw .system(.sync, path, number: EIO) }
+        do {
+            try faults.perform(.sync, on: path) { () throws(DurableFileError) in
+                _ = try checked(clinux_sync(number), .sync, path)
+            }
+        } catch {
+            isLost.store(true, ordering: .relaxed)
+            throw error
         }
     }
 }

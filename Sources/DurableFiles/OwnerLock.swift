@@ -67,8 +67,10 @@ package final class OwnerLock: Sendable {
     package func release() throws(DurableFileError) {
         guard let open = descriptor.withLock({ $0.take() }) else { return }
         defer { _ = clinux_close(open) }
+        try faults.perform(.truncate, on: path) { () throws(DurableFileError) in
+            _ = try checked(clinux_truncate(open, 0), .truncate, path)
+        }
         try faults.perform(.unlock, on: path) { () throws(DurableFileError) in
-            _ = try checked(clinux_truncate(open, 0), .unlock, path)
             _ = try checked(clinux_unlock(open), .unlock, path)
         }
     }
@@ -92,10 +94,13 @@ package final class OwnerLock: Sendable {
         _ path: FilePath, _ faults: FaultPoints
     ) throws(DurableFileError) -> OpenFile {
         let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK
-        let opened = try path.withPointer {
-            clinux_open($0, flags, DurableFileSystem.privateFile)
+        let file = try faults.perform(.create, on: path) {
+            () throws(DurableFileError) -> OpenFile in
+            let opened = try path.withPointer {
+                clinux_open($0, flags, DurableFileSystem.privateFile)
+            }
+            return OpenFile(try checked(opened, .lock, path), path, faults)
         }
-        let file = OpenFile(try checked(opened, .lock, path), path, faults)
         let status = try file.status()
         guard status.isRegularFile else { throw .notRegularFile(path, kind: status.kind) }
         return file

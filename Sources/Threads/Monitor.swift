@@ -62,6 +62,8 @@ final class Monitor<State: Sendable>: @unchecked Sendable {
     }
 
     /// Runs the body while holding the mutex.
+    // Inlined into a caller of a known state, it crashes the optimizer of Swift 6.3.
+    @inline(never)
     func withLock<Result>(_ body: (borrowing Access) -> Result) -> Result {
         clinux_monitor_lock(raw)
         defer { clinux_monitor_unlock(raw) }

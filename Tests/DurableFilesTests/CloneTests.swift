@@ -43,8 +43,8 @@ import Testing
                 faults: FaultPoints { point in
                     guard point.moment == .before else { return nil }
                     switch point.operation {
-                    case .reflink: return EOPNOTSUPP
-                    case operation: return number
+                    case .reflink: return .error(EOPNOTSUPP)
+                    case operation: return .error(number)
                     default: return nil
                     }
                 })
@@ -141,8 +141,8 @@ import Testing
             let files = DurableFileSystem(
                 faults: FaultPoints { point in
                     guard point.moment == .before else { return nil }
-                    if point.operation == .reflink { return EOPNOTSUPP }
-                    return point.operation == .copyRange && !inKernel ? EXDEV : nil
+                    if point.operation == .reflink { return .error(EOPNOTSUPP) }
+                    return point.operation == .copyRange && !inKernel ? .error(EXDEV) : nil
                 })
             #expect(throws: DurableFileError.changedMeanwhile(source)) {
                 try files.clone(from: source, to: folder.appending("clone")) { _ in

@@ -66,7 +66,9 @@ private struct Refusal: Error {}
     @Test(arguments: [nil, EINVAL, ENOSYS] as [Int32?])
     func takenNamesAreKeptOnRequest(refusal: Int32?) throws {
         try withFolder { folder in
-            let files = refusal.map { refusing(.rename, $0) } ?? DurableFileSystem()
+            let files =
+                refusal.map { withoutNoReplace($0, folders: [folder.appending("d")]) }
+                ?? DurableFileSystem()
             try files.publish([1], to: folder.appending("a"), existing: .refuse)
             let error = #expect(throws: DurableFileError.self) {
                 try files.publish([2], to: folder.appending("a"), existing: .refuse)
@@ -189,6 +191,39 @@ private struct Refusal: Error {}
         }
     }
 
+    @Test func foldersWithoutRightsAreNoticed() throws {
+        try withFolder { folder in
+            let files = DurableFileSystem()
+            try files.checkRights(inFolder: folder)
+            expectSuccess(folder) { chmod($0, 0o500) }
+            defer { expectSuccess(folder) { chmod($0, 0o700) } }
+            // Root may do everything.
+            if getuid() != 0 {
+                let error = #expect(throws: DurableFileError.self) {
+                    try files.checkRights(inFolder: folder)
+                }
+                #expect(error?.number == EACCES)
+            }
+            let missing = #expect(throws: DurableFileError.self) {
+                try files.checkRights(inFolder: folder.appending("none"))
+            }
+            #expect(missing?.isMissing == true)
+        }
+    }
+
+    @Test func emptyFoldersAloneAreRemoved() throws {
+        try withFolder { folder in
+            let files = DurableFileSystem()
+            let (empty, full) = (folder.appending("empty"), folder.appending("full"))
+            try files.makeFolder(empty)
+            try files.makeFolders(full.appending("in"))
+            for path in [empty, full, folder.appending("none")] {
+                try files.removeEmptyFolder(path)
+            }
+            #expect(try files.names(in: folder) == ["full"])
+        }
+    }
+
     @Test func attributesAreCarriedOver() throws {
         try withFolder { folder in
             let files = DurableFileSystem()
@@ -207,8 +242,12 @@ private struct Refusal: Error {}
             let names = try files.attributeNames(of: files.openForReading(new))
             #expect(names.contains("user.godwit") == supported)
 
+            // What is there already is not set again, so that a read-only file is no obstacle.
             let refused = refusing(.setAttribute, EPERM)
-            let lost = try refused.copyAttributes(from: old, to: new)
+            #expect(try refused.copyAttributes(from: old, to: new).isEmpty)
+            let other = folder.appending("other")
+            try files.write([3], to: other)
+            let lost = try refused.copyAttributes(from: old, to: other)
             #expect(lost.map(\.name) == (supported ? ["user.godwit"] : []))
         }
     }

@@ -45,7 +45,7 @@ final class FaultScript: Sendable {
         FaultPoints { point in
             self.points.withLock { points in
                 points.append(point)
-                return points.count - 1 == self.failing ? self.number : nil
+                return points.count - 1 == self.failing ? .error(self.number) : nil
             }
         }
     }
@@ -59,7 +59,21 @@ final class FaultScript: Sendable {
 func refusing(_ operation: FileOperation, _ number: Int32) -> DurableFileSystem {
     DurableFileSystem(
         faults: FaultPoints { point in
-            point.operation == operation && point.moment == .before ? number : nil
+            point.operation == operation && point.moment == .before ? .error(number) : nil
+        })
+}
+
+/// A file system without RENAME_NOREPLACE: of a folder, the plain rename that follows succeeds.
+func withoutNoReplace(_ number: Int32, folders: Set<FilePath>) -> DurableFileSystem {
+    let count = Mutex(0)
+    return DurableFileSystem(
+        faults: FaultPoints { point in
+            guard point.operation == .rename, point.moment == .before else { return nil }
+            guard folders.contains(point.path) else { return .error(number) }
+            return count.withLock { count in
+                count += 1
+                return count % 2 == 1 ? .error(number) : nil
+            }
         })
 }
 

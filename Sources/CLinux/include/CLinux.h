@@ -7,6 +7,7 @@
 #define CLINUX_H
 
 #include "CLinuxFiles.h"
+#include "CLinuxSignals.h"
 #include "CLinuxThreads.h"
 
 /// "ENOSPC" for 28 and so on; NULL for a number that has no name.

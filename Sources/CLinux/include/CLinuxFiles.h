@@ -72,6 +72,8 @@ int clinux_link(const char *from, const char *to);
 int clinux_unlink(const char *path);
 int clinux_make_folder(const char *path, uint32_t mode);
 int clinux_remove_folder(const char *path);
+/// 0 where this process may make and remove names in the folder, else the negated errno.
+int clinux_may_change_folder(const char *path);
 /// The path without symbolic links; returns its length, -ENAMETOOLONG where it does not fit.
 int64_t clinux_resolve(const char *path, char *buffer, size_t size);
 
@@ -89,6 +91,22 @@ int clinux_lock(int descriptor);
 int clinux_unlock(int descriptor);
 /// 1 where another description holds a lock that an exclusive one would meet, else 0.
 int clinux_lock_is_held(int descriptor);
+
+/// Takes the flock(2) lock of the file, exclusively and without waiting, on a descriptor of any
+/// kind; -EAGAIN where another description holds it. No fcntl(2) lock conflicts with it.
+int clinux_lock_file(int descriptor);
+/// Takes an open file description lock on bytes of the file, without waiting; -EAGAIN where
+/// another description, or a process by fcntl(2), holds a lock that conflicts.
+int clinux_lock_range(int descriptor, int64_t start, int64_t length, int exclusive);
+/// Gives the flock(2) lock back. Closing is not enough while a child that has been forked and
+/// not yet become another program shares the description.
+int clinux_unlock_file(int descriptor);
+/// Gives the locks on a range back.
+int clinux_unlock_range(int descriptor, int64_t start, int64_t length);
+/// 1 where another description or process holds a lock on the bytes that one of this kind would
+/// meet, else 0. `holder` becomes the process id, 0 where the lock belongs to a description.
+int clinux_range_is_held(
+    int descriptor, int64_t start, int64_t length, int exclusive, int64_t *holder);
 
 /// Opens a folder for clinux_folder_next; NULL with the negated errno in `failure`.
 void *clinux_folder_open(const char *path, int *failure);
