@@ -51,6 +51,9 @@ let package = Package(
         // The job vocabulary as values.
         layer("Jobs"),
 
+        // The durable truth of the runs of one state folder.
+        layer("RunLedger", ["Jobs", "DurableFiles", "CSQLite", grdb, sqlite]),
+
         // Model values, readers, archive writer, version hashes, diff.
         layer("ManagedObjectModel", ["CZlib", crypto]),
         // Mapping values and inference.
@@ -69,8 +72,8 @@ let package = Package(
         layer(
             "LocalRun",
             [
-                "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
-                "DurableFiles", "Jobs", "Threads",
+                "RunLedger", "MigrationEngine", "CoreDataStore", "MappingModel",
+                "ManagedObjectModel", "DurableFiles", "Jobs", "Threads",
             ]),
         // Stores in Core Data's format, of any size, from a seed.
         layer("StoreForge", ["CoreDataStore", "ManagedObjectModel", "DurableFiles"]),
@@ -79,8 +82,8 @@ let package = Package(
         layer(
             "GodwitCommands",
             [
-                "LocalRun", "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel",
-                "ManagedObjectModel", "DurableFiles", "Jobs", arguments,
+                "LocalRun", "RunLedger", "MigrationEngine", "StoreForge", "CoreDataStore",
+                "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", arguments,
             ]),
         .executableTarget(
             name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
@@ -89,7 +92,7 @@ let package = Package(
             name: "godwit-bench",
             dependencies: [
                 "LocalRun", "MigrationEngine", "StoreForge", "CoreDataStore", "ManagedObjectModel",
-                "DurableFiles", "Jobs", arguments, grdb,
+                "DurableFiles", "Jobs", "RunLedger", arguments, grdb,
             ], exclude: ["expert"], swiftSettings: settings),
 
         // Helpers of the tests: fixtures, temporary folders, seeded randomness.
@@ -117,6 +120,9 @@ let package = Package(
         tests("DurableFilesTests", ["DurableFiles", "CLinux", "TestSupport"]),
         tests("ThreadsTests", ["Threads", "TestSupport"]),
         tests(
+            "RunLedgerTests",
+            ["RunLedger", "Jobs", "DurableFiles", "Threads", "TestSupport", grdb]),
+        tests(
             "MigrationEngineTests",
             [
                 "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
@@ -134,8 +140,8 @@ let package = Package(
             "GodwitCommandsTests",
             [
                 "GodwitCommands", "godwit", "LocalRun", "MigrationEngine", "CoreDataStore",
-                "MappingModel", "ManagedObjectModel", "DurableFiles", "TestSupport", arguments,
-                grdb,
+                "MappingModel", "ManagedObjectModel", "DurableFiles", "Threads", "TestSupport",
+                arguments, grdb,
             ]),
         tests("TidyTests", []),
     ]

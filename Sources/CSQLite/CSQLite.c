@@ -3,8 +3,9 @@
 #include <stddef.h>
 #include <string.h>
 
-int godwit_sqlite_enable_uri(void) {
-    return sqlite3_config(SQLITE_CONFIG_URI, 1);
+int godwit_sqlite_configure(void) {
+    int code = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    return code == SQLITE_OK ? sqlite3_config(SQLITE_CONFIG_URI, 1) : code;
 }
 
 int godwit_sqlite_harden(sqlite3 *connection, int defensive) {

@@ -7,6 +7,8 @@ package enum Stage: String, Hashable, Sendable, Codable, CaseIterable {
 ///
 /// Numbers of chunks are indexes into the plan that the job names.
 package enum Work: Hashable, Sendable, Codable {
+    /// Migrates a small store in one go, all stages up to validation.
+    case whole
     /// Copies one chunk of a table into a shard.
     case copy(chunk: Int)
     /// Looks up the links of one chunk and writes them into a link shard.
@@ -15,7 +17,7 @@ package enum Work: Hashable, Sendable, Codable {
     /// The stage that the work belongs to.
     package var stage: Stage {
         switch self {
-        case .copy: .copy
+        case .whole, .copy: .copy
         case .link: .link
         }
     }
@@ -23,6 +25,7 @@ package enum Work: Hashable, Sendable, Codable {
     /// A short name, unique in its plan: `copy-12`.
     package var name: String {
         switch self {
+        case .whole: "whole"
         case .copy(let chunk): "copy-\(chunk)"
         case .link(let chunk): "link-\(chunk)"
         }
@@ -46,8 +49,8 @@ package struct JobLimits: Hashable, Sendable, Codable {
 
     /// What the performance page found best, small caches; durable.
     package static let standard = JobLimits(cacheKibibytes: 2048, isDurable: true)
-    /// The same for a run that keeps no ledger.
-    package static let withoutLedger = JobLimits(cacheKibibytes: 2048, isDurable: false)
+    /// The same for a run on one machine, whose shards are checked again after a crash.
+    package static let local = JobLimits(cacheKibibytes: 2048, isDurable: false)
 }
 
 /// One piece of work on one store, as a value that can be written to a file or sent away.

@@ -16,7 +16,7 @@ enum LayerRules {
             "Jobs", "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles", "GRDB",
             "GRDBSQLite", "Crypto",
         ],
-        "RunLedger": ["Jobs", "DurableFiles", "GRDB"],
+        "RunLedger": ["Jobs", "DurableFiles", "CSQLite", "GRDB", "GRDBSQLite"],
         "LocalRun": [
             "RunLedger", "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
             "DurableFiles", "Jobs", "Threads",
@@ -31,8 +31,9 @@ enum LayerRules {
         ],
         "godwit": ["GodwitCommands"],
         "godwit-bench": [
-            "LocalRun", "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel",
-            "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", "ArgumentParser", "GRDB",
+            "LocalRun", "RunLedger", "MigrationEngine", "StoreForge", "CoreDataStore",
+            "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads",
+            "ArgumentParser", "GRDB",
         ],
     ]
 

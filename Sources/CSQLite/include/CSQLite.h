@@ -3,10 +3,11 @@
 
 #include <sqlite3.h>
 
-/// Lets every connection understand `file:` names. To be called before the first connection is
-/// opened; returns an SQLite result code (SQLITE_MISUSE when SQLite is running already, which
-/// does no harm where names are enabled at compile time).
-int godwit_sqlite_enable_uri(void);
+/// Lets every connection understand `file:` names, and leaves out statistics of memory, whose lock
+/// all threads of the process would wait for at every allocation. To be called before the first
+/// connection is opened; returns an SQLite result code (SQLITE_MISUSE when SQLite is running
+/// already, which does no harm where names are enabled at compile time).
+int godwit_sqlite_configure(void);
 
 /// Makes a connection safe for files of strangers: no triggers, no views, no trusted schema, no
 /// double-quoted strings, no extensions, and, where `defensive` is not 0, defensive mode, which

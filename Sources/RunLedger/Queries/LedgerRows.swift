@@ -1,0 +1,102 @@
+package import Jobs
+
+/// A run as it stands.
+package struct RunOverview: Hashable, Sendable {
+    package let record: RunRecord
+    package let state: RunState
+    /// Why it has this state; empty for a run that has never changed.
+    package let reason: String
+    /// Milliseconds since 1970, for people alone.
+    package let changedAt: Int64
+
+    package var id: String { record.id }
+}
+
+/// A store as it stands in its run.
+package struct StoreSummary: Hashable, Sendable {
+    package let found: FoundStore
+    package let state: StoreState
+    /// Why it has this state; nil where nothing went wrong.
+    package let reason: FailureReason?
+    /// Milliseconds since 1970, for people alone; nil for a store that has never changed.
+    package let changedAt: Int64?
+    /// Nil before the first preparation and after a reset.
+    package let preparation: Preparation?
+    /// How often its progress was reset.
+    package let resets: Int
+
+    package var number: Int { found.number }
+}
+
+/// A store in a run that is not finished.
+package struct OpenStore: Hashable, Sendable {
+    package let run: RunOverview
+    package let store: StoreSummary
+}
+
+/// One try of a job, as the ledger knows it.
+package struct AttemptSummary: Hashable, Sendable {
+    /// How an attempt ended.
+    package enum Outcome: Hashable, Sendable {
+        /// It has not ended, or its end was never told.
+        case begun
+        case accepted
+        case failed(FailureReason)
+    }
+
+    package let id: String
+    package let work: Work
+    package let epoch: Int
+    package let outcome: Outcome
+    /// Whether the store's progress was reset since: it counts as history alone.
+    package let isVoid: Bool
+    /// Whether its job had been accepted when it began: work done twice.
+    package let beganAfterAcceptance: Bool
+    /// Milliseconds since 1970, for people alone.
+    package let begunAt: Int64
+}
+
+/// A job whose newest attempt failed and that no attempt was accepted for.
+package struct FailedJob: Hashable, Sendable {
+    package let store: Int
+    package let work: Work
+    /// How many of its attempts failed.
+    package let failures: Int
+    /// Why the newest one failed.
+    package let reason: FailureReason
+}
+
+/// How many jobs and attempts a run had; history counts, too.
+package struct AttemptCounts: Hashable, Sendable {
+    /// Jobs that an attempt began for.
+    package let jobs: Int
+    package let attempts: Int
+    package let accepted: Int
+    package let failed: Int
+    /// Attempts that began for a job after it had been accepted: 0 where nothing is done twice.
+    package let afterAcceptance: Int
+    /// The most attempts that one job had.
+    package let mostForOneJob: Int
+}
+
+/// Something that happened, in the order of the ledger.
+package struct LedgerEvent: Hashable, Sendable {
+    /// The ledger's own kinds; a caller's notes have other words.
+    package enum Kind {
+        /// A run began or changed its state.
+        package static let run = "run"
+        /// A store changed its state.
+        package static let store = "store"
+        /// The progress of a store was reset.
+        package static let reset = "reset"
+    }
+
+    /// Rises with every event of the ledger.
+    package let number: Int64
+    package let run: String
+    package let store: Int?
+    package let kind: String
+    package let text: String
+    /// Milliseconds since 1970, for people alone.
+    package let at: Int64
+}

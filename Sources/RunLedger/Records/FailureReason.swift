@@ -1,0 +1,16 @@
+package import Jobs
+
+/// Why a store or an attempt failed: a code to act on and words for people.
+package struct FailureReason: Hashable, Sendable, Codable {
+    package let code: FailureCode
+    /// One message: what failed, on which file, what to do next; never a value of a row.
+    package let text: String
+
+    package init(code: FailureCode, text: String) {
+        self.code = code
+        self.text = text
+    }
+
+    /// What the code leads to.
+    package var decision: FailureDecision { code.decision }
+}

@@ -1,0 +1,226 @@
+import DurableFiles
+import GRDB
+import GRDBSQLite
+import Synchronization
+
+/// The one writer of a ledger: used by one thread at a time, which writes for all that wait.
+struct GroupCommit: Sendable {
+    /// Counts the pages in the WAL, as SQLite tells it after each commit.
+    private final class LogLength: Sendable {
+        let pages = Mutex(0)
+    }
+
+    /// Pages that the WAL may grow by before it is checkpointed: 16 MiB.
+    private static let checkpointPages = 4096
+
+    private let path: FilePath
+    private let faults: FaultPoints
+    private let queue: DatabaseQueue
+    private let log = LogLength()
+    private var checkpointAt = GroupCommit.checkpointPages
+    private var refusal: String?
+
+    init(path: FilePath, queue: DatabaseQueue, faults: FaultPoints) {
+        self.path = path
+        self.queue = queue
+        self.faults = faults
+        // The hook takes the place of SQLite's own checkpoints, whose failures nobody would see.
+        let context = Unmanaged.passUnretained(log).toOpaque()
+        queue.inDatabase { database in
+            _ = sqlite3_wal_hook(
+                database.sqliteConnection,
+                { context, _, _, pages in
+                    guard let context else { return SQLITE_OK }
+                    let log = Unmanaged<LogLength>.fromOpaque(context).takeUnretainedValue()
+                    log.pages.withLock { $0 = Int(pages) }
+                    return SQLITE_OK
+                }, context)
+        }
+    }
+
+    /// Writes batches with one commit and settles each of them.
+    ///
+    /// A batch that breaks a rule fails alone. Where the commit itself fails, all fail.
+    mutating func commit(_ batches: [PendingBatch]) {
+        if let refusal {
+            let error = LedgerError(ledger: path, cause: .refusing(reason: refusal))
+            for batch in batches { batch.settle(.failure(error)) }
+            return
+        }
+        switch write(batches) {
+        case .success(let outcomes):
+            for (batch, outcome) in zip(batches, outcomes) { batch.settle(outcome) }
+            checkpointIfDue()
+        case .failure(let failure):
+            if failure.isFinal { refusal = failure.error.reason }
+            for batch in batches { batch.settle(.failure(failure.error)) }
+        }
+    }
+
+    /// Brings everything into the main file and closes the connection.
+    ///
+    /// After a failed write nothing is brought over: the next opener reads what is durable.
+    mutating func close() throws(LedgerError) {
+        var first: LedgerError?
+        if refusal == nil {
+            do throws(LedgerError) { try checkpoint(.truncate) } catch { first = error }
+        }
+        do throws(LedgerError) {
+            try faults.perform(.closeLedger, ledger: path) { () throws(LedgerError) in
+                try LedgerError.translating(path, "close") { try queue.close() }
+            }
+        } catch {
+            first = first ?? error
+        }
+        refusal = refusal ?? "it was closed"
+        if let first { throw first }
+    }
+
+    private typealias Outcomes = [Result<Void, LedgerError>]
+
+    /// A commit that did not come about.
+    private struct Failure: Error {
+        let error: LedgerError
+        /// Whether what the file holds is unknown, so that nothing may follow.
+        let isFinal: Bool
+    }
+
+    private func write(_ batches: [PendingBatch]) -> Result<Outcomes, Failure> {
+        queue.inDatabase { database in
+            do {
+                try database.beginTransaction(.immediate)
+                var outcomes: Outcomes = []
+                for batch in batches { outcomes.append(try apply(batch, database)) }
+                if outcomes.contains(where: \.isSuccess) {
+                    try commit(database)
+                } else {
+                    try database.rollback()
+                }
+                return .success(outcomes)
+            } catch {
+                return .failure(undo(database, after: failure(error, database)))
+            }
+        }
+    }
+
+    /// Applies one batch, all or nothing; what only the batch is to blame for is its outcome.
+    private func apply(
+        _ batch: PendingBatch, _ database: Database
+    ) throws -> Result<Void, LedgerError> {
+        do {
+            try database.inSavepoint {
+                var writer = RecordWriter(database: database, ledger: path)
+                for record in batch.records { try writer.apply(record) }
+                return .commit
+            }
+            return .success(())
+        } catch let error as LedgerError {
+            return .failure(error)
+        }
+    }
+
+    private func commit(_ database: Database) throws {
+        var isDone = false
+        do throws(LedgerError) {
+            try faults.perform(.commitLedger, ledger: path) { () throws(LedgerError) in
+                do {
+                    try database.commit()
+                    isDone = true
+                } catch let error as DatabaseError {
+                    throw self.failure(error, database).error
+                } catch {
+                    throw LedgerError(ledger: path, cause: .inputOutput(reason: "\(error)"))
+                }
+            }
+        } catch {
+            // A commit that failed after it was done, and one that the disk refused, leave open
+            // what is durable. Where there was no room, nothing was.
+            throw Failure(error: error, isFinal: isDone || !isRepeatable(error, database))
+        }
+    }
+
+    /// Whether a commit that failed so can be tried again when there is room.
+    ///
+    /// A failed sync is final even where the disk was full: pages may be gone from the cache.
+    private func isRepeatable(_ error: LedgerError, _ database: Database) -> Bool {
+        guard error.isOutOfSpace else { return false }
+        let code = sqlite3_extended_errcode(database.sqliteConnection)
+        return !GroupCommit.syncFailures.contains(code)
+    }
+
+    /// SQLITE_IOERR_FSYNC and SQLITE_IOERR_DIR_FSYNC, macros that Swift does not see.
+    private static let syncFailures: Set<Int32> = [SQLITE_IOERR | 4 << 8, SQLITE_IOERR | 5 << 8]
+
+    private func failure(_ error: any Error, _ database: Database) -> Failure {
+        if let failure = error as? Failure { return failure }
+        guard let error = error as? DatabaseError else {
+            let cause = LedgerError.Cause.inputOutput(reason: "\(error)")
+            return Failure(error: LedgerError(ledger: path, cause: cause), isFinal: true)
+        }
+        let isSystem = error.resultCode == .SQLITE_IOERR || error.resultCode == .SQLITE_FULL
+        let system = isSystem ? sqlite3_system_errno(database.sqliteConnection) : 0
+        let told = LedgerError(
+            ledger: path, step: "write", database: error, systemError: system)
+        let isSync = GroupCommit.syncFailures.contains(error.extendedResultCode.rawValue)
+        let isBusy = error.resultCode == .SQLITE_BUSY
+        return Failure(error: told, isFinal: isSync || !(told.isOutOfSpace || isBusy))
+    }
+
+    /// Takes back what is not committed; a failure of that is final, too.
+    private func undo(_ database: Database, after failure: Failure) -> Failure {
+        guard database.isInsideTransaction else { return failure }
+        do {
+            try database.rollback()
+            return failure
+        } catch {
+            return Failure(error: failure.error, isFinal: true)
+        }
+    }
+
+    /// Moves the WAL into the main file when it has grown.
+    ///
+    /// What was appended is durable already, so a failure is no failure of the append; but a sync
+    /// that failed is never tried again on this descriptor.
+    private mutating func checkpointIfDue() {
+        let pages = log.pages.withLock { $0 }
+        if pages < checkpointAt - GroupCommit.checkpointPages {
+            checkpointAt = GroupCommit.checkpointPages
+        }
+        guard pages >= checkpointAt else { return }
+        checkpointAt = pages + GroupCommit.checkpointPages
+        do throws(LedgerError) {
+            try checkpoint(.passive)
+        } catch {
+            if !error.isOutOfSpace { refusal = error.reason }
+        }
+    }
+
+    private func checkpoint(_ mode: Database.CheckpointMode) throws(LedgerError) {
+        try faults.perform(.checkpointLedger, ledger: path) { () throws(LedgerError) in
+            try LedgerError.translating(path, "checkpoint") {
+                do {
+                    _ = try queue.inDatabase { try $0.checkpoint(mode) }
+                } catch let error as DatabaseError {
+                    // Where a reader is in the way, the next checkpoint moves the rest.
+                    if error.resultCode != .SQLITE_BUSY { throw error }
+                }
+            }
+        }
+    }
+}
+
+extension Result {
+    fileprivate var isSuccess: Bool {
+        if case .success = self { true } else { false }
+    }
+}
+
+extension LedgerError {
+    /// The reason alone, for an error that quotes this one.
+    fileprivate var reason: String {
+        switch cause {
+        case .noSpace(let reason), .inputOutput(let reason), .damaged(let reason): reason
+        default: description
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import DurableFiles
+import GRDB
+import GRDBSQLite
+import Glibc
+
+// What the layers below say, as errors of the ledger.
+
+extension LedgerError {
+    /// A failed action on a file.
+    init(ledger: FilePath, file error: DurableFileError) {
+        self.ledger = ledger
+        if case .lockHeld(_, let holder) = error {
+            cause = .locked(holder: holder)
+        } else if error.isOutOfSpace {
+            cause = .noSpace(reason: error.description)
+        } else {
+            cause = .inputOutput(reason: error.description)
+        }
+    }
+
+    /// What SQLite said; `systemError` is the errno of its last failed call.
+    init(ledger: FilePath, step: String, database error: DatabaseError, systemError: Int32 = 0) {
+        self.ledger = ledger
+        let system = systemError == 0 ? "" : ", " + DurableFileError.name(of: systemError)
+        let reason =
+            "\(step): \(error.message ?? "no message") "
+            + "(SQLite \(error.extendedResultCode.rawValue)\(system))"
+        switch error.resultCode.rawValue {
+        case SQLITE_FULL: cause = .noSpace(reason: reason)
+        case SQLITE_IOERR where systemError == ENOSPC || systemError == EDQUOT:
+            cause = .noSpace(reason: reason)
+        case SQLITE_CORRUPT, SQLITE_NOTADB: cause = .damaged(reason: reason)
+        default: cause = .inputOutput(reason: reason)
+        }
+    }
+
+    /// Runs a body and turns what the layers below throw into errors of the ledger.
+    static func translating<Result>(
+        _ ledger: FilePath, _ step: String, _ body: () throws -> Result
+    ) throws(LedgerError) -> Result {
+        do {
+            return try body()
+        } catch let error as LedgerError {
+            throw error
+        } catch let error as DatabaseError {
+            throw LedgerError(ledger: ledger, step: step, database: error)
+        } catch let error as DurableFileError {
+            throw LedgerError(ledger: ledger, file: error)
+        } catch {
+            // What is left is a value in the file that cannot be read as what it should be.
+            throw LedgerError(ledger: ledger, cause: .damaged(reason: "\(step): \(error)"))
+        }
+    }
+}
+
+extension FaultPoints {
+    /// Runs one action of SQLite on the ledger between its two announcements.
+    func perform<Result>(
+        _ operation: FileOperation, ledger: FilePath,
+        _ action: () throws(LedgerError) -> Result
+    ) throws(LedgerError) -> Result {
+        var failure: LedgerError?
+        do throws(DurableFileError) {
+            return try perform(operation, on: ledger) { () throws(DurableFileError) -> Result in
+                do throws(LedgerError) {
+                    return try action()
+                } catch {
+                    failure = error
+                    throw .stopped(ledger)
+                }
+            }
+        } catch {
+            throw failure ?? LedgerError(ledger: ledger, file: error)
+        }
+    }
+}

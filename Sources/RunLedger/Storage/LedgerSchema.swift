@@ -1,0 +1,142 @@
+/// The versions of the ledger's schema, each as the SQL that leads to it from the one before.
+///
+/// A version that was ever released is never edited: a change is a further version.
+package struct LedgerSchema: Sendable {
+    /// One statement list for each version, from version 1 on.
+    package let versions: [String]
+
+    /// Takes the statements of each version, from version 1 on.
+    package init(versions: [String]) { self.versions = versions }
+
+    /// The version that this schema ends with.
+    package var newest: Int { versions.count }
+
+    /// What this program writes.
+    package static let current = LedgerSchema(versions: [version1])
+
+    /// Marks the file as a ledger in the database header (SQLite file format §1.3.14): `Gdwl`.
+    static let applicationIdentifier: Int64 = 0x4764_776C
+
+    /// Rows of jobs, attempts and preparations carry the store's `generation`, which a reset of
+    /// its progress raises: rows of lower ones are history.
+    private static let version1 = """
+        CREATE TABLE run (
+            number INTEGER PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            request_digest TEXT NOT NULL,
+            request TEXT NOT NULL,
+            engine TEXT NOT NULL,
+            begun_at INTEGER NOT NULL,
+            state TEXT NOT NULL,
+            reason TEXT NOT NULL,
+            changed_at INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE store (
+            run INTEGER NOT NULL,
+            number INTEGER NOT NULL,
+            path BLOB NOT NULL,
+            output BLOB,
+            bytes INTEGER NOT NULL,
+            state TEXT NOT NULL,
+            generation INTEGER NOT NULL,
+            failure_code INTEGER,
+            failure_text TEXT,
+            changed_at INTEGER,
+            PRIMARY KEY (run, number)
+        ) STRICT, WITHOUT ROWID;
+        CREATE UNIQUE INDEX store_path ON store (path, run);
+        CREATE INDEX store_state ON store (run, state, number);
+        CREATE TABLE preparation (
+            run INTEGER NOT NULL,
+            store INTEGER NOT NULL,
+            generation INTEGER NOT NULL,
+            source_fingerprint TEXT NOT NULL,
+            plan_digest TEXT NOT NULL,
+            engine TEXT NOT NULL,
+            has_snapshot INTEGER NOT NULL,
+            boot_identifier TEXT NOT NULL,
+            chunks INTEGER NOT NULL,
+            link_chunks INTEGER NOT NULL,
+            PRIMARY KEY (run, store, generation)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE job (
+            run INTEGER NOT NULL,
+            store INTEGER NOT NULL,
+            generation INTEGER NOT NULL,
+            work TEXT NOT NULL,
+            chunk INTEGER NOT NULL,
+            epoch INTEGER NOT NULL,
+            newest INTEGER,
+            accepted INTEGER,
+            attempts INTEGER NOT NULL DEFAULT 0,
+            failures INTEGER NOT NULL DEFAULT 0,
+            redone INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY (run, store, generation, work, chunk)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX job_failed ON job (run, store) WHERE failures > 0 AND accepted IS NULL;
+        CREATE TABLE attempt (
+            number INTEGER PRIMARY KEY,
+            run INTEGER NOT NULL,
+            store INTEGER NOT NULL,
+            generation INTEGER NOT NULL,
+            work TEXT NOT NULL,
+            chunk INTEGER NOT NULL,
+            id TEXT NOT NULL,
+            epoch INTEGER NOT NULL,
+            begun_at INTEGER NOT NULL,
+            is_redone INTEGER NOT NULL,
+            outcome INTEGER NOT NULL,
+            failure_code INTEGER,
+            failure_text TEXT,
+            ended_at INTEGER
+        ) STRICT;
+        CREATE UNIQUE INDEX attempt_id ON attempt (run, id);
+        CREATE INDEX attempt_store ON attempt (run, store);
+        CREATE TABLE receipt (
+            attempt INTEGER PRIMARY KEY,
+            content TEXT NOT NULL
+        ) STRICT;
+        CREATE TABLE reservation (
+            run INTEGER NOT NULL,
+            store INTEGER NOT NULL,
+            device INTEGER NOT NULL,
+            bytes INTEGER NOT NULL,
+            inodes INTEGER NOT NULL,
+            PRIMARY KEY (run, store, device)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE swap_step (
+            number INTEGER PRIMARY KEY,
+            run INTEGER NOT NULL,
+            store INTEGER NOT NULL,
+            kind TEXT NOT NULL,
+            step INTEGER NOT NULL,
+            name TEXT NOT NULL,
+            is_done INTEGER NOT NULL,
+            detail TEXT NOT NULL
+        ) STRICT;
+        CREATE INDEX swap_step_store ON swap_step (run, store);
+        CREATE TABLE stage_time (
+            run INTEGER NOT NULL,
+            store INTEGER NOT NULL,
+            stage TEXT NOT NULL,
+            milliseconds INTEGER NOT NULL,
+            PRIMARY KEY (run, store, stage)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE store_report (
+            run INTEGER NOT NULL,
+            store INTEGER NOT NULL,
+            content TEXT NOT NULL,
+            PRIMARY KEY (run, store)
+        ) STRICT;
+        CREATE TABLE event (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            run INTEGER NOT NULL,
+            store INTEGER,
+            kind TEXT NOT NULL,
+            text TEXT NOT NULL,
+            at INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX event_run ON event (run);
+        CREATE INDEX event_store ON event (run, store) WHERE store IS NOT NULL;
+        """
+}
