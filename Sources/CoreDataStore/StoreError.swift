@@ -8,14 +8,33 @@ package enum StoreError: Error, Hashable, Sendable {
     case unsupported(path: String, reason: String)
     /// A file could not be read or written; the text gives SQLite's or the system's reason.
     case inputOutput(path: String, reason: String)
+    /// The disk or the quota is full; the text gives SQLite's or the system's reason.
+    case outOfSpace(path: String, reason: String)
     /// The layout of a model cannot be derived with certainty.
     case layoutUnknown(String)
     /// The source's own names differ from those that its model implies.
     case layoutDiffers(path: String, reason: String)
     /// The store holds no model and none was given.
     case modelMissing(path: String)
+    /// The store is of another version than the model that was given for it; the text lists
+    /// entities whose hashes differ.
+    case modelDiffers(path: String, entities: String)
     /// Files of external data that the store refers to are not there.
     case externalDataMissing(path: String, count: Int)
+}
+
+extension StoreError {
+    /// The reason that SQLite or the system gave, where that is all there is to say.
+    package var sqliteReason: String? {
+        switch self {
+        case .notAStore(_, let reason), .inputOutput(_, let reason),
+            .outOfSpace(_, let reason):
+            reason
+        case .unsupported, .layoutUnknown, .layoutDiffers, .modelMissing, .modelDiffers,
+            .externalDataMissing:
+            nil
+        }
+    }
 }
 
 extension StoreError: CustomStringConvertible {
@@ -29,6 +48,9 @@ extension StoreError: CustomStringConvertible {
         case .inputOutput(let path, let reason):
             "\(path): \(reason). The original store was not changed; mend the cause and run the "
                 + "same command again"
+        case .outOfSpace(let path, let reason):
+            "\(path): \(reason). The original store was not changed; make room and run the same "
+                + "command again"
         case .layoutUnknown(let reason):
             "the layout of the model cannot be derived: \(reason). Give a template store that the "
                 + "app's new version made as the destination"
@@ -37,6 +59,10 @@ extension StoreError: CustomStringConvertible {
                 + "give a template store that the app's new version made as the destination"
         case .modelMissing(let path):
             "\(path) holds no model: give its model with --from. The store was not changed"
+        case .modelDiffers(let path, let entities):
+            "\(path) is of another version than the model given with --from: the hashes of "
+                + "\(entities) differ. Give with --from the model that this store was written "
+                + "with. The store was not changed"
         case .externalDataMissing(let path, let count):
             "\(path) refers to \(count) external data files that are not there. Restore its "
                 + "support directory, or keep the references with --allow-missing-external. "

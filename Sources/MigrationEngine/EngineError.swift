@@ -14,6 +14,16 @@ package enum EngineError: Error, Sendable {
     case sourceChanged(String)
     /// The data break a rule that the plan relied on.
     case dataRefused(String)
+    /// Somebody has the store open; nothing was changed.
+    case storeBusy(store: String, holder: String)
+    /// The main file has several names, of which a swap could change only one.
+    case severalHardLinks(store: String, links: UInt64)
+    /// The swap, its rollback or the removal of its backup cannot be done; the text says why.
+    case swapRefused(store: String, reason: String)
+    /// The store was written since its swap; putting the original back would lose that.
+    case storeChangedSinceSwap(store: String)
+    /// The files contradict what was recorded of a swap: a person must look.
+    case swapOutcomeUnknown(store: String, reason: String)
     /// Something that must hold did not.
     case internalError(String)
 
@@ -21,15 +31,17 @@ package enum EngineError: Error, Sendable {
     package var code: FailureCode {
         switch self {
         case .store(.notAStore), .store(.unsupported), .store(.modelMissing),
-            .store(.layoutDiffers), .store(.externalDataMissing):
+            .store(.modelDiffers), .store(.layoutDiffers), .store(.externalDataMissing):
             .badSource
         case .store(.inputOutput): .inputOutput
+        case .store(.outOfSpace): .noSpace
         case .store(.layoutUnknown): .dataRefused
         case .file(let error): error.isOutOfSpace ? .noSpace : .inputOutput
         case .wrongPlan: .wrongPlan
         case .sourceChanged: .sourceChanged
-        case .dataRefused: .dataRefused
-        case .internalError: .internalError
+        case .dataRefused, .severalHardLinks, .swapRefused, .storeChangedSinceSwap: .dataRefused
+        case .storeBusy: .inputOutput
+        case .internalError, .swapOutcomeUnknown: .internalError
         }
     }
 }
@@ -44,6 +56,20 @@ extension EngineError: CustomStringConvertible {
             "\(text) changed since it was planned. Its result was thrown away; run the same "
                 + "command again when nobody writes the store"
         case .dataRefused(let text): text
+        case .storeBusy(let store, let holder):
+            "\(store) is in use by \(holder). Nothing was changed; close what has it open and run "
+                + "the same command again"
+        case .severalHardLinks(let store, let links):
+            "\(store) has \(links) hard links, and only one of them would get the new store. "
+                + "Nothing was changed; use --output"
+        case .swapRefused(let store, let reason):
+            "\(store) cannot be swapped: \(reason). The store is whole"
+        case .storeChangedSinceSwap(let store):
+            "\(store) changed since it was swapped, and putting the original back would lose that. "
+                + "Nothing was changed; --discard-changes puts it back all the same"
+        case .swapOutcomeUnknown(let store, let reason):
+            "the state of \(store) is not what was recorded: \(reason). It was left as it is; "
+                + "its backup, if there is one, lies beside it in \(SwapPlan.backupPrefix)…"
         case .internalError(let text):
             "a bug of godwit: \(text). The original store was not changed"
         }

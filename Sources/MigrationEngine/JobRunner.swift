@@ -25,6 +25,7 @@ package final class JobRunner: Sendable {
         }
         let file = try plan(of: job)
         switch job.work {
+        case .whole: throw .internalError("a whole store is no job of chunks")
         case .copy(let chunk): return try copy(chunk, job, attempt, file)
         case .link(let chunk): return try link(chunk, job, attempt, file)
         }
@@ -51,7 +52,7 @@ package final class JobRunner: Sendable {
             let table = try EngineError.translating {
                 try self.createTable(chunk, file, connection)
             }
-            let copier = ChunkCopier(file: file, connection: connection)
+            let copier = ChunkCopier(file: file.laidOut, connection: connection)
             try copier.attach(
                 source: environment.resolve(job.source),
                 support: job.sourceSupport.map { reference throws(EngineError) in
@@ -102,7 +103,7 @@ package final class JobRunner: Sendable {
         let chunk = file.plan.linkChunks[number]
         let link = file.plan.links[chunk.link]
         return try shard(job, attempt) { connection throws(EngineError) in
-            let writer = LinkWriter(file: file, connection: connection)
+            let writer = LinkWriter(file: file.laidOut, connection: connection)
             try writer.createTable(link)
             let source = try environment.resolve(job.source)
             try EngineError.translating { try connection.attachImmutable(source, as: "src") }

@@ -5,15 +5,18 @@ import Foundation
 
 /// A plan as it is written to a file and as jobs name it.
 package struct PlanFile: Sendable {
-    package let plan: MigrationPlan
+    /// The plan with both layouts.
+    package let laidOut: LaidOutPlan
     /// The text, JSON with sorted keys.
     package let bytes: [UInt8]
     /// SHA-256 of the text, in hexadecimal.
     package let digest: String
-    /// The layout of the source, derived from the plan.
-    package let source: StoreLayout
-    /// The layout of the destination, derived from the plan.
-    package let destination: StoreLayout
+
+    package var plan: MigrationPlan { laidOut.plan }
+    /// The layout of the source.
+    package var source: StoreLayout { laidOut.source }
+    /// The layout of the destination.
+    package var destination: StoreLayout { laidOut.destination }
 
     /// The largest plan that is read, in bytes.
     package static let sizeLimit = 256 << 20
@@ -22,10 +25,21 @@ package struct PlanFile: Sendable {
     ///
     /// - Throws: `EngineError.wrongPlan` for a plan that has no text.
     package init(_ plan: MigrationPlan) throws(EngineError) {
+        do {
+            try self.init(LaidOutPlan(plan))
+        } catch {
+            throw .wrongPlan("it cannot be written: \(error)")
+        }
+    }
+
+    /// Writes a plan whose layouts are known as text.
+    ///
+    /// - Throws: `EngineError.wrongPlan` for a plan that has no text.
+    package init(_ laidOut: LaidOutPlan) throws(EngineError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
-            try self.init(plan, bytes: Array(encoder.encode(plan)))
+            self.init(laidOut, bytes: Array(try encoder.encode(laidOut.plan)))
         } catch {
             throw .wrongPlan("it cannot be written: \(error)")
         }
@@ -45,7 +59,7 @@ package struct PlanFile: Sendable {
                 throw EngineError.wrongPlan(
                     "engine \(plan.engine) made it, this is engine \(Planner.engineVersion)")
             }
-            try self.init(plan, bytes: bytes)
+            self.init(try LaidOutPlan(plan), bytes: bytes)
         } catch let error as EngineError {
             throw error
         } catch {
@@ -53,12 +67,10 @@ package struct PlanFile: Sendable {
         }
     }
 
-    private init(_ plan: MigrationPlan, bytes: [UInt8]) throws {
-        self.plan = plan
+    private init(_ laidOut: LaidOutPlan, bytes: [UInt8]) {
+        self.laidOut = laidOut
         self.bytes = bytes
         digest = ContentDigest.hexadecimal(of: bytes)
-        source = try StoreLayout(model: plan.sourceModel, framework: plan.sourceFramework)
-        destination = try StoreLayout(model: plan.destinationModel, framework: plan.framework)
     }
 }
 

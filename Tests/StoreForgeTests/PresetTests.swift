@@ -12,6 +12,7 @@ struct PresetTests {
         let chains: [[Model]] = try [
             (1...2).map(ForgeModels.smallRows), (1...2).map(ForgeModels.largeBinaries),
             (1...3).map(ForgeModels.notes), (1...3).map(ForgeModels.shop),
+            (1...5).map(ForgeModels.fleet),
         ]
         for chain in chains {
             for (source, destination) in zip(chain, chain.dropFirst()) {
@@ -58,6 +59,16 @@ struct PresetTests {
     func size() throws {
         try withForgedStore(.smallRows(20_000)) { store, receipt in
             #expect((122...132).contains(receipt.bytes / 20_000))
+            try StoreAudit(store).run()
+        }
+    }
+
+    @Test("every version of a fleet's store has twenty tables and sixty indexes", arguments: 1...5)
+    func fleet(version: Int) throws {
+        try withForgedStore(.fleet(version: version, seed: 3)) { store, receipt in
+            #expect(store.layout.tables.count == 20)
+            #expect(store.layout.indexes.count == 60)
+            #expect((400_000...600_000).contains(receipt.bytes))
             try StoreAudit(store).run()
         }
     }

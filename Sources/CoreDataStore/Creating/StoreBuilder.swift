@@ -4,39 +4,53 @@ import ManagedObjectModel
 /// Makes a store's file as Core Data would: pages, tables, system tables, indexes, triggers.
 ///
 /// Rows are put in between `createTables` and `createIndexes`. Until `finish` the file is
-/// written without a journal and without syncs: a crash costs the file, which nobody uses yet.
+/// written without syncs: a crash of the machine costs the file, which nobody uses yet. How much
+/// a killed process costs is what `Recovery` says.
 package final class StoreBuilder {
     package let layout: StoreLayout
     /// The connection that writes the file.
     package let connection: Connection
+    private let recovery: Recovery
 
-    /// Makes an empty file.
+    /// What is left of a file whose process is killed.
+    package enum Recovery: Hashable, Sendable {
+        /// Nothing: there is no journal, and the file is begun anew.
+        case none
+        /// Everything up to the last transaction: a rollback journal brings the file there when
+        /// it is opened again. Rows that are appended cost next to nothing, for only pages that
+        /// were there before are journaled.
+        case transactions
+    }
+
+    /// Makes a file, or goes on with one that was made with `.transactions`.
     ///
     /// - Throws: `StoreError` with SQLite's reason.
     package init(
-        creating path: FilePath, layout: StoreLayout, cacheKibibytes: Int = 2048
+        creating path: FilePath, layout: StoreLayout, recovery: Recovery = .none,
+        cacheKibibytes: Int = 2048
     ) throws(StoreError) {
         self.layout = layout
+        self.recovery = recovery
         connection = try Connection(path: path, mode: .create, cacheKibibytes: cacheKibibytes)
-        try connection.execute(StoreBuilder.bulkPragmas)
+        switch recovery {
+        case .none: try connection.execute(StoreBuilder.bulkPragmas)
+        case .transactions: try connection.execute(StoreBuilder.recoverablePragmas)
+        }
         // After synchronous = OFF: before it, a new file costs four syncs (performance page).
         try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
     }
 
-    /// Continues a file that an earlier step made.
-    package init(
-        continuing path: FilePath, layout: StoreLayout, cacheKibibytes: Int = 2048
-    ) throws(StoreError) {
-        self.layout = layout
-        connection = try Connection(path: path, mode: .create, cacheKibibytes: cacheKibibytes)
-        try connection.execute(StoreBuilder.bulkPragmas)
-    }
-
     /// Settings of every file that is written in bulk and synced at the end.
     package static let bulkPragmas =
+        commonPragmas + "PRAGMA journal_mode = OFF; PRAGMA locking_mode = EXCLUSIVE"
+
+    /// The same for a file that survives the death of its process.
+    private static let recoverablePragmas =
+        commonPragmas + "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE"
+
+    private static let commonPragmas =
         "PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'; PRAGMA synchronous = OFF; "
-        + "PRAGMA journal_mode = OFF; PRAGMA locking_mode = EXCLUSIVE; "
-        + "PRAGMA secure_delete = OFF"
+        + "PRAGMA secure_delete = OFF; "
 
     /// Makes entity tables, join tables and the system tables.
     package func createTables() throws(StoreError) {
@@ -127,9 +141,11 @@ package final class StoreBuilder {
         guard mode == "wal" else {
             throw .inputOutput(path: connection.path, reason: "it cannot become write-ahead logged")
         }
-        // In exclusive locking mode the log lives in memory alone until a write; leaving that
-        // mode and closing checkpoints whatever there is and removes the log.
-        try connection.execute("PRAGMA locking_mode = NORMAL; PRAGMA wal_checkpoint(TRUNCATE)")
+        // In exclusive locking mode no log is begun before a write, and there is none. A rollback
+        // journal, which that mode keeps, goes when the mode is left.
+        if recovery == .transactions {
+            try connection.execute("PRAGMA locking_mode = NORMAL; PRAGMA wal_checkpoint(TRUNCATE)")
+        }
         try connection.close()
     }
 }

@@ -4,12 +4,15 @@ package import ManagedObjectModel
 package enum SQLText {
     /// A name in double quotes, safe for any name.
     package static func quoted(_ name: String) -> String {
-        "\"" + name.replacing("\"", with: "\"\"") + "\""
+        // Hardly any name has one, and looking at bytes is many times cheaper than replacing.
+        guard name.utf8.contains(UInt8(ascii: "\"")) else { return "\"\(name)\"" }
+        return "\"" + name.replacing("\"", with: "\"\"") + "\""
     }
 
     /// A text in single quotes.
     package static func text(_ text: String) -> String {
-        "'" + text.replacing("'", with: "''") + "'"
+        guard text.utf8.contains(UInt8(ascii: "'")) else { return "'\(text)'" }
+        return "'" + text.replacing("'", with: "''") + "'"
     }
 
     /// Bytes as a blob literal.

@@ -56,6 +56,19 @@ extension SchemaObject {
     /// Whether it is a virtual table of SQLite's R-tree module.
     package var isRTree: Bool { module == "RTREE" || module == "RTREE_I32" }
 
+    /// Whether it is a full-text index: a virtual table of a module from FTS3 to FTS5.
+    package var isFullTextIndex: Bool { module?.hasPrefix("FTS") == true }
+
+    /// What a virtual table is and what becomes of its content, in words; nil for a table of any
+    /// other kind and for an R-tree, which a migration can carry over.
+    package var lostContent: String? {
+        guard let module, !isRTree else { return nil }
+        return isFullTextIndex
+            ? "a full-text index (\(module)), whose content a migration does not carry over"
+            : "a virtual table of the module \(module), whose content a migration does not "
+                + "carry over"
+    }
+
     /// The module of a virtual table, in upper case; nil for anything else.
     package var module: String? {
         guard isVirtual, let sql else { return nil }

@@ -29,6 +29,12 @@ package struct SourceStore: Sendable {
     /// §8): `.NAME_SUPPORT/_EXTERNAL_DATA`.
     package var externalData: FilePath { SupportFolder.externalData(ofStore: path) }
 
+    /// Bytes of the database that is read, before its `-wal` or after, whichever are more.
+    package var bytes: Int64 {
+        // Both factors come from a header that was held against the file's length.
+        max(fingerprint.main.size, header.pageCount * Int64(header.pageSize))
+    }
+
     /// Opens the file to be read.
     package func connect(cacheKibibytes: Int = 2048) throws(StoreError) -> Connection {
         try Connection(path: database, mode: .immutable, cacheKibibytes: cacheKibibytes)

@@ -10,17 +10,19 @@ struct StoreContents {
     let layout: StoreLayout
     let oddities: [String]
 
-    static func read(_ connection: Connection, given: Model?) throws(StoreError) -> StoreContents {
-        let schema = try StoreSchema.read(connection)
+    static func read(
+        _ connection: Connection, given: Model?, known: StoreCache
+    ) throws(StoreError) -> StoreContents {
+        let schema = try StoreSchema.read(connection, cache: known)
         try checkSystemTables(schema, path: connection.path)
         let primaryKeys = try PrimaryKeys.read(connection)
         let metadata = try StoreMetadata.read(connection)
         let cache = try modelCache(schema, connection)
         var oddities: [String] = []
         let model = try model(
-            cache: cache, given: given, metadata: metadata, path: connection.path,
+            cache: cache, given: given, metadata: metadata, path: connection.path, known: known,
             oddities: &oddities)
-        let layout = try StoreLayout(model: model, framework: metadata.framework)
+        let layout = try known.layout(of: model, framework: metadata.framework)
         let stale = try LayoutCheck(schema: schema, primaryKeys: primaryKeys, layout: layout)
             .verify(path: connection.path)
         oddities += stale
@@ -63,44 +65,42 @@ struct StoreContents {
     /// The model whose hashes are those of the metadata: the given one, else the cached one.
     private static func model(
         cache: [UInt8]?, given: Model?, metadata: StoreMetadata, path: String,
-        oddities: inout [String]
+        known: StoreCache, oddities: inout [String]
     ) throws(StoreError) -> Model {
         let stored = metadata.versionHashes
         if let given {
-            let differing = differences(given, stored)
+            let differing = differences(VersionHashes(given), stored)
             guard differing.isEmpty else {
-                throw .unsupported(
-                    path: path,
-                    reason: "the given model is of another version: the hashes of "
-                        + "\(list(differing)) differ from the store's")
+                throw .modelDiffers(path: path, entities: list(differing))
             }
             return given
         }
         guard let cache, !cache.isEmpty else { throw .modelMissing(path: path) }
-        let model: Model
+        let decoded: StoreCache.DecodedModel
         do {
-            model = try ModelArchive.read(try Deflate.inflate(cache))
+            decoded = try known.model(in: cache)
         } catch {
             throw .unsupported(path: path, reason: "the model inside the store: \(error)")
         }
-        let differing = differences(model, stored)
+        let differing = differences(decoded.hashes, stored)
         guard differing.isEmpty else {
             throw .unsupported(
                 path: path,
                 reason: "the model inside the store is of another version than its rows (hashes "
                     + "of \(list(differing)) differ): give its model with --from")
         }
-        let unsure = VersionHashes(model).unconfirmed
+        let unsure = decoded.hashes.unconfirmed
         if !unsure.isEmpty {
             oddities.append(
                 "hashes of \(list(unsure.keys.sorted())) follow rules that no known store proves")
         }
-        return model
+        return decoded.model
     }
 
-    private static func differences(_ model: Model, _ stored: [String: [UInt8]]) -> [String] {
-        let computed = VersionHashes(model)
-        return computed.differences(from: stored).filter { computed.unconfirmed[$0] == nil }
+    private static func differences(
+        _ computed: VersionHashes, _ stored: [String: [UInt8]]
+    ) -> [String] {
+        computed.differences(from: stored).filter { computed.unconfirmed[$0] == nil }
     }
 
     private static func list(_ names: [String]) -> String {

@@ -1,12 +1,29 @@
 package import DurableFiles
 package import ManagedObjectModel
 
+/// Where the snapshot of a store that is not at rest goes.
+package enum SnapshotPlace: Hashable, Sendable {
+    /// It is made there, should one be needed.
+    case toMake(FilePath)
+    /// An earlier call made it there, of the same state of the store.
+    case made(FilePath)
+}
+
 /// Opens stores of strangers: checks the files before SQLite sees them, reads from a snapshot
 /// wherever the original is not at rest, and refuses what is not understood.
 package struct StoreOpener: Sendable {
     private let files: DurableFileSystem
+    private let cache: StoreCache
 
-    package init(files: DurableFileSystem = DurableFileSystem()) { self.files = files }
+    /// - Parameters:
+    ///   - files: through which files are read.
+    ///   - cache: what is known of stores of the same app.
+    package init(
+        files: DurableFileSystem = DurableFileSystem(), cache: StoreCache = StoreCache()
+    ) {
+        self.files = files
+        self.cache = cache
+    }
 
     /// Opens a store.
     ///
@@ -15,15 +32,36 @@ package struct StoreOpener: Sendable {
     ///   - scratch: an existing folder of our own for the snapshot, should one be needed.
     ///   - given: the model, for a store that holds none.
     ///   - checksPages: whether to run `quick_check` over the file, which reads all of it.
+    ///   - snapshot: where it goes, or where it is; in `scratch` without it.
     /// - Returns: the store, whose `database` is the file to read.
     /// - Throws: `StoreError` naming what was found.
     package func open(
-        _ path: FilePath, scratch: FilePath, given: Model? = nil, checksPages: Bool = true
+        _ path: FilePath, scratch: FilePath, given: Model? = nil, checksPages: Bool = true,
+        snapshot: SnapshotPlace? = nil
     ) throws(StoreError) -> SourceStore {
+        let opened = try openConnected(
+            path, scratch: scratch, given: given, checksPages: checksPages, snapshot: snapshot)
+        try opened.connection.close()
+        return opened.store
+    }
+
+    /// Opens a store and keeps the connection through which it was read, so that more can be
+    /// read without reading the schema again.
+    ///
+    /// - Returns: the store, and a connection to its `database`; the caller closes it.
+    /// - Throws: `StoreError`, as `open`.
+    package func openConnected(
+        _ path: FilePath, scratch: FilePath, given: Model? = nil, checksPages: Bool = true,
+        snapshot: SnapshotPlace? = nil
+    ) throws(StoreError) -> (store: SourceStore, connection: Connection) {
         do {
-            return try openChecked(path, scratch: scratch, given: given, checksPages: checksPages)
+            return try openChecked(
+                path, given: given, checksPages: checksPages,
+                snapshot: snapshot ?? .toMake(scratch.appending("snapshot")))
         } catch let error as StoreError {
             throw error
+        } catch let error as DurableFileError where error.isOutOfSpace {
+            throw .outOfSpace(path: path.description, reason: "\(error)")
         } catch {
             throw .inputOutput(path: path.description, reason: "\(error)")
         }
@@ -40,9 +78,17 @@ package struct StoreOpener: Sendable {
         try connection.close()
     }
 
+    /// Runs `quick_check` over an open connection.
+    ///
+    /// - Throws: `StoreError.notAStore` with the first finding.
+    /// - Complexity: reads the whole file.
+    package static func checkPages(over connection: Connection) throws(StoreError) {
+        try check(connection)
+    }
+
     private func openChecked(
-        _ given: FilePath, scratch: FilePath, given model: Model?, checksPages: Bool
-    ) throws -> SourceStore {
+        _ given: FilePath, given model: Model?, checksPages: Bool, snapshot: SnapshotPlace
+    ) throws -> (store: SourceStore, connection: Connection) {
         let path = try files.resolve(given)
         let status = try FileStatus(of: path)
         guard status.isRegularFile else {
@@ -52,9 +98,14 @@ package struct StoreOpener: Sendable {
         let fingerprint = try StoreFingerprint(of: path)
         let header = try readHeader(of: path, named: path)
         var oddities: [String] = []
-        let database = try atRest(
-            path, header: header, fingerprint: fingerprint, scratch: scratch,
-            oddities: &oddities)
+        let database: FilePath
+        switch snapshot {
+        case .made(let made): database = made
+        case .toMake(let place):
+            database = try atRest(
+                path, header: header, fingerprint: fingerprint, snapshot: place,
+                oddities: &oddities)
+        }
         let isSnapshot = database != path
         if isSnapshot, try StoreFingerprint(of: path) != fingerprint {
             throw StoreError.inputOutput(
@@ -67,16 +118,16 @@ package struct StoreOpener: Sendable {
         }
         let connection = try Connection(path: database, mode: .immutable, named: path)
         if checksPages { try Self.check(connection) }
-        let contents = try StoreContents.read(connection, given: model)
-        try connection.close()
+        let contents = try StoreContents.read(connection, given: model, known: cache)
         oddities += contents.oddities
         if settled.pageSize != 4096 { oddities.append("pages of \(settled.pageSize) bytes") }
         if !header.isWriteAheadLogged { oddities.append("rollback journal instead of a -wal") }
-        return SourceStore(
+        let store = SourceStore(
             path: path, database: database, isSnapshot: isSnapshot, header: settled,
             schema: contents.schema, primaryKeys: contents.primaryKeys,
             metadata: contents.metadata, model: contents.model, modelCache: contents.modelCache,
             layout: contents.layout, fingerprint: fingerprint, oddities: oddities)
+        return (store, connection)
     }
 
     private func readHeader(
@@ -108,7 +159,7 @@ package struct StoreOpener: Sendable {
     /// snapshot with the `-wal` or the hot journal applied.
     private func atRest(
         _ path: FilePath, header: DatabaseHeader, fingerprint: StoreFingerprint,
-        scratch: FilePath, oddities: inout [String]
+        snapshot: FilePath, oddities: inout [String]
     ) throws -> FilePath {
         var companion: String?
         if let log = fingerprint.writeAheadLog {
@@ -149,7 +200,6 @@ package struct StoreOpener: Sendable {
             companion = "-journal"
         }
         guard let companion else { return path }
-        let snapshot = scratch.appending("snapshot")
         _ = try files.clone(from: path, to: snapshot)
         _ = try files.clone(
             from: path.adding(suffix: companion), to: snapshot.adding(suffix: companion))

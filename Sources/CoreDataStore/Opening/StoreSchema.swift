@@ -32,6 +32,12 @@ package struct SchemaObject: Hashable, Sendable, Codable {
         }
     }
 
+    /// The same object wherever it lies in its file; a virtual table stays one.
+    package var unplaced: SchemaObject {
+        SchemaObject(
+            kind: kind, name: name, table: table, sql: sql, rootPage: rootPage == 0 ? 0 : 1)
+    }
+
     /// Whether it is a virtual table.
     package var isVirtual: Bool { kind == .table && rootPage == 0 }
 }
@@ -60,8 +66,14 @@ package struct StoreSchema: Hashable, Sendable {
     ///
     /// Virtual tables are listed, but not touched: their modules are not run.
     ///
+    /// - Parameters:
+    ///   - connection: to the file.
+    ///   - cache: what is known of files of the same schema.
+    /// - Returns: the schema.
     /// - Throws: `StoreError.notAStore` for a schema that cannot be read.
-    package static func read(_ connection: Connection) throws(StoreError) -> StoreSchema {
+    package static func read(
+        _ connection: Connection, cache: StoreCache? = nil
+    ) throws(StoreError) -> StoreSchema {
         var objects: [SchemaObject] = []
         let list = try connection.prepare(
             "SELECT type, name, tbl_name, sql, rootpage FROM sqlite_master ORDER BY rowid")
@@ -79,7 +91,14 @@ package struct StoreSchema: Hashable, Sendable {
                     kind: kind, name: list.text(1) ?? "", table: list.text(2) ?? "",
                     sql: list.text(3), rootPage: list.integer(4)))
         }
-        let tables = try TableColumns.read(objects, connection)
+        let tables: TableColumns
+        if let cache {
+            tables = try cache.columns(of: objects) { () throws(StoreError) in
+                try TableColumns.read(objects, connection)
+            }
+        } else {
+            tables = try TableColumns.read(objects, connection)
+        }
         return StoreSchema(
             objects: objects, columns: tables.columns, rowidColumns: tables.rowidColumns)
     }

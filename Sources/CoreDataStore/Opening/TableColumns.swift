@@ -1,7 +1,7 @@
 /// What SQLite says of the columns of ordinary tables.
 ///
 /// Virtual tables are not touched.
-struct TableColumns {
+struct TableColumns: Sendable {
     private(set) var columns: [String: [StoreSchema.Column]] = [:]
     private(set) var rowidColumns: [String: String] = [:]
 
@@ -15,21 +15,25 @@ struct TableColumns {
             try connection.texts(
                 "SELECT m.name FROM sqlite_master m, pragma_index_list(m.name) l "
                     + "WHERE m.type = 'table' AND m.rootpage > 0 AND l.origin = 'pk'"))
+        var keys: [String: [StoreSchema.Column]] = [:]
         for object in objects where object.kind == .table && !object.isVirtual {
-            let info = try connection.prepare("PRAGMA table_xinfo(\(SQLText.quoted(object.name)))")
-            var found: [StoreSchema.Column] = []
-            var key: [StoreSchema.Column] = []
-            while try info.step() {
-                let column = StoreSchema.Column(
-                    name: info.text(1) ?? "", type: (info.text(2) ?? "").uppercased(),
-                    isGenerated: info.integer(6) > 1)
-                found.append(column)
-                if info.integer(5) > 0 { key.append(column) }
-            }
-            result.columns[object.name] = found
-            if key.count == 1, key[0].type == "INTEGER", !indexed.contains(object.name) {
-                result.rowidColumns[object.name] = key[0].name
-            }
+            result.columns[object.name] = []
+        }
+        // One statement for all tables: compiling one for each would cost more than running it.
+        let info = try connection.prepare(
+            "SELECT m.name, x.name, x.type, x.pk, x.hidden FROM sqlite_master m "
+                + "CROSS JOIN pragma_table_xinfo(m.name) x "
+                + "WHERE m.type = 'table' AND m.rootpage > 0")
+        while try info.step() {
+            guard let table = info.text(0) else { continue }
+            let column = StoreSchema.Column(
+                name: info.text(1) ?? "", type: (info.text(2) ?? "").uppercased(),
+                isGenerated: info.integer(4) > 1)
+            result.columns[table]?.append(column)
+            if info.integer(3) > 0 { keys[table, default: []].append(column) }
+        }
+        for (table, key) in keys where key.count == 1 && key[0].type == "INTEGER" {
+            if !indexed.contains(table) { result.rowidColumns[table] = key[0].name }
         }
         return result
     }

@@ -40,9 +40,18 @@ package struct TableProfileReader {
     /// - Throws: `StoreError.notAStore` for pages that are no table b-tree.
     /// - Complexity: reads all interior pages and up to `bucketLimit` leaves.
     package func profile(rootPage: Int64) throws(StoreError) -> TableProfile {
+        try profiles(rootPages: [rootPage])[0]
+    }
+
+    /// Reads the profiles of several tables.
+    ///
+    /// - Returns: a profile for each root page, in their order.
+    /// - Throws: `StoreError.notAStore` for pages that are no table b-tree.
+    /// - Complexity: as `profile`, the file opened once.
+    package func profiles(rootPages: [Int64]) throws(StoreError) -> [TableProfile] {
         do {
             let file = try DurableFileSystem().openForReading(path)
-            return try profile(rootPage: rootPage, in: file)
+            return try rootPages.map { try profile(rootPage: $0, in: file) }
         } catch let error as StoreError {
             throw error
         } catch {

@@ -8,7 +8,7 @@ import ManagedObjectModel
 ///
 /// The connection's main schema is written; the source is attached as `src`.
 struct ChunkCopier {
-    let file: PlanFile
+    let file: LaidOutPlan
     let connection: Connection
 
     private var plan: MigrationPlan { file.plan }
@@ -35,6 +35,24 @@ struct ChunkCopier {
         return try EngineError.translating {
             try connection.execute(sql)
             return connection.changes
+        }
+    }
+
+    /// Copies the rows of every chunk.
+    ///
+    /// - Returns: the rows written by each.
+    /// - Throws: `EngineError` with SQLite's reason.
+    func copyAll() throws(EngineError) -> [Int64] {
+        let statements = try file.cache.statements(plan) { () throws(EngineError) in
+            var made: [String] = []
+            for chunk in plan.chunks { made.append(try statement(chunk)) }
+            return made
+        }
+        return try EngineError.translating {
+            try statements.map { sql in
+                try connection.execute(sql)
+                return connection.changes
+            }
         }
     }
 

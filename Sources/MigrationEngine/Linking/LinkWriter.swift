@@ -3,7 +3,7 @@ import Jobs
 
 /// Looks links up and writes them where they belong (design §7, link).
 struct LinkWriter {
-    let file: PlanFile
+    let file: LaidOutPlan
     let connection: Connection
 
     /// A column that links fill, with its name in the query of `RelationSQL`.

@@ -14,6 +14,9 @@ struct ExtrasCopier {
         extras.filter { $0.isKept && $0.object.kind == kind }.map(\.object)
     }
 
+    /// Whether rows of the source are to be copied.
+    var hasTables: Bool { !kept(.table).isEmpty }
+
     /// Makes the app's own tables and copies their rows.
     func copyTables() throws(EngineError) {
         try EngineError.translating {
@@ -60,7 +63,7 @@ struct ExtrasCopier {
 
     /// Numbers that `AUTOINCREMENT` has given out, also those of rows that are gone.
     private func copySequences() throws(StoreError) {
-        guard schema.hasTable("sqlite_sequence"),
+        guard hasTables, schema.hasTable("sqlite_sequence"),
             try connection.integer(
                 "SELECT count(*) FROM main.sqlite_master WHERE name = 'sqlite_sequence'") == 1
         else { return }

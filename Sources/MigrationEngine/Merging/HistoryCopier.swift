@@ -5,7 +5,7 @@ import CoreDataStore
 /// Column bitmaps of changes are kept as they are: history is refused beforehand for entities
 /// whose properties changed.
 struct HistoryCopier {
-    let file: PlanFile
+    let file: LaidOutPlan
     /// The destination, with the source attached as `src`.
     let connection: Connection
     let schema: StoreSchema

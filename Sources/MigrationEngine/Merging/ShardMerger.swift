@@ -11,20 +11,19 @@ struct ShardMerger {
     /// Whether rows are keyed by `Z_PK`; join tables are not.
     let isKeyed: Bool
 
-    /// Appends a shard whose keys lie above all that the table holds.
+    /// Appends an attached shard whose keys lie above all that the table holds.
     ///
     /// Of equal layout and without an index yet, SQLite moves whole cells (performance page).
     ///
+    /// - Parameter schema: the name under which the shard is attached.
     /// - Returns: the rows appended.
     /// - Throws: `StoreError` for a shard that cannot be read or a key that is there already.
-    func append(_ shard: FilePath) throws(StoreError) -> Int64 {
-        try connection.attachImmutable(shard, as: "shard")
+    func append(from schema: String) throws(StoreError) -> Int64 {
         let name = SQLText.quoted(table)
         let order = isKeyed ? "" : " ORDER BY rowid"
-        try connection.execute("INSERT INTO main.\(name) SELECT * FROM shard.\(name)\(order)")
-        let rows = connection.changes
-        try connection.detach("shard")
-        return rows
+        try connection.execute(
+            "INSERT INTO main.\(name) SELECT * FROM \(schema).\(name)\(order)")
+        return connection.changes
     }
 
     /// The most shards that are read at one time: each costs a file and a page cache.

@@ -5,54 +5,147 @@ import ManagedObjectModel
 /// Builds one destination file: tables, merged shards or direct copies, links, indexes, system
 /// tables, and everything that the plan keeps beside them.
 ///
-/// Used by one thread. The order of calls is the order of the methods.
+/// Used by one thread. The order of calls is that of `MigrationPlan.assemblySteps`. A store that
+/// is copied as a whole is one transaction, which writes every page once.
 package final class StoreAssembler {
-    private let file: PlanFile
+    private let file: LaidOutPlan
     private let builder: StoreBuilder
     private let source: SourceStore
+    private let recovery: StoreBuilder.Recovery
+    /// Steps that the file holds; all of them when it is complete.
+    package private(set) var done = 0
+    /// The steps from an empty file to a complete one.
+    package let steps: [AssemblyStep]
+    /// Whether the source is attached as `src`.
+    private var isSourceAttached = false
 
     private var plan: MigrationPlan { file.plan }
+    private var connection: Connection { builder.connection }
 
-    /// Makes the file with its empty tables.
+    /// Makes the file with its empty tables, or goes on with one that a killed process left.
     ///
+    /// - Parameters:
+    ///   - file: the plan.
+    ///   - source: the store that it is about.
+    ///   - path: of the file, which must exist; an empty one is begun.
+    ///   - recovery: `.transactions` where the file shall be gone on with after a crash.
     /// - Throws: `EngineError` when the file cannot be made.
     package init(
-        plan file: PlanFile, source: SourceStore, at path: FilePath
+        plan file: LaidOutPlan, source: SourceStore, at path: FilePath,
+        recovery: StoreBuilder.Recovery = .none
     ) throws(EngineError) {
         self.file = file
         self.source = source
+        self.recovery = recovery
+        steps = file.plan.assemblySteps(indexes: file.destination.indexes.count)
         builder = try EngineError.translating {
-            let builder = try StoreBuilder(creating: path, layout: file.destination)
-            try builder.createTables()
-            return builder
+            try StoreBuilder(creating: path, layout: file.destination, recovery: recovery)
         }
+        if file.plan.strategy == .whole, recovery == .none {
+            // All that is needed, before the transaction, in which GRDB can do nothing.
+            try attachSource()
+            try execute("BEGIN")
+        }
+        done = try stepsInFile()
+        guard done == 0 else { return }
+        try step { () throws(EngineError) in
+            try EngineError.translating { try builder.createTables() }
+        }
+    }
+
+    /// Makes or continues the file of a plan that is written down.
+    ///
+    /// - Throws: `EngineError` when the file cannot be made.
+    package convenience init(
+        plan file: PlanFile, source: SourceStore, at path: FilePath,
+        recovery: StoreBuilder.Recovery = .none
+    ) throws(EngineError) {
+        try self.init(plan: file.laidOut, source: source, at: path, recovery: recovery)
+    }
+
+    /// Makes the source known to the statements that copy it.
+    private func attachSource() throws(EngineError) {
+        guard !isSourceAttached else { return }
+        try ChunkCopier(file: file, connection: connection).attach(
+            source: source.database, support: source.externalData, routes: [:])
+        isSourceAttached = true
+    }
+
+    /// The steps that a file holds.
+    ///
+    /// The count stands in `user_version` (SQLite file format §1.3), which Core Data leaves 0: it
+    /// changes in the transaction of the step itself, and the last step sets it back.
+    private func stepsInFile() throws(EngineError) -> Int {
+        guard recovery == .transactions else { return 0 }
+        let count = try EngineError.translating { () throws(StoreError) in
+            if let count = try connection.integer("PRAGMA main.user_version"), count > 0 {
+                return Int(count)
+            }
+            let isComplete =
+                try connection.integer(
+                    "SELECT count(*) FROM main.sqlite_master WHERE name = 'Z_METADATA'") == 1
+            return isComplete ? steps.count : 0
+        }
+        guard count <= steps.count else {
+            throw .internalError("a file that was begun has steps that the plan has not")
+        }
+        return count
+    }
+
+    /// Runs one step in a transaction that also counts it.
+    private func step<Result>(
+        _ body: () throws(EngineError) -> Result
+    ) throws(EngineError) -> Result {
+        guard recovery == .transactions else {
+            let result = try body()
+            done += 1
+            return result
+        }
+        // The last step leaves the file as Core Data would: without a count.
+        let count = done + 1 == steps.count ? 0 : done + 1
+        let result = try connection.transaction(
+            { () throws(EngineError) in
+                let result = try body()
+                try execute("PRAGMA main.user_version = \(count)")
+                return result
+            }, failing: { .store($0) })
+        done += 1
+        return result
     }
 
     /// Copies all chunks of a small store straight into its tables.
     package func copyDirectly() throws(EngineError) {
-        let copier = ChunkCopier(file: file, connection: builder.connection)
-        try copier.attach(
-            source: source.database, support: source.externalData, routes: [:])
-        try execute("BEGIN")
+        let copier = ChunkCopier(file: file, connection: connection)
+        let isPart = connection.isInTransaction
+        if !isPart {
+            try attachSource()
+            try execute("BEGIN")
+        }
         var copied = CopiedRows(plan: plan)
-        for chunk in plan.chunks { copied.add(chunk, rows: try copier.copy(chunk)) }
+        for (chunk, rows) in zip(plan.chunks, try copier.copyAll()) {
+            copied.add(chunk, rows: rows)
+        }
         try copied.check(store: source.path.description)
         for chunk in plan.linkChunks {
             let link = plan.links[chunk.link]
-            let writer = LinkWriter(file: file, connection: builder.connection)
+            let writer = LinkWriter(file: file, connection: connection)
             try writer.createTable(link)
             _ = try writer.write(chunk, link: link)
             try writer.apply(link, from: "main")
             try execute("DROP TABLE main.link")
         }
-        try execute("COMMIT")
-        try EngineError.translating { try builder.connection.detach("src") }
+        if !isPart { try execute("COMMIT") }
     }
 
     /// Appends the shard of one chunk of keys; shards come in the order of the plan.
     package func append(_ chunk: Chunk, shard: FilePath) throws(EngineError) -> Int64 {
         let merger = merger(for: chunk)
-        return try EngineError.translating { try merger.append(shard) }
+        try EngineError.translating { try connection.attachImmutable(shard, as: "shard") }
+        let rows = try step { () throws(EngineError) in
+            try EngineError.translating { try merger.append(from: "shard") }
+        }
+        try EngineError.translating { try connection.detach("shard") }
+        return rows
     }
 
     /// Merges the shards of a feed whose keys interleave.
@@ -61,8 +154,10 @@ package final class StoreAssembler {
     ) throws(EngineError) -> Int64 {
         let merger = merger(for: chunk)
         let definition = file.destination.tables.first { $0.name == merger.table }?.sql ?? ""
-        return try EngineError.translating {
-            try merger.merge(shards, scratch: scratch, definition: definition)
+        return try step { () throws(EngineError) in
+            try EngineError.translating {
+                try merger.merge(shards, scratch: scratch, definition: definition)
+            }
         }
     }
 
@@ -72,33 +167,37 @@ package final class StoreAssembler {
             let name = plan.feeds[place].destinationTable
             let columns = file.destination.tables.first { $0.name == name }?.columnNames ?? []
             return ShardMerger(
-                connection: builder.connection, table: name, columns: columns, isKeyed: true)
+                connection: connection, table: name, columns: columns, isKeyed: true)
         case .join(let place, _):
             let name = plan.joins[place].table
             let columns = file.destination.joinTables.first { $0.name == name }?.columnNames ?? []
             return ShardMerger(
-                connection: builder.connection, table: name, columns: columns, isKeyed: false)
+                connection: connection, table: name, columns: columns, isKeyed: false)
         }
     }
 
     /// Applies the link shard of one chunk; shards come in the order of the plan.
     package func apply(_ chunk: LinkChunk, shard: FilePath) throws(EngineError) {
-        try EngineError.translating {
-            try builder.connection.attachImmutable(shard, as: "shard")
-            let writer = LinkWriter(file: file, connection: builder.connection)
+        let writer = LinkWriter(file: file, connection: connection)
+        try EngineError.translating { try connection.attachImmutable(shard, as: "shard") }
+        try step { () throws(EngineError) in
             try writer.apply(plan.links[chunk.link], from: "shard")
-            try builder.connection.detach("shard")
         }
+        try EngineError.translating { try connection.detach("shard") }
     }
 
-    /// Makes the indexes of entity tables and join tables.
+    /// Makes the indexes of entity tables and join tables that are not there yet.
     ///
     /// - Parameter helpers: threads that sort beside this one.
     /// - Throws: `EngineError` with SQLite's reason.
     package func buildIndexes(helpers: Int) throws(EngineError) {
         try EngineError.translating { try builder.setSorterThreads(helpers) }
-        try IndexBuilder(connection: builder.connection).build(
-            file.destination.indexes, store: source.path.description)
+        let indexes = IndexBuilder(connection: connection, store: source.path.description)
+        let first = steps.count - 1 - file.destination.indexes.count
+        for (number, index) in file.destination.indexes.enumerated()
+        where recovery == .none || first + number >= done {
+            try step { () throws(EngineError) in try indexes.build(index) }
+        }
     }
 
     /// Writes everything else and closes the file, marked as write-ahead logged.
@@ -106,18 +205,33 @@ package final class StoreAssembler {
     /// - Parameter destination: the model to name in metadata and model cache.
     /// - Throws: `EngineError` with SQLite's or the system's reason.
     package func finish(_ destination: DestinationModel) throws(EngineError) {
-        let connection = builder.connection
-        let keepsHistory = plan.options.history == .keep && source.hasHistory
-        let extras = ExtrasCopier(
-            extras: plan.extras, connection: connection, schema: source.schema)
-        let history = HistoryCopier(file: file, connection: connection, schema: source.schema)
+        if recovery == .none || done < steps.count {
+            let extras = ExtrasCopier(
+                extras: plan.extras, connection: connection, schema: source.schema)
+            // Attaching makes SQLite read the source's schema, which only what is kept needs.
+            if keepsHistory || extras.hasTables { try attachSource() }
+            try step { () throws(EngineError) in try writeRest(destination, extras) }
+            if connection.isInTransaction { try execute("COMMIT") }
+        }
         try EngineError.translating {
-            try connection.attachImmutable(source.database, as: "src")
-            if keepsHistory {
-                try history.copyTables()
-                try history.copyIndexes()
-            }
-            try extras.copyTables()
+            if isSourceAttached { try connection.detach("src") }
+            isSourceAttached = false
+            try builder.finish(isWriteAheadLogged: source.header.isWriteAheadLogged)
+        }
+    }
+
+    private var keepsHistory: Bool { plan.options.history == .keep && source.hasHistory }
+
+    private func writeRest(
+        _ destination: DestinationModel, _ extras: ExtrasCopier
+    ) throws(EngineError) {
+        let history = HistoryCopier(file: file, connection: connection, schema: source.schema)
+        if keepsHistory {
+            try history.copyTables()
+            try history.copyIndexes()
+        }
+        try extras.copyTables()
+        try EngineError.translating {
             try builder.writeSystemTables(
                 maxima: plan.maxima,
                 reserved: keepsHistory ? source.primaryKeys.reserved : [],
@@ -127,13 +241,11 @@ package final class StoreAssembler {
                     framework: plan.framework),
                 modelCache: destination.modelCache)
             try builder.createRTreesAndTriggers()
-            try extras.copyRest()
-            try connection.detach("src")
-            try builder.finish(isWriteAheadLogged: source.header.isWriteAheadLogged)
         }
+        try extras.copyRest()
     }
 
     private func execute(_ sql: String) throws(EngineError) {
-        try EngineError.translating { try builder.connection.execute(sql) }
+        try EngineError.translating { try connection.execute(sql) }
     }
 }

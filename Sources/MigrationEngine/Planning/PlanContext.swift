@@ -12,11 +12,11 @@ struct PlanContext {
     /// The mapping of each source entity that has a destination.
     private let bySource: [String: EntityMapping]
     /// Offsets by source and destination table.
-    private let offsets: [TablePair: Int64]
+    let offsets: [TablePair: Int64]
     /// Source tables by destination table, in the order in which their keys follow each other.
     private let sources: [String: [String]]
 
-    struct TablePair: Hashable {
+    struct TablePair: Hashable, Sendable {
         let source: String
         let destination: String
     }

@@ -15,12 +15,13 @@ package enum Planner {
     ///   - inference: the mapping with what it asks of the data.
     ///   - facts: of the store.
     ///   - options: what the user chose.
+    ///   - cache: what is known of stores of the same app.
     /// - Returns: the plan, which every stage carries out.
     /// - Throws: `PlanError.refused` with every broken requirement, `.unsupported`,
     ///   `.keyOverflow`.
     package static func plan(
         source: StoreLayout, destination: StoreLayout, inference: Inference, facts: StoreFacts,
-        options: PlanOptions
+        options: PlanOptions, cache: PlanningCache = PlanningCache()
     ) throws(PlanError) -> MigrationPlan {
         let refusals = zip(inference.requirements, facts.broken).compactMap { requirement, count in
             count > 0 ? requirement.refusal(count: Int(count)) : nil
@@ -29,30 +30,31 @@ package enum Planner {
         let context = try PlanContext(
             source: source, destination: destination, mapping: inference.mapping,
             highestKeys: facts.highestKeys)
-        let feeds = try FeedPlanner(context: context)
-        let joins = JoinPlanner.plans(context)
-        let strategy = options.strategy ?? chosenStrategy(facts)
+        let shape = try cache.shape(context)
+        let strategy = strategy(options, databaseBytes: facts.databaseBytes)
         let cutter = ChunkPlanner(
             facts: facts, partition: options.partition,
             limit: strategy == .partitioned ? options.chunkBytes : nil)
-        let chunks = cutter.chunks(feeds: feeds.feeds, joins: joins)
+        let chunks = cutter.chunks(feeds: shape.feeds, joins: shape.joins)
         let outcomes = OutcomeDescription(
-            context: context, feeds: feeds.feeds, joins: joins, chunks: chunks, facts: facts)
+            context: context, feeds: shape.feeds, joins: shape.joins, chunks: chunks, facts: facts)
         return MigrationPlan(
             engine: engineVersion, options: options, sourceModel: source.model,
             destinationModel: destination.model, sourceFramework: source.framework,
-            framework: destination.framework, mapping: inference.mapping, feeds: feeds.feeds,
-            joins: joins, links: feeds.links, routes: facts.routes.map(\.plan), chunks: chunks,
+            framework: destination.framework, mapping: inference.mapping, feeds: shape.feeds,
+            joins: shape.joins, links: shape.links, routes: facts.routes.map(\.plan),
+            chunks: chunks,
             sourceRanges: cutter.tableRanges(source.tables.map(\.name)),
-            linkChunks: cutter.linkChunks(feeds.links), maxima: context.maxima,
+            linkChunks: cutter.linkChunks(shape.links), maxima: context.maxima,
             tables: outcomes.tables, extras: facts.extras, changedURIs: outcomes.changedURIs,
             sourceRows: outcomes.sourceRows,
             notes: inference.notes.map(\.description) + destination.unsupported,
             resources: resources(facts, chunks: chunks, strategy: strategy), strategy: strategy)
     }
 
-    private static func chosenStrategy(_ facts: StoreFacts) -> Strategy {
-        facts.databaseBytes <= PlanOptions.wholeLimit ? .whole : .partitioned
+    /// How a store of that size is migrated.
+    static func strategy(_ options: PlanOptions, databaseBytes: Int64) -> Strategy {
+        options.strategy ?? (databaseBytes <= PlanOptions.wholeLimit ? .whole : .partitioned)
     }
 
     /// Shards are freed as they are merged, so that shards and result together hold little more

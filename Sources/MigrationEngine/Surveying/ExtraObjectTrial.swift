@@ -49,16 +49,37 @@ struct ExtraObjectTrial {
         }
         do throws(StoreError) {
             try trial.execute("SAVEPOINT trial")
-            let before = compiles(object, in: trial)
+            let before = failures(object, in: trial)
             try trial.create(object)
             try check(object, before: before, in: trial)
             try trial.execute("RELEASE trial")
             return ExtraObject(object: object, isKept: true, reason: "it still fits")
         } catch {
             undo(trial)
-            return ExtraObject(
-                object: object, isKept: false, reason: "it does not fit the new schema")
+            return ExtraObject(object: object, isKept: false, reason: reason(for: error))
         }
+    }
+
+    /// What SQLite misses, where its message says that something the app brought is not here.
+    private func reason(for error: StoreError) -> String {
+        let text = error.sqliteReason ?? ""
+        if let name = name(behind: "no such collation sequence: ", in: text) {
+            return "its collation \(name) is the app's own"
+        }
+        if let name = name(behind: "no such function: ", in: text) {
+            return "it calls \(name), a function that SQLite does not have: the app's own, or of "
+                + "a newer version"
+        }
+        if let name = name(behind: "no such table: ", in: text) {
+            let table = name.hasPrefix("main.") ? String(name.dropFirst(5)) : name
+            return "the table \(table), which it needs, is not in the result"
+        }
+        return "it does not fit the new schema"
+    }
+
+    private func name(behind words: String, in text: String) -> String? {
+        guard let found = text.firstRange(of: words) else { return nil }
+        return String(text[found.upperBound...])
     }
 
     // What was made before the failure goes; a failure to go back would show in the next trial.
@@ -71,10 +92,7 @@ struct ExtraObjectTrial {
     private func refusal(of object: SchemaObject) -> String? {
         switch object.kind {
         case .table:
-            if object.isVirtual, !object.isRTree {
-                return "virtual tables other than R-trees are not supported"
-            }
-            return nil
+            return object.lostContent.map { "it is \($0)" }
         case .index:
             // Key columns of join tables change their meaning with the entity numbers.
             if destination.joinTables.contains(where: { $0.name == object.table }) {
@@ -120,37 +138,53 @@ struct ExtraObjectTrial {
     /// A trigger must leave every statement possible that was possible before it, and one on a
     /// view must make one possible.
     private func check(
-        _ object: SchemaObject, before: [Bool], in trial: Connection
+        _ object: SchemaObject, before: [StoreError?], in trial: Connection
     ) throws(StoreError) {
         switch object.kind {
         case .trigger:
-            let after = compiles(object, in: trial)
-            let isOnView = !before.contains(true)
-            guard zip(before, after).allSatisfy({ !$0 || $1 }),
-                !isOnView || after.contains(true), try hasWatchedColumns(object, in: trial)
-            else {
+            let after = failures(object, in: trial)
+            // On a view, nothing could be compiled before its trigger.
+            let isOnView = !before.contains { $0 == nil }
+            for (before, after) in zip(before, after) {
+                if before == nil, let after { throw after }
+            }
+            if isOnView, let first = after.first, let first, !after.contains(nil) { throw first }
+            guard try hasWatchedColumns(object, in: trial) else {
                 throw .notAStore(path: trial.path, reason: "trigger \(object.name) does not fit")
             }
         case .view: _ = try trial.prepare("SELECT * FROM \(SQLText.quoted(object.name))")
-        case .table, .index: break
+        case .table:
+            // Making a table does not look up the collations of its checks.
+            if let failure = failure(
+                compiling: "INSERT INTO \(SQLText.quoted(object.name)) DEFAULT VALUES", in: trial)
+            {
+                throw failure
+            }
+        case .index: break
         }
     }
 
-    /// Which of inserting, updating and deleting a trigger's table could be compiled.
-    private func compiles(_ object: SchemaObject, in trial: Connection) -> [Bool] {
+    /// Why inserting, deleting and updating a trigger's table cannot be compiled; nil for each
+    /// that can.
+    private func failures(_ object: SchemaObject, in trial: Connection) -> [StoreError?] {
         guard object.kind == .trigger else { return [] }
         let table = SQLText.quoted(object.table)
+        let update: StoreError? =
+            switch updates(table, in: trial) {
+            case .success(let sql): failure(compiling: sql, in: trial)
+            case .failure(let error): error
+            }
         return ["INSERT INTO \(table) DEFAULT VALUES", "DELETE FROM \(table)"].map {
-            compiles($0, in: trial)
-        } + [updates(table, in: trial).map { compiles($0, in: trial) } ?? false]
+            failure(compiling: $0, in: trial)
+        } + [update]
     }
 
-    private func compiles(_ sql: String, in trial: Connection) -> Bool {
+    private func failure(compiling sql: String, in trial: Connection) -> StoreError? {
         do throws(StoreError) {
             _ = try trial.prepare("EXPLAIN \(sql)")
-            return true
+            return nil
         } catch {
-            return false
+            return error
         }
     }
 
@@ -176,7 +210,9 @@ struct ExtraObjectTrial {
     }
 
     /// A statement that sets every column, so that triggers of any column belong to it.
-    private func updates(_ table: String, in trial: Connection) -> String? {
+    private func updates(
+        _ table: String, in trial: Connection
+    ) -> Result<String, StoreError> {
         do throws(StoreError) {
             var sets: [String] = []
             let info = try trial.prepare("PRAGMA table_xinfo(\(table))")
@@ -185,10 +221,13 @@ struct ExtraObjectTrial {
                 let name = SQLText.quoted(info.text(1) ?? "")
                 sets.append("\(name) = \(name)")
             }
-            return sets.isEmpty
-                ? nil : "UPDATE \(table) SET \(sets.joined(separator: ", "))"
+            guard !sets.isEmpty else {
+                return .failure(
+                    .notAStore(path: trial.path, reason: "\(table) has no column to update"))
+            }
+            return .success("UPDATE \(table) SET \(sets.joined(separator: ", "))")
         } catch {
-            return nil
+            return .failure(error)
         }
     }
 }

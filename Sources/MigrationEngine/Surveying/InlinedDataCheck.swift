@@ -10,8 +10,9 @@ package enum InlinedDataCheck {
     package static func check(_ plan: MigrationPlan, store: SourceStore) throws(EngineError) {
         var columns: Set<String> = []
         for feed in plan.feeds {
-            for cell in feed.columns.flatMap(\.cells) {
-                if case .removingPrefix(let name) = cell.cell {
+            for column in feed.columns {
+                for cell in column.cells {
+                    guard case .removingPrefix(let name) = cell.cell else { continue }
                     columns.insert("\(feed.sourceTable).\(name)")
                 }
             }

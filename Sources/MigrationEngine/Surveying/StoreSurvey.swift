@@ -9,11 +9,19 @@ package struct StoreSurvey {
     private let destination: StoreLayout
     private let inference: Inference
     private let files: DurableFileSystem
+    private let connection: Connection
 
+    /// - Parameters:
+    ///   - store: to be surveyed.
+    ///   - destination: the layout that it goes to.
+    ///   - inference: the mapping with what it asks of the data.
+    ///   - files: through which files are looked at.
+    ///   - connection: to the store's `database`; it stays open.
     package init(
         store: SourceStore, destination: StoreLayout, inference: Inference,
-        files: DurableFileSystem = DurableFileSystem()
+        files: DurableFileSystem = DurableFileSystem(), connection: Connection
     ) {
+        self.connection = connection
         self.store = store
         self.destination = destination
         self.inference = inference
@@ -31,10 +39,10 @@ package struct StoreSurvey {
         options: PlanOptions, route: (Int) -> FilePath
     ) throws(EngineError) -> StoreFacts {
         try EngineError.translating {
-            let connection = try store.connect()
             var facts = StoreFacts()
             facts.databaseBytes = try FileStatus(of: store.database).size
-            try surveyTables(connection, &facts)
+            let strategy = Planner.strategy(options, databaseBytes: facts.databaseBytes)
+            try surveyTables(connection, &facts, isCut: strategy == .partitioned)
             facts.maxima = maxima()
             let external = try ExternalDataSurvey(store: store, connection: connection)
                 .read(files: files)
@@ -48,31 +56,48 @@ package struct StoreSurvey {
             facts.broken = try inference.requirements.map { try counter.count($0) }
             facts.extras = try ExtraObjectTrial(store: store, destination: destination).outcomes()
             try survey(routes: options.partition, &facts, at: route)
-            try connection.close()
             return facts
         }
     }
 
-    private func surveyTables(_ connection: Connection, _ facts: inout StoreFacts) throws {
+    private func surveyTables(
+        _ connection: Connection, _ facts: inout StoreFacts, isCut: Bool
+    ) throws {
         let reader = TableProfileReader(
             path: store.database, pageSize: store.header.pageSize,
             pageCount: facts.databaseBytes / Int64(max(1, store.header.pageSize)))
         for table in store.layout.tables {
             facts.tables[table.name] = try rows(of: table, connection)
-            facts.profiles[table.name] = try profile(table.name, reader)
         }
         for join in store.layout.joinTables {
             facts.joinRows[join.name] = try connection.integer(
                 "SELECT count(*) FROM \(SQLText.quoted(join.name))")
-            facts.profiles[join.name] = try profile(join.name, reader)
         }
+        guard isCut else {
+            estimateProfiles(&facts)
+            return
+        }
+        var roots: [String: Int64] = [:]
+        for object in store.schema.objects where object.kind == .table {
+            roots[object.name] = object.rootPage
+        }
+        let names = store.layout.tables.map(\.name) + store.layout.joinTables.map(\.name)
+        let known = names.filter { roots[$0] != nil }
+        for name in names { facts.profiles[name] = TableProfile(buckets: []) }
+        let profiles = try reader.profiles(rootPages: known.compactMap { roots[$0] })
+        for (name, profile) in zip(known, profiles) { facts.profiles[name] = profile }
     }
 
-    private func profile(_ table: String, _ reader: TableProfileReader) throws -> TableProfile {
-        guard let object = store.schema.object(.table, table) else {
-            return TableProfile(buckets: [])
+    /// Profiles of a store that is not cut: nothing but bytes, shared out by rows.
+    private func estimateProfiles(_ facts: inout StoreFacts) {
+        var rows = facts.tables.mapValues(\.count)
+        rows.merge(facts.joinRows) { own, _ in own }
+        let all = Double(rows.values.reduce(1, +))
+        for (name, count) in rows {
+            let bytes = Double(facts.databaseBytes) * Double(count) / all
+            let bucket = TableProfile.Bucket(upper: nil, bytes: Int64(bytes), rows: count)
+            facts.profiles[name] = TableProfile(buckets: count > 0 ? [bucket] : [])
         }
-        return try reader.profile(rootPage: object.rootPage)
     }
 
     private func rows(
@@ -87,8 +112,14 @@ package struct StoreSurvey {
         if known.count == 1, let only = known.first {
             // Counted by pages, without looking at rows; that none is of another entity shows in
             // the copy (`CopiedRows`).
-            rows[only] = try connection.integer("SELECT count(*) FROM \(name) NOT INDEXED")
-            return try keyed(rows, table: table.name, connection)
+            let ends = try connection.prepare(
+                "SELECT (SELECT count(*) FROM \(name) NOT INDEXED), "
+                    + "(SELECT max(Z_PK) FROM \(name)), (SELECT min(Z_PK) FROM \(name))")
+            guard try ends.step() else {
+                return try keyed([:], table.name, highest: 0, lowest: 0)
+            }
+            rows[only] = ends.integer(0)
+            return try keyed(rows, table.name, highest: ends.integer(1), lowest: ends.integer(2))
         }
         let groups = try connection.prepare(
             "SELECT Z_ENT, count(*) FROM \(name) GROUP BY Z_ENT")
@@ -101,16 +132,16 @@ package struct StoreSurvey {
             }
             rows[groups.integer(0)] = groups.integer(1)
         }
-        return try keyed(rows, table: table.name, connection)
+        return try keyed(
+            rows, table.name,
+            highest: connection.integer("SELECT max(Z_PK) FROM \(name)") ?? 0,
+            lowest: connection.integer("SELECT min(Z_PK) FROM \(name)") ?? 0)
     }
 
     /// Rows with the range of their keys.
     private func keyed(
-        _ rows: [Int64: Int64], table: String, _ connection: Connection
+        _ rows: [Int64: Int64], _ table: String, highest: Int64, lowest: Int64
     ) throws -> StoreFacts.Table {
-        let name = SQLText.quoted(table)
-        let highest = try connection.integer("SELECT max(Z_PK) FROM \(name)") ?? 0
-        let lowest = try connection.integer("SELECT min(Z_PK) FROM \(name)") ?? 0
         guard lowest >= 0, highest < PrimaryKeys.keyLimit else {
             throw StoreError.notAStore(
                 path: store.path.description,

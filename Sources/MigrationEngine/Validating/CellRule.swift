@@ -3,8 +3,8 @@ import ManagedObjectModel
 import MappingModel
 
 /// What one destination cell must hold, in terms of the source row.
-struct CellRule {
-    enum Origin: UInt8 {
+struct CellRule: Sendable {
+    enum Origin: UInt8, Sendable {
         /// The value of a source column.
         case column
         /// The value of a source column, or the constant for NULL.

@@ -21,7 +21,7 @@ struct CellDigest {
 }
 
 /// What tells columns apart: two words made of a column's or a relationship's name.
-struct HashSeed: Hashable {
+struct HashSeed: Hashable, Sendable {
     let first: UInt64
     let second: UInt64
 

@@ -3,47 +3,16 @@ import ManagedObjectModel
 
 /// One pass over a destination table: what its rows are, and what its indexes must hold.
 struct DestinationScan {
-    /// One attribute, or one of the leading columns.
-    struct StoredCell {
-        let column: Int
-        let seed: HashSeed
-        let isRequired: Bool
-    }
-
-    /// What is done with rows of one entity: ranges of the lists below, so that a loop over rows
-    /// touches no counted reference.
-    struct Entity {
-        /// Of `cells`.
-        let cells: Range<Int>
-        /// Of `indexedList`: columns that indexes hold and that are not among the cells.
-        let indexed: Range<Int>
-        /// Of `strayList`: columns that its rows should leave empty.
-        let strays: Range<Int>
-        /// Of `linkList`: readers of links that its rows hold.
-        let links: Range<Int>
-    }
-
-    private(set) var cells: [StoredCell] = []
-    /// What the sums of the cells are called.
-    private(set) var labels: [String] = []
-    private(set) var entities: [Entity?] = []
-    private(set) var names: [String] = []
-    private var indexedList: [Int] = []
-    private var strayList: [Int] = []
-    private var linkList: [Int] = []
-    /// For rows whose entity is unknown: indexes hold them all the same.
-    private let fallback: Entity
+    let rules: DestinationRules
     let links: [LinkReader]
-    private let indexes: [IndexFacts]
-    /// The places of each index's columns, and that of its condition.
-    private let indexColumns: [(columns: [Int], condition: Int?)]
-    private let seeds: [HashSeed]
     let statement: Statement
 
     /// Prepares the pass; entries of the given indexes are summed along.
+    ///
+    /// `shared`: rules made for the same scope and all its places.
     init(
         _ table: TableLayout, keys: KeyRange, scope: ValidationScope, places: [LinkPlace],
-        indexes: [IndexFacts], connection: Connection
+        indexes: [IndexFacts], connection: Connection, shared: SharedRules? = nil
     ) throws(StoreError) {
         let layout = scope.destination
         var list = SelectList(table.columnNames)
@@ -53,63 +22,14 @@ struct DestinationScan {
             links.append(LinkReader(place, number: number, layout: layout, list: &list))
         }
         self.links = links
-        self.indexes = indexes
-        let columns = indexes.map { index in index.columns.map { list.place(of: $0.name) } }
-        let conditions = indexes.compactMap(\.condition)
-        var next = list.names.count
-        indexColumns = zip(indexes, columns).map { index, columns in
-            guard index.condition != nil else { return (columns, nil) }
-            next += 1
-            return (columns, next - 1)
+        let make = {
+            DestinationRules(table, layout: layout, links: links, list: list, indexes: indexes)
         }
-        seeds = list.names.map { HashSeed("\(table.name).\($0)") }
-        let indexed = Set(columns.joined()).sorted()
-        indexedList = indexed
-        fallback = Entity(cells: 0..<0, indexed: 0..<indexed.count, strays: 0..<0, links: 0..<0)
+        rules = shared?.destinationRules(table.name, indexes, make: make) ?? make()
         statement = try connection.prepare(
-            list.sql(table: table.name, key: "Z_PK", range: keys, extra: conditions))
-        for member in layout.model.family(of: table.rootEntity) {
-            guard let number = layout.number(of: member.name) else { continue }
-            let starts = (cells.count, indexedList.count, strayList.count, linkList.count)
-            addCells(of: member.name, table: table, layout: layout, list: &list)
-            let own = Set(cells[starts.0...].map(\.column))
-            indexedList += indexed.filter { !own.contains($0) }
-            strayList += table.columns.filter { !layout.uses($0, by: member.name) }
-                .map { list.place(of: $0.name) }
-            linkList += links.indices.filter { links[$0].accepts(rowOf: Int64(number)) }
-            while entities.count <= number {
-                entities.append(nil)
-                names.append(table.name)
-            }
-            names[number] = member.name
-            entities[number] = Entity(
-                cells: starts.0..<cells.count, indexed: starts.1..<indexedList.count,
-                strays: starts.2..<strayList.count, links: starts.3..<linkList.count)
-        }
-    }
-
-    /// The cells of an entity in the order of the columns, the leading two first.
-    private mutating func addCells(
-        of entity: String, table: TableLayout, layout: StoreLayout, list: inout SelectList
-    ) {
-        for name in EntityRules.leading {
-            cells.append(
-                StoredCell(
-                    column: list.place(of: name), seed: HashSeed("\(table.name).\(name)"),
-                    isRequired: false))
-            labels.append("\(entity).\(name)")
-        }
-        for column in table.columns {
-            guard case .attribute(let key) = column.role, layout.uses(column, by: entity) else {
-                continue
-            }
-            cells.append(
-                StoredCell(
-                    column: list.place(of: column.name),
-                    seed: HashSeed("\(table.name).\(column.name)"),
-                    isRequired: EntityRules.isRequired(column, in: layout)))
-            labels.append("\(entity).\(key.property)")
-        }
+            rules.list.sql(
+                table: table.name, key: "Z_PK", range: keys,
+                extra: indexes.compactMap(\.condition)))
     }
 
     /// What a pass counts, by the places of cells, links, indexes and entities.
@@ -126,14 +46,14 @@ struct DestinationScan {
         var rows: Int64 = 0
 
         init(_ scan: DestinationScan) {
-            sums = [CellSum](repeating: CellSum(), count: scan.cells.count)
-            missing = [Int64](repeating: 0, count: scan.cells.count)
+            sums = [CellSum](repeating: CellSum(), count: scan.rules.cells.count)
+            missing = [Int64](repeating: 0, count: scan.rules.cells.count)
             linkSums = [CellSum](repeating: CellSum(), count: scan.links.count)
             missingLinks = [Int64](repeating: 0, count: scan.links.count)
-            indexSums = [CellSum](repeating: CellSum(), count: scan.indexes.count)
-            strays = [Int64](repeating: 0, count: scan.entities.count)
+            indexSums = [CellSum](repeating: CellSum(), count: scan.rules.indexes.count)
+            strays = [Int64](repeating: 0, count: scan.rules.entities.count)
             let nothing = CellDigest(ContentDigest128(high: 0, low: 0))
-            digests = [CellDigest](repeating: nothing, count: scan.seeds.count)
+            digests = [CellDigest](repeating: nothing, count: scan.rules.seeds.count)
         }
     }
 
@@ -142,50 +62,55 @@ struct DestinationScan {
         var tally = Tally(self)
         var link = FoundLink()
         let current = RawRow(statement)
+        let rules = rules
         while try statement.step() {
             tally.rows += 1
             let key = current.integer(0)
             let number = current.integer(1)
             let row = RowKey(key)
-            let known = number >= 0 && number < entities.count ? entities[Int(number)] : nil
+            let known =
+                number >= 0 && number < rules.entities.count ? rules.entities[Int(number)] : nil
             if known == nil { tally.unknown += 1 }
-            let entity = known ?? fallback
+            let entity = known ?? rules.fallback
             for place in entity.cells {
-                let cell = cells[place]
+                let cell = rules.cells[place]
                 let digest = CellReader.stored(current, cell.column, cell.seed, row)
                 tally.digests[cell.column] = digest
                 tally.sums[place].add(high: digest.high, low: digest.low)
                 if digest.isNull, cell.isRequired { tally.missing[place] += 1 }
             }
             for entry in entity.links {
-                let place = linkList[entry]
+                let place = rules.linkList[entry]
                 switch try links[place].read(current, key: key, number: number, into: &link) {
                 case .link: tally.linkSums[place].add(high: link.digest.high, low: link.digest.low)
                 case .missing: tally.missingLinks[place] += 1
                 case .none: break
                 }
             }
-            for entry in entity.strays where !current.isNull(strayList[entry]) {
+            for entry in entity.strays where !current.isNull(rules.strayList[entry]) {
                 tally.strays[Int(number)] += 1
             }
-            addIndexEntries(of: row, current, entity, to: &tally)
+            addIndexEntries(of: row, current, entity, rules, to: &tally)
         }
         return result(tally, table: table, places: places)
     }
 
     @inline(__always)
     private func addIndexEntries(
-        of row: RowKey, _ current: RawRow, _ entity: Entity, to tally: inout Tally
+        of row: RowKey, _ current: RawRow, _ entity: DestinationRules.Entity,
+        _ rules: DestinationRules, to tally: inout Tally
     ) {
         for entry in entity.indexed {
-            let column = indexedList[entry]
-            tally.digests[column] = CellReader.stored(current, column, seeds[column], row)
+            let column = rules.indexedList[entry]
+            tally.digests[column] = CellReader.stored(
+                current, column, rules.seeds[column], row)
         }
-        for index in indexColumns.indices {
-            if let condition = indexColumns[index].condition, current.integer(condition) == 0 {
+        for index in rules.indexColumns.indices {
+            if let condition = rules.indexColumns[index].condition, current.integer(condition) == 0
+            {
                 continue
             }
-            for column in indexColumns[index].columns {
+            for column in rules.indexColumns[index].columns {
                 let digest = tally.digests[column]
                 tally.indexSums[index].add(high: digest.high, low: digest.low)
             }
@@ -197,7 +122,7 @@ struct DestinationScan {
         result.destinationRows = tally.rows
         result.add(
             Fault(entity: table, property: "", kind: .unknownEntity), destination: tally.unknown)
-        for (place, label) in labels.enumerated() {
+        for (place, label) in rules.labels.enumerated() {
             result.addActual(tally.sums[place].content, label)
             result.add(Fault(label, .missingValue), destination: tally.missing[place])
         }
@@ -206,12 +131,12 @@ struct DestinationScan {
             result.addActual(tally.linkSums[number].content, label)
             result.add(Fault(label, .missingLink), destination: tally.missingLinks[number])
         }
-        for (number, name) in names.enumerated() where tally.strays[number] > 0 {
+        for (number, name) in rules.names.enumerated() where tally.strays[number] > 0 {
             result.add(
                 Fault(entity: name, property: "", kind: .stray),
                 destination: tally.strays[number])
         }
-        for (number, index) in indexes.enumerated() {
+        for (number, index) in rules.indexes.enumerated() {
             result.addExpected(tally.indexSums[number].content, index.label)
         }
         return result

@@ -99,19 +99,20 @@ private struct ExpectedRows {
             let scan = scans[current]
             while try scan.statement.step() {
                 let number = scan.statement.integer(1)
-                guard number >= 0, number < scan.entities.count,
-                    let program = scan.entities[Int(number)]?.programs.first
+                guard number >= 0, number < scan.rules.entities.count,
+                    let program = scan.rules.entities[Int(number)]?.programs.first
                 else { continue }
-                let fate = scan.fates[program]
+                let fate = scan.rules.fates[program]
                 let key = scan.statement.integer(0) &+ fate.offset
                 let row = RowKey(key)
                 var cells: [HashedRow.HashedCell] = []
-                for cell in scan.programs[program].cells {
+                for cell in scan.rules.programs[program].cells {
                     let digest = try scan.reader.expected(
-                        scan.rules[cell], RawRow(scan.statement), row)
+                        scan.rules.cells[cell], RawRow(scan.statement), row)
                     cells.append(
                         HashedRow.HashedCell(
-                            label: scan.labels[cell], digest: digest.map(ContentDigest128.init)))
+                            label: scan.rules.labels[cell],
+                            digest: digest.map(ContentDigest128.init)))
                 }
                 return HashedRow(key: key, entity: fate.entity, cells: cells)
             }
@@ -134,19 +135,19 @@ private struct ActualRows {
     mutating func next() throws(StoreError) -> HashedRow? {
         while try scan.statement.step() {
             let number = scan.statement.integer(1)
-            guard number >= 0, number < scan.entities.count,
-                let entity = scan.entities[Int(number)]
+            guard number >= 0, number < scan.rules.entities.count,
+                let entity = scan.rules.entities[Int(number)]
             else { continue }
             let key = scan.statement.integer(0)
             let row = RowKey(key)
             let current = RawRow(scan.statement)
             let cells = entity.cells.map { place in
-                let cell = scan.cells[place]
+                let cell = scan.rules.cells[place]
                 let digest = CellReader.stored(current, cell.column, cell.seed, row)
                 return HashedRow.HashedCell(
-                    label: scan.labels[place], digest: ContentDigest128(digest))
+                    label: scan.rules.labels[place], digest: ContentDigest128(digest))
             }
-            return HashedRow(key: key, entity: scan.names[Int(number)], cells: cells)
+            return HashedRow(key: key, entity: scan.rules.names[Int(number)], cells: cells)
         }
         return nil
     }

@@ -7,7 +7,7 @@ import ManagedObjectModel
 /// Each check gives texts; those that the source's file earns as well are inherited.
 struct FileCheck {
     let layout: StoreLayout
-    let connection: Connection
+    let file: FileReading
 
     /// The header's fields that Core Data's files have alike (format page §1).
     static func header(_ path: FilePath) throws(StoreError) -> [String] {
@@ -32,7 +32,7 @@ struct FileCheck {
 
     /// Tables, columns, indexes, R-trees and triggers that the model demands.
     func schema() throws(StoreError) -> [String] {
-        let schema = try StoreSchema.read(connection)
+        let schema = try file.schema()
         var found: [String] = []
         for table in layout.tables {
             let leading = ["Z_PK", "Z_ENT", "Z_OPT"].map { ($0, ColumnType.integer) }
@@ -87,11 +87,9 @@ struct FileCheck {
     }
 
     private func compareIndexes(_ found: inout [String]) throws(StoreError) {
-        let tables = layout.tables.map(\.name) + layout.joinTables.map(\.name)
         var there: [String: [IndexFacts]] = [:]
-        for table in tables {
-            there[table] = try IndexFacts.read(
-                table: table, layout: layout, connection: connection)
+        for table in layout.tables.map(\.name) + layout.joinTables.map(\.name) {
+            there[table] = try file.indexes(of: table)
         }
         for index in layout.indexes {
             let same = there[index.table]?.first { $0.name == index.name }
@@ -116,6 +114,7 @@ struct FileCheck {
     ///
     /// `maxima`: `Z_MAX` that roots must have; nil asks for no certain number.
     func primaryKeys(maxima: [String: Int64]?) throws(StoreError) -> [String] {
+        let connection = try file.connection()
         let keys = try PrimaryKeys.read(connection)
         var found: [String] = []
         for (number, name) in zip(Int64(1)..., layout.entityOrder) {
@@ -150,6 +149,7 @@ struct FileCheck {
     /// temporary R-tree is what to compare with.
     func rTrees() throws(StoreError) -> [String] {
         var found: [String] = []
+        let connection = try file.connection()
         for (number, tree) in layout.rTrees.enumerated() {
             let columns = tree.columns.map(SQLText.quoted)
             let bounds = tree.columns.flatMap {

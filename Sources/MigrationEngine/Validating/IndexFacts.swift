@@ -1,8 +1,8 @@
 import CoreDataStore
 
 /// An index as the file describes it.
-struct IndexFacts: Hashable {
-    struct Column: Hashable {
+struct IndexFacts: Hashable, Sendable {
+    struct Column: Hashable, Sendable {
         let name: String
         let isDescending: Bool
     }
@@ -22,48 +22,85 @@ struct IndexFacts: Hashable {
     /// What its sum is called.
     var label: String { "index \(name)" }
 
-    /// Reads the indexes of a table.
+    /// Reads the indexes of one ordinary table, or of all.
     ///
+    /// One statement for all of them: compiling one for each would cost more than running it.
+    /// `table`: nil for all.
     /// `layout`: tells the conditions of partial indexes.
+    /// Returns the indexes by table, those of a table by name.
     static func read(
-        table: String, layout: StoreLayout, connection: Connection
-    ) throws(StoreError) -> [IndexFacts] {
-        var found: [IndexFacts] = []
-        let list = try connection.prepare("PRAGMA index_list(\(SQLText.quoted(table)))")
+        table only: String? = nil, layout: StoreLayout, connection: Connection
+    ) throws(StoreError) -> [String: [IndexFacts]] {
+        let conditions = Dictionary(
+            layout.indexes.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        var found: [String: [IndexFacts]] = [:]
+        var draft: Draft?
+        var count = 0
+        let list = try connection.prepare(
+            "SELECT m.name, l.name, l.\"unique\", l.origin, l.partial, x.cid, x.name, x.\"desc\", "
+                + "x.coll, x.key FROM sqlite_master m CROSS JOIN pragma_index_list(m.name) l "
+                + "CROSS JOIN pragma_index_xinfo(l.name) x "
+                + "WHERE m.type = 'table' AND m.rootpage > 0"
+                + (only == nil ? "" : " AND m.name = ?1"))
+        if let only { try list.bind(only, at: 1) }
         while try list.step() {
-            guard found.count < StoreSchema.objectLimit, let name = list.text(1) else { break }
-            found.append(
-                try read(
-                    name, table: table, isUnique: list.integer(2) != 0,
-                    isOwn: list.text(3) == "c", isPartial: list.integer(4) != 0, layout: layout,
-                    connection: connection))
+            guard let table = list.text(0), let name = list.text(1) else { continue }
+            if draft?.name != name || draft?.table != table {
+                if let made = draft?.facts(conditions) {
+                    found[made.table, default: []].append(made)
+                }
+                count += 1
+                guard count <= StoreSchema.objectLimit else {
+                    draft = nil
+                    break
+                }
+                draft = Draft(
+                    name: name, table: table, isUnique: list.integer(2) != 0,
+                    isOwn: list.text(3) == "c", isPartial: list.integer(4) != 0)
+            }
+            draft?.addColumn(list)
         }
-        return found.sorted { $0.name < $1.name }
+        if let made = draft?.facts(conditions) { found[made.table, default: []].append(made) }
+        return found.mapValues { facts in facts.sorted { $0.name < $1.name } }
     }
 
-    private static func read(
-        _ name: String, table: String, isUnique: Bool, isOwn: Bool, isPartial: Bool,
-        layout: StoreLayout, connection: Connection
-    ) throws(StoreError) -> IndexFacts {
-        var columns: [Column] = []
-        var isPlain = true
-        let info = try connection.prepare("PRAGMA index_xinfo(\(SQLText.quoted(name)))")
-        while try info.step() {
-            guard info.integer(5) != 0 else { continue }
-            // The rowid and expressions have no name.
-            guard let column = info.text(2) ?? (info.integer(1) == -1 ? "Z_PK" : nil) else {
-                isPlain = false
-                continue
-            }
-            if info.text(4) != "BINARY" { isPlain = false }
-            columns.append(Column(name: column, isDescending: info.integer(3) != 0))
+    /// An index whose columns are still being read.
+    private struct Draft {
+        let name: String
+        let table: String
+        let isUnique: Bool
+        let isOwn: Bool
+        let isPartial: Bool
+        private var columns: [Column] = []
+        private var isPlain = true
+
+        init(name: String, table: String, isUnique: Bool, isOwn: Bool, isPartial: Bool) {
+            self.name = name
+            self.table = table
+            self.isUnique = isUnique
+            self.isOwn = isOwn
+            self.isPartial = isPartial
         }
-        let told = layout.indexes.first { $0.name == name && $0.table == table }
-        let condition = isPartial ? told?.condition : nil
-        return IndexFacts(
-            name: name, table: table, columns: columns, isUnique: isUnique, isOwn: isOwn,
-            isPartial: isPartial, condition: condition,
-            isWalkable: isPlain && !columns.isEmpty && isPartial == (condition != nil))
+
+        mutating func addColumn(_ row: Statement) {
+            guard row.integer(9) != 0 else { return }
+            // The rowid and expressions have no name.
+            guard let column = row.text(6) ?? (row.integer(5) == -1 ? "Z_PK" : nil) else {
+                isPlain = false
+                return
+            }
+            if row.text(8) != "BINARY" { isPlain = false }
+            columns.append(Column(name: column, isDescending: row.integer(7) != 0))
+        }
+
+        func facts(_ layouts: [String: IndexLayout]) -> IndexFacts {
+            let told = layouts[name].flatMap { $0.table == table ? $0 : nil }
+            let condition = isPartial ? told?.condition : nil
+            return IndexFacts(
+                name: name, table: table, columns: columns, isUnique: isUnique, isOwn: isOwn,
+                isPartial: isPartial, condition: condition,
+                isWalkable: isPlain && !columns.isEmpty && isPartial == (condition != nil))
+        }
     }
 
     /// Whether it is what the model demands.

@@ -8,22 +8,25 @@ import MappingModel
 struct KeptTablesCheck {
     let scope: ValidationScope
     let files: ValidationFiles
-    /// The destination; the source is attached as `origin`.
-    let connection: Connection
+    let reading: ValidationReading
 
     private static let history = ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
 
     /// What differs and what is not there, in words.
     func run() throws(StoreError) -> (findings: [String], notes: [String]) {
-        let schema = try StoreSchema.read(connection)
+        let schema = try reading.destination.schema()
+        let original = try reading.source.schema()
+        let own = SchemaExtras.find(in: original, layout: scope.source).filter {
+            $0.kind == .table && !$0.name.hasPrefix("sqlite_")
+        }
+        let history = Self.history.filter { original.hasTable($0) }
+        guard !own.isEmpty || !history.isEmpty else { return ([], []) }
+        // The source is attached as `origin`, so that SQLite compares both.
+        let connection = try reading.destination.connection()
         try connection.attachImmutable(files.source, as: "origin")
-        let source = try Connection(path: files.source, mode: .immutable)
-        let original = try StoreSchema.read(source)
-        try source.close()
         var findings: [String] = []
         var notes: [String] = []
-        for object in SchemaExtras.find(in: original, layout: scope.source)
-        where object.kind == .table && !object.name.hasPrefix("sqlite_") {
+        for object in own {
             guard schema.object(.table, object.name) != nil else {
                 notes.append("table \(object.name) is not in the destination")
                 continue
@@ -31,9 +34,9 @@ struct KeptTablesCheck {
             let name = SQLText.quoted(object.name)
             try compare(
                 object.name, expected: "SELECT * FROM origin.\(name)",
-                actual: "SELECT * FROM main.\(name)", &findings)
+                actual: "SELECT * FROM main.\(name)", connection, &findings)
         }
-        for name in Self.history where original.hasTable(name) {
+        for name in history {
             guard schema.hasTable(name) else {
                 notes.append("history table \(name) is not in the destination")
                 continue
@@ -43,14 +46,15 @@ struct KeptTablesCheck {
             let values = columns.map { moved($0, in: name) }.joined(separator: ", ")
             try compare(
                 name, expected: "SELECT \(values) FROM origin.\(name)",
-                actual: "SELECT \(list) FROM main.\(name)", &findings)
+                actual: "SELECT \(list) FROM main.\(name)", connection, &findings)
         }
         try connection.detach("origin")
         return (findings, notes)
     }
 
     private func compare(
-        _ table: String, expected: String, actual: String, _ findings: inout [String]
+        _ table: String, expected: String, actual: String, _ connection: Connection,
+        _ findings: inout [String]
     ) throws(StoreError) {
         let difference = try connection.integer(
             "SELECT (SELECT count(*) FROM (\(expected) EXCEPT \(actual))) "

@@ -3,7 +3,7 @@ import ManagedObjectModel
 import MappingModel
 
 /// What becomes of objects at one end of a source relationship.
-struct EndFates {
+struct EndFates: Sendable {
     /// The source table of the objects.
     let table: String
     /// Numbers of all source entities that may stand there.
@@ -42,7 +42,7 @@ struct EndFates {
 }
 
 /// Source links that become links of one destination relationship.
-struct LinkFeed {
+struct LinkFeed: Sendable {
     /// The source relationship, for its own rules.
     let key: PropertyKey
     let storage: LinkStorage
@@ -53,7 +53,7 @@ struct LinkFeed {
 }
 
 /// A stored relationship of the destination, with the links that it must hold.
-struct LinkPlace {
+struct LinkPlace: Sendable {
     let key: PropertyKey
     let storage: LinkStorage
     let ownerEntity: String

@@ -3,8 +3,8 @@ import ManagedObjectModel
 
 /// Where a file keeps the links of a relationship (format page §5, §6), seen from the objects
 /// that have it (owners) towards those that it leads to (targets).
-struct LinkStorage: Hashable {
-    enum End: Hashable {
+struct LinkStorage: Hashable, Sendable {
+    enum End: Hashable, Sendable {
         /// The end is the row that holds the link.
         case row
         /// The end's key stands in a column, its entity's number perhaps in another one.

@@ -6,6 +6,8 @@ struct MetadataCheck {
     let layout: StoreLayout
     /// Of the layout's model.
     let hashes: VersionHashes
+    /// Decoded models.
+    let stores: StoreCache
 
     /// Keys that tell of the model and the framework; all others belong to the app.
     static let modelKeys: Set<String> = [
@@ -66,16 +68,15 @@ struct MetadataCheck {
     }
 
     /// Whether the cached model is the layout's.
-    func modelCache(_ connection: Connection) throws(StoreError) -> [String] {
+    func modelCache(_ file: FileReading) throws(StoreError) -> [String] {
         guard layout.framework.hasModelCache else { return [] }
-        let schema = try StoreSchema.read(connection)
-        guard schema.hasTable("Z_MODELCACHE") else { return ["no model cache"] }
-        let statement = try connection.prepare("SELECT Z_CONTENT FROM Z_MODELCACHE")
+        guard try file.schema().hasTable("Z_MODELCACHE") else { return ["no model cache"] }
+        let statement = try file.connection().prepare("SELECT Z_CONTENT FROM Z_MODELCACHE")
         guard try statement.step(), let bytes = statement.blob(0) else {
             return ["the model cache is empty"]
         }
         do {
-            let cached = VersionHashes(try ModelArchive.read(try Deflate.inflate(bytes)))
+            let cached = try stores.model(in: bytes).hashes
             let differing = cached.differences(from: hashes.entities).filter {
                 cached.unconfirmed[$0] == nil && hashes.unconfirmed[$0] == nil
             }

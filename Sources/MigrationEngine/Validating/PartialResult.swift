@@ -102,9 +102,23 @@ package struct PartialResult: Hashable, Sendable, Codable {
         for note in other.notes where !notes.contains(note) { notes.append(note) }
     }
 
+    /// What sums differ, in order; a sum that one side has not counts as one of nothing.
+    var unequal: [String] {
+        var labels = expected.compactMap { label, sum in
+            actual[label, default: ContentSum()] == sum ? nil : label
+        }
+        labels += actual.compactMap { label, sum in
+            expected[label] == nil && sum != ContentSum() ? label : nil
+        }
+        return labels.sorted()
+    }
+
     /// Counts a fault; nothing for two zeros.
-    mutating func add(_ fault: Fault, source: Int64 = 0, destination: Int64 = 0) {
+    mutating func add(
+        _ made: @autoclosure () -> Fault, source: Int64 = 0, destination: Int64 = 0
+    ) {
         guard source != 0 || destination != 0 else { return }
+        let fault = made()
         faults[fault, default: FaultCount()].source += source
         faults[fault, default: FaultCount()].destination += destination
     }

@@ -1,7 +1,7 @@
 import CoreDataStore
 
 /// The columns of a row loop: names in, places in the row out.
-struct SelectList {
+struct SelectList: Sendable {
     private(set) var names: [String] = []
     private var places: [String: Int] = [:]
 

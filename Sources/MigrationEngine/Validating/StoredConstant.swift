@@ -2,7 +2,7 @@ import CoreDataStore
 import ManagedObjectModel
 
 /// What SQLite's affinity does to values that are put into a column (SQLite: data types §3).
-enum Affinity: UInt8 {
+enum Affinity: UInt8, Sendable {
     /// Values stay as they are.
     case blob
     /// Numbers become text.
@@ -33,7 +33,7 @@ enum Affinity: UInt8 {
 }
 
 /// A default value as a row holds it.
-struct StoredConstant {
+struct StoredConstant: Sendable {
     /// SQLite's storage class.
     let storageClass: Int32
     /// The bits of a number.

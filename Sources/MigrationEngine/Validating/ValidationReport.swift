@@ -114,10 +114,7 @@ extension Validator {
     package func report(
         on whole: PartialResult, limit: Int = Validator.differenceLimit
     ) throws(StoreError) -> ValidationReport {
-        let labels = Set(whole.expected.keys).union(whole.actual.keys)
-        let unequal = labels.filter {
-            whole.expected[$0, default: ContentSum()] != whole.actual[$0, default: ContentSum()]
-        }.sorted()
+        let unequal = whole.unequal
         let linkLabels = Set(places.filter { !$0.storage.isJoin }.map(\.label))
         let joinLabels = Set(places.filter { $0.storage.isJoin }.map(\.label))
         var values: Int64 = 0

@@ -28,15 +28,24 @@ package struct ValidationScope: Sendable {
     package var allowsMissingExternalData: Bool
     /// Of the destination's model, as metadata must name them.
     package var hashes: VersionHashes
+    /// What is known of models and layouts, which follow from their keys alone.
+    package var stores: StoreCache
+    /// What other validations worked out.
+    let cache: ValidationCache
 
     /// The scope of a plan.
     ///
     /// `plan`: of the store.
     /// `hashes`: as a template or a compiled model names them; computed where nil.
     /// - Throws: `StoreError.layoutUnknown` for a model without a layout.
-    package init(plan: MigrationPlan, hashes: VersionHashes? = nil) throws(StoreError) {
-        source = try StoreLayout(model: plan.sourceModel, framework: plan.sourceFramework)
-        destination = try StoreLayout(model: plan.destinationModel, framework: plan.framework)
+    package init(
+        plan: MigrationPlan, hashes: VersionHashes? = nil, stores: StoreCache = StoreCache(),
+        cache: ValidationCache = ValidationCache()
+    ) throws(StoreError) {
+        self.stores = stores
+        self.cache = cache
+        source = try stores.layout(of: plan.sourceModel, framework: plan.sourceFramework)
+        destination = try stores.layout(of: plan.destinationModel, framework: plan.framework)
         mapping = plan.mapping
         offsets = Dictionary(
             plan.feeds.map { (TablePair($0.sourceTable, $0.destinationTable), $0.offset) },
@@ -57,6 +66,8 @@ package struct ValidationScope: Sendable {
         highestKeys: [String: Int64], dangling: DanglingPolicy = .keep,
         allowsMissingExternalData: Bool = true, hashes: VersionHashes? = nil
     ) {
+        stores = StoreCache()
+        cache = ValidationCache()
         self.source = source
         self.destination = destination
         self.mapping = mapping

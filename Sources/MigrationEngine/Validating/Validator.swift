@@ -11,21 +11,31 @@ package struct Validator: Sendable {
     package let files: ValidationFiles
     /// The relationships of the destination that have storage of their own.
     let places: [LinkPlace]
+    /// Rules that were made for scopes like this one.
+    private let shared: SharedRules
 
     package init(scope: ValidationScope, files: ValidationFiles) {
         self.scope = scope
         self.files = files
-        places = scope.destination.storedLinks.compactMap { LinkPlace($0, scope: scope) }
+        let shared = scope.cache.rules(SharedRules.Key(scope))
+        self.shared = shared
+        places = shared.places {
+            scope.destination.storedLinks.compactMap { LinkPlace($0, scope: scope) }
+        }
     }
 
     /// The validation of a plan's result.
     ///
     /// `hashes`: of the destination's model as its origin names them; nil computes.
+    /// `stores`, `cache`: what is known of stores of the same app.
     /// - Throws: `StoreError.layoutUnknown` for a model without a layout.
     package init(
-        plan: MigrationPlan, files: ValidationFiles, hashes: VersionHashes? = nil
+        plan: MigrationPlan, files: ValidationFiles, hashes: VersionHashes? = nil,
+        stores: StoreCache = StoreCache(), cache: ValidationCache = ValidationCache()
     ) throws(StoreError) {
-        self.init(scope: try ValidationScope(plan: plan, hashes: hashes), files: files)
+        self.init(
+            scope: try ValidationScope(plan: plan, hashes: hashes, stores: stores, cache: cache),
+            files: files)
     }
 
     /// The parts that together prove everything.
@@ -77,46 +87,61 @@ package struct Validator: Sendable {
     ///
     /// - Throws: `StoreError` where a file cannot be read.
     package func run(_ part: ValidationPart) throws(StoreError) -> PartialResult {
+        try run(part, over: ValidationReading(self, isShared: false))
+    }
+
+    /// Runs one part on connections that parts before it may have used.
+    ///
+    /// - Throws: `StoreError` where a file cannot be read.
+    package func run(
+        _ part: ValidationPart, over reading: ValidationReading
+    ) throws(StoreError) -> PartialResult {
         switch part {
-        case .source(let table, let keys): return try source(table, keys)
-        case .destination(let table, let keys): return try destination(table, keys)
+        case .source(let table, let keys): return try source(table, keys, reading.source)
+        case .destination(let table, let keys):
+            return try destination(table, keys, reading.destination)
         case .sourceJoin(let table, let keys):
             guard let join = scope.source.joinTables.first(where: { $0.name == table }) else {
                 return PartialResult()
             }
             return try JoinScan.source(
-                join, keys: keys, scope: scope, places: places, connection: openSource())
-        case .destinationJoin(let table, let keys): return try destinationJoin(table, keys)
-        case .index(let table, let name): return try index(table) { $0.name == name }
+                join, keys: keys, scope: scope, places: places,
+                connection: reading.source.connection())
+        case .destinationJoin(let table, let keys):
+            return try destinationJoin(table, keys, reading.destination)
+        case .index(let table, let name):
+            return try index(table, reading.destination) { $0.name == name }
         case .otherIndexes(let table):
-            let demanded = Set(scope.destination.indexes.map(\.name))
-            return try index(table) { !demanded.contains($0.name) }
-        case .dangling(let relationship, let keys): return try dangling(relationship, keys)
-        case .relationships: return try relationships()
+            let demanded = Set(
+                scope.destination.indexes.lazy.filter { $0.table == table }.map(\.name))
+            return try index(table, reading.destination) { !demanded.contains($0.name) }
+        case .dangling(let relationship, let keys):
+            return try dangling(relationship, keys, reading)
+        case .relationships: return try relationships(reading)
         case .externalData(let table, let keys):
             guard let found = scope.destination.table(named: table) else {
                 return PartialResult()
             }
             let check = ExternalDataCheck(
                 files: files, allowsMissing: scope.allowsMissingExternalData)
-            return try check.run(found, keys: keys, connection: openDestination())
+            return try check.run(
+                found, keys: keys, connection: reading.destination.connection())
         case .keptTables:
-            let found = try KeptTablesCheck(
-                scope: scope, files: files, connection: openDestination()
-            ).run()
+            let found = try KeptTablesCheck(scope: scope, files: files, reading: reading).run()
             var result = PartialResult()
             result.findings["kept tables"] = found.findings
             result.notes = found.notes
             return result
-        case .pages: return try pages()
-        case .file: return try file()
+        case .pages: return try pages(reading.destination)
+        case .file: return try file(reading)
         }
     }
 
     /// Runs every part, one after the other.
     package func run() throws(StoreError) -> ValidationReport {
         var whole = PartialResult()
-        for part in parts() { whole.merge(try run(part)) }
+        let reading = ValidationReading(self)
+        for part in parts() { whole.merge(try run(part, over: reading)) }
         return try report(on: whole)
     }
 
@@ -133,54 +158,48 @@ package struct Validator: Sendable {
 // MARK: - Rows
 
 extension Validator {
-    private func source(_ name: String, _ keys: KeyRange) throws(StoreError) -> PartialResult {
+    private func source(
+        _ name: String, _ keys: KeyRange, _ file: FileReading
+    ) throws(StoreError) -> PartialResult {
         guard let table = scope.source.table(named: name) else { return PartialResult() }
         let scan = try SourceScan(
-            table, keys: keys, scope: scope, places: places, connection: openSource(),
-            externalData: files.sourceExternalData)
+            table, keys: keys, scope: scope, places: places, connection: file.connection(),
+            externalData: files.sourceExternalData, shared: shared)
         return try scan.sums(table: name, places: places)
     }
 
     private func destination(
-        _ name: String, _ keys: KeyRange
+        _ name: String, _ keys: KeyRange, _ file: FileReading
     ) throws(StoreError) -> PartialResult {
         guard let table = scope.destination.table(named: name) else { return PartialResult() }
-        let connection = try openDestination()
-        let indexes = try IndexFacts.read(
-            table: name, layout: scope.destination, connection: connection)
         let scan = try DestinationScan(
             table, keys: keys, scope: scope, places: places,
-            indexes: indexes.filter(\.isWalkable), connection: connection)
+            indexes: file.indexes(of: name).filter(\.isWalkable), connection: file.connection(),
+            shared: shared)
         return try scan.sums(table: name, places: places)
     }
 
     private func destinationJoin(
-        _ name: String, _ keys: KeyRange
+        _ name: String, _ keys: KeyRange, _ file: FileReading
     ) throws(StoreError) -> PartialResult {
         guard let join = scope.destination.joinTables.first(where: { $0.name == name }) else {
             return PartialResult()
         }
-        let connection = try openDestination()
-        let indexes = try IndexFacts.read(
-            table: name, layout: scope.destination, connection: connection)
         return try JoinScan.destination(
-            join, keys: keys, scope: scope, places: places, indexes: indexes.filter(\.isWalkable),
-            connection: connection)
+            join, keys: keys, scope: scope, places: places,
+            indexes: file.indexes(of: name).filter(\.isWalkable), connection: file.connection())
     }
 
     private func index(
-        _ table: String, where isWanted: (IndexFacts) -> Bool
+        _ table: String, _ file: FileReading, where isWanted: (IndexFacts) -> Bool
     ) throws(StoreError) -> PartialResult {
-        let connection = try openDestination()
-        let indexes = try IndexFacts.read(
-            table: table, layout: scope.destination, connection: connection)
         var result = PartialResult()
-        for facts in indexes where isWanted(facts) {
+        for facts in try file.indexes(of: table) where isWanted(facts) {
             guard facts.isWalkable else {
                 result.notes.append("index \(facts.name) was not held against its table")
                 continue
             }
-            let found = try IndexWalk(facts, connection: connection).run()
+            let found = try IndexWalk(facts, connection: file.connection()).run()
             result.addActual(found.sum.content, facts.label)
             if found.disordered > 0 {
                 result.findings["indexes", default: []].append(
@@ -198,15 +217,17 @@ extension Validator {
 
 extension Validator {
     private func dangling(
-        _ key: PropertyKey, _ keys: KeyRange
+        _ key: PropertyKey, _ keys: KeyRange, _ reading: ValidationReading
     ) throws(StoreError) -> PartialResult {
         var result = PartialResult()
         guard let place = places.first(where: { $0.key == key }) else { return result }
         let fault = Fault(place.label, .dangling)
-        let destination = LinkFaults(layout: scope.destination, connection: try openDestination())
+        let destination = LinkFaults(
+            layout: scope.destination, connection: try reading.destination.connection())
         let count = try destination.dangling(key, keys: keys)
         result.add(fault, destination: count)
-        let source = LinkFaults(layout: scope.source, connection: try openSource())
+        let source = LinkFaults(
+            layout: scope.source, connection: try reading.source.connection())
         for feed in place.feeds {
             if feed.storage.isJoin || place.storage.isJoin || !feed.isStoredLike(place) {
                 // Ranges of the two sides do not correspond: the first range counts all.
@@ -221,11 +242,13 @@ extension Validator {
         return result
     }
 
-    private func relationships() throws(StoreError) -> PartialResult {
+    private func relationships(_ reading: ValidationReading) throws(StoreError) -> PartialResult {
         var result = PartialResult()
         let layout = scope.destination
-        let destination = LinkFaults(layout: layout, connection: try openDestination())
-        let source = LinkFaults(layout: scope.source, connection: try openSource())
+        let destination = LinkFaults(
+            layout: layout, connection: try reading.destination.connection())
+        let source = LinkFaults(
+            layout: scope.source, connection: try reading.source.connection())
         for entity in layout.model.numberedEntities {
             for relationship in entity.relationships
             where !relationship.isTransient && LinkFaults.hasBounds(relationship) {
@@ -283,38 +306,50 @@ extension LinkFeed {
 // MARK: - The file
 
 extension Validator {
-    private func pages() throws(StoreError) -> PartialResult {
+    private func pages(_ file: FileReading) throws(StoreError) -> PartialResult {
         var result = PartialResult()
-        let lines = try openDestination().texts("PRAGMA quick_check(10)")
+        let lines = try file.connection().texts("PRAGMA quick_check(10)")
         result.findings["pages"] = lines == ["ok"] ? [] : lines
         return result
     }
 
-    private func file() throws(StoreError) -> PartialResult {
-        let (source, destination) = (try openSource(), try openDestination())
-        let before = FileCheck(layout: scope.source, connection: source)
-        let after = FileCheck(layout: scope.destination, connection: destination)
+    private func file(_ reading: ValidationReading) throws(StoreError) -> PartialResult {
+        let (source, destination) = (reading.source, reading.destination)
+        let before = FileCheck(layout: scope.source, file: source)
+        let after = FileCheck(layout: scope.destination, file: destination)
         var result = PartialResult()
-        let add = { (name: String, found: [String], inherited: [String]) in
-            let known = Set(inherited)
+        // What the source's file earns as well is asked only where there is something to hold
+        // against it.
+        func add(
+            _ name: String, _ found: [String],
+            _ inherited: () throws(StoreError) -> [String] = { [] }
+        ) throws(StoreError) {
+            let known = found.isEmpty ? [] : Set(try inherited())
             result.findings[name] = found.filter { !known.contains($0) }
             result.notes += found.filter { known.contains($0) }.map { "inherited: \($0)" }
         }
-        add("header", try FileCheck.header(files.destination), try FileCheck.header(files.source))
-        add("schema", try after.schema(), try before.schema())
-        add(
-            "primary keys", try after.primaryKeys(maxima: scope.maxima),
-            try before.primaryKeys(maxima: nil))
-        add("R-trees", try after.rTrees(), [])
-        let (old, new) = (try StoreMetadata.read(source), try StoreMetadata.read(destination))
-        let oldMetadata = MetadataCheck(
-            layout: scope.source, hashes: VersionHashes(scope.source.model))
-        let newMetadata = MetadataCheck(layout: scope.destination, hashes: scope.hashes)
-        add("metadata", newMetadata.check(new), oldMetadata.check(old))
-        add("app metadata", MetadataCheck.kept(source: old, destination: new), [])
-        add(
-            "model cache", try newMetadata.modelCache(destination),
-            try oldMetadata.modelCache(source))
+        try add("header", FileCheck.header(files.destination)) { () throws(StoreError) in
+            try FileCheck.header(files.source)
+        }
+        try add("schema", after.schema()) { () throws(StoreError) in try before.schema() }
+        try add("primary keys", after.primaryKeys(maxima: scope.maxima)) {
+            () throws(StoreError) in try before.primaryKeys(maxima: nil)
+        }
+        try add("R-trees", after.rTrees())
+        let old = try StoreMetadata.read(source.connection())
+        let new = try StoreMetadata.read(destination.connection())
+        let oldCheck = { () -> MetadataCheck in
+            MetadataCheck(
+                layout: scope.source, hashes: VersionHashes(scope.source.model),
+                stores: scope.stores)
+        }
+        let newCheck = MetadataCheck(
+            layout: scope.destination, hashes: scope.hashes, stores: scope.stores)
+        try add("metadata", newCheck.check(new)) { () throws(StoreError) in oldCheck().check(old) }
+        try add("app metadata", MetadataCheck.kept(source: old, destination: new))
+        try add("model cache", newCheck.modelCache(destination)) { () throws(StoreError) in
+            try oldCheck().modelCache(source)
+        }
         return result
     }
 }

@@ -1,0 +1,45 @@
+/// One step in which a destination file grows, each a transaction of its own.
+///
+/// How many steps were done is kept in the file itself, so that whoever goes on after a crash
+/// knows exactly what the file holds.
+package enum AssemblyStep: Hashable, Sendable {
+    /// Makes the empty tables.
+    case tables
+    /// Appends the shard of a chunk, whose keys lie above all before.
+    case append(chunk: Int)
+    /// Merges the shards of chunks of one table whose keys interleave.
+    case merge(chunks: Range<Int>)
+    /// Applies the link shard of a link chunk.
+    case link(chunk: Int)
+    /// Makes an index, by its place in the layout.
+    case index(Int)
+    /// Writes everything else.
+    case finish
+}
+
+extension MigrationPlan {
+    /// The steps in which a destination is put together from shards.
+    ///
+    /// - Parameter indexes: how many indexes the destination has.
+    /// - Returns: the steps in their order, `finish` last.
+    package func assemblySteps(indexes: Int) -> [AssemblyStep] {
+        var steps: [AssemblyStep] = [.tables]
+        var start = chunks.startIndex
+        while start < chunks.endIndex {
+            if chunks[start].isAscending {
+                steps.append(.append(chunk: start))
+                start += 1
+                continue
+            }
+            let rest = chunks[start...]
+            let end =
+                rest.firstIndex { $0.isAscending || $0.subject != chunks[start].subject }
+                ?? chunks.endIndex
+            steps.append(.merge(chunks: start..<end))
+            start = end
+        }
+        steps += linkChunks.indices.map { .link(chunk: $0) }
+        steps += (0..<indexes).map { .index($0) }
+        return steps + [.finish]
+    }
+}

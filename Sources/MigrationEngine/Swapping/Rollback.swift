@@ -1,0 +1,211 @@
+import CoreDataStore
+package import DurableFiles
+
+/// Puts originals back.
+package struct Rollback {
+    private let files: DurableFileSystem
+
+    package init(files: DurableFileSystem) { self.files = files }
+
+    /// Looks at the store and its backup, makes the copies that are needed, and plans.
+    ///
+    /// Copies go to the backup's folder; the store is only read. Done again after a crash, it
+    /// starts anew.
+    ///
+    /// - Parameters:
+    ///   - swap: the plan of the swap, done or stopped on its way.
+    ///   - discardsChanges: whether what was written to the store since may be lost.
+    ///   - lock: of the store.
+    /// - Returns: the plan, to be recorded before `run`.
+    /// - Throws: `EngineError`: as `RollbackPlan.copies`, `.storeBusy` where somebody has the
+    ///   store open, `.file`, which may be out of space: the copies take as much as the stores.
+    package func prepare(
+        _ swap: SwapPlan, discardsChanges: Bool, under lock: StoreLock
+    ) throws(EngineError) -> RollbackPlan {
+        try EngineError.translating {
+            let locks = SQLiteLocks(faults: files.faults)
+            defer { locks.release() }
+            let moves = StoreMoves(store: swap.store.path, files: files, lock: lock, locks: locks)
+            try moves.cover(swap.store.path)
+            let facts = try RollbackFacts(reading: swap, files: files)
+            let copies = try RollbackPlan.copies(facts, discardsChanges: discardsChanges)
+            let settled = try copies.settled.map { copy in
+                try make(copy, of: swap.store.path, swap)
+            }
+            let whole = try copies.whole.map { copy in
+                try make(copy, of: swap.mainBackup, swap)
+            }
+            return RollbackPlan(facts, settled: settled, whole: whole)
+        }
+    }
+
+    private func make(
+        _ copy: RollbackPlan.Copy, of database: FilePath, _ swap: SwapPlan
+    ) throws -> PlannedFile {
+        try SettledCopy.make(
+            of: database, with: copy.kind, at: copy.path, named: swap.store.path, files: files)
+        _ = try files.copyAttributes(from: database, to: copy.path)
+        return try PlannedFile(at: copy.path)
+    }
+
+    /// Carries out a plan, or what is left of it after a crash.
+    ///
+    /// The store's own state has the last word on where to go on, as with `Swapper.run`.
+    ///
+    /// - Parameters:
+    ///   - plan: as it was recorded.
+    ///   - first: the first step that is not known to be done.
+    ///   - lock: of the plan's store.
+    ///   - journal: told of each step before and after; what it throws ends the rollback
+    ///     between two steps.
+    /// - Throws: what the journal throws, or `EngineError`: `.storeBusy`,
+    ///   `.storeChangedSinceSwap` where somebody wrote the store since the plan was made, and
+    ///   `.file`. The store is whole after each.
+    package func run(
+        _ plan: RollbackPlan, from first: Int = 0, under lock: StoreLock,
+        journal: (Int, StepMoment) throws -> Void = { _, _ in }
+    ) throws {
+        let locks = SQLiteLocks(faults: files.faults)
+        defer { locks.release() }
+        let moves = StoreMoves(
+            store: plan.facts.swap.store.path, files: files, lock: lock, locks: locks)
+        let start = try EngineError.translating {
+            try moves.cover(moves.store)
+            return try resume(plan, from: first, moves)
+        }
+        for (index, step) in plan.steps.enumerated().dropFirst(start) {
+            try journal(index, .begun)
+            try EngineError.translating { try perform(step, moves) }
+            try journal(index, .done)
+        }
+    }
+
+    private func perform(_ step: RollbackStep, _ moves: StoreMoves) throws {
+        switch step {
+        case .restoreExternalData(let folder):
+            try moves.linkMissing(from: folder.backup, to: folder.original)
+        case .replaceStore(let file): try moves.replaceStore(with: file)
+        case .removeCompanions(let paths): try moves.remove(paths)
+        case .restoreCompanions(let backups): try restore(backups, moves)
+        case .restoreMain(let main, let link):
+            try moves.linkOrClone(main.backup, to: link)
+            try moves.replaceStore(with: PlannedFile(at: link))
+        case .removeAdded(let added, let folders):
+            for addition in added {
+                if let present = try FileStatus.ifPresent(addition.target),
+                    addition.file.isFile(present.identity)
+                {
+                    try files.remove(addition.target)
+                }
+            }
+            for folder in folders { try files.removeEmptyFolder(folder) }
+        case .removeBackup(let folder, let backups, let trees):
+            guard try FileStatus.ifPresent(folder) != nil else { return }
+            for file in backups { try moves.unlinkIfPresent(file) }
+            for tree in trees where try FileStatus.ifPresent(tree) != nil {
+                try files.removeTree(tree)
+            }
+            try files.syncFolder(folder)
+            try files.removeEmptyFolder(folder)
+        }
+    }
+
+    private func restore(_ backups: [BackedUpFile], _ moves: StoreMoves) throws {
+        for file in backups {
+            let target = file.original.path
+            // A swap that stopped early has no backup of what is still in its place.
+            if !file.hasContent, try FileStatus.ifPresent(file.backup) == nil { continue }
+            // Somebody may have written to it by its other name, before a crash or after one.
+            let backup = try PlannedFile(at: file.backup)
+            guard RollbackFacts.Backup(file: file, found: backup).isWhole else {
+                throw EngineError.storeChangedSinceSwap(store: moves.store.description)
+            }
+            if let kind = file.kind, let present = try FileStatus.ifPresent(target),
+                !file.original.isFile(present.identity),
+                try kind.content(of: moves.store, files: files) != .none,
+                try !isEqual(target, file.backup)
+            {
+                throw EngineError.storeChangedSinceSwap(store: moves.store.description)
+            }
+            try moves.linkOrClone(file.backup, to: target)
+        }
+        try files.syncFolder(moves.store.parent)
+    }
+
+    private func isEqual(_ left: FilePath, _ right: FilePath) throws -> Bool {
+        let first = try ContentDigest.hexadecimal(of: left, files: files)
+        return try first == ContentDigest.hexadecimal(of: right, files: files)
+    }
+
+    /// Where to begin: what has the store's name tells which steps are done for certain.
+    private func resume(
+        _ plan: RollbackPlan, from first: Int, _ moves: StoreMoves
+    ) throws -> Int {
+        let live = try moves.live()
+        let main = plan.steps.firstIndex { if case .restoreMain = $0 { true } else { false } }
+        func place(of file: PlannedFile) -> Int? {
+            plan.steps.firstIndex { $0 == .replaceStore(file) }
+        }
+        if let main, first > main { return try resumeAfterMain(plan, from: first, live) }
+        let original = plan.facts.swap.store
+        if let main, plan.facts.position != .original, original.isSame(live) {
+            // Once its backup's name is gone, all else is done.
+            let isBackedUp = try FileStatus.ifPresent(plan.facts.swap.mainBackup) != nil
+            return max(first, isBackedUp ? main : plan.steps.count - 1)
+        }
+        if let main, try isCopiedBack(plan, live) { return max(first, main) }
+        if let whole = plan.whole, whole.isSame(live) {
+            return max(first, place(of: whole) ?? first)
+        }
+        let earliest: Int
+        if let settled = plan.settled, settled.isSame(live) {
+            earliest = place(of: settled) ?? first
+        } else if plan.facts.live.isSame(live) {
+            earliest = 0
+        } else {
+            throw EngineError.storeChangedSinceSwap(store: moves.store.description)
+        }
+        // Nothing but what the plan knows may lie beside what it is to replace.
+        for kind in try moves.companionsWithContent() {
+            let present = try PlannedFile(at: kind.path(of: moves.store))
+            let isKnown =
+                plan.facts.companions.contains { $0.file.isSame(present.identity) }
+                || plan.facts.swap.backups.contains { $0.original.isSame(present.identity) }
+            guard isKnown else {
+                throw EngineError.storeChangedSinceSwap(store: moves.store.description)
+            }
+        }
+        return max(first, earliest)
+    }
+}
+
+extension Rollback {
+    /// Where to go on once the original has its name again: what somebody wrote to it since is
+    /// kept, and then what lay beside it before does not fit any more.
+    private func resumeAfterMain(
+        _ plan: RollbackPlan, from first: Int, _ live: FileIdentity
+    ) throws -> Int {
+        if plan.facts.swap.store.isSame(live) { return first }
+        if try isCopiedBack(plan, live) { return first }
+        let last = plan.steps.lastIndex {
+            if case .restoreCompanions = $0 { true } else { false }
+        }
+        return max(first, last.map { $0 + 1 } ?? first)
+    }
+
+    /// Whether the store is a copy of a backup that is a copy itself, made before a crash.
+    private func isCopiedBack(_ plan: RollbackPlan, _ live: FileIdentity) throws -> Bool {
+        let original = plan.facts.swap.store
+        let backup = plan.facts.swap.mainBackup
+        guard live.size == original.identity.size, !plan.facts.live.isSame(live),
+            plan.whole?.isSame(live) != true, plan.settled?.isSame(live) != true,
+            let status = try FileStatus.ifPresent(backup), !original.isFile(status.identity)
+        else { return false }
+        return try isEqual(original.path, backup)
+    }
+}
+
+extension SwapPlan {
+    /// The original's main file in the backup.
+    var mainBackup: FilePath { backupFolder.appending(store.path.lastComponent) }
+}

@@ -1,0 +1,139 @@
+import CoreDataStore
+import DurableFiles
+
+/// The moves that swap and rollback are made of: each can be done again after a crash.
+struct StoreMoves {
+    /// The store's main file.
+    let store: FilePath
+    let files: DurableFileSystem
+    /// Keeps other runs out of every file that has, or gets, the store's name.
+    let lock: StoreLock
+    /// Keeps SQLite out of them.
+    let locks: SQLiteLocks
+
+    /// What has the store's name now.
+    func live() throws(DurableFileError) -> FileIdentity { try FileStatus(of: store).identity }
+
+    /// Keeps everybody out of a file that has the store's name or is to get it.
+    ///
+    /// - Throws: `EngineError.storeBusy` where somebody has it open in SQLite, `.file` with
+    ///   `lockHeld` where another run has it.
+    func cover(_ file: FilePath) throws(EngineError) {
+        do throws(DurableFileError) { try lock.cover(file) } catch { throw .file(error) }
+        do throws(DurableFileError) {
+            try locks.cover(file)
+        } catch {
+            guard case .lockHeld(_, let holder) = error else { throw .file(error) }
+            throw .storeBusy(store: store.description, holder: holder)
+        }
+    }
+
+    /// Gives a file the store's name, durably; one that has it already keeps it.
+    ///
+    /// Renaming one hard link of a file over another would do nothing and leave both.
+    func replaceStore(with file: PlannedFile) throws {
+        if file.isFile(try live()) {
+            // Done before a crash; a second link to it would stay.
+            if let left = try FileStatus.ifPresent(file.path), file.isFile(left.identity) {
+                try files.unlink(file.path)
+            }
+        } else {
+            try cover(file.path)
+            try files.rename(file.path, to: store, existing: .replace)
+        }
+        try files.syncFolders(of: file.path, and: store)
+    }
+
+    /// Removes files that may be gone already, and makes that durable.
+    func remove(_ paths: [FilePath]) throws(DurableFileError) {
+        for path in paths { try unlinkIfPresent(path) }
+        try files.syncFolder(store.parent)
+    }
+
+    /// Removes a name that may be gone already.
+    func unlinkIfPresent(_ path: FilePath) throws(DurableFileError) {
+        do {
+            try files.unlink(path)
+        } catch {
+            guard error.isMissing else { throw error }
+        }
+    }
+
+    /// The companions that are there and have content.
+    func companionsWithContent() throws(DurableFileError) -> [StoreCompanion] {
+        var found: [StoreCompanion] = []
+        for kind in StoreCompanion.allCases
+        where try kind.content(of: store, files: files) != .none {
+            found.append(kind)
+        }
+        return found
+    }
+
+    /// Gives a file a second name, or copies it where the file system has no hard links.
+    ///
+    /// What else has the name is removed. The folder is not synced.
+    func linkOrClone(_ source: FilePath, to target: FilePath) throws(DurableFileError) {
+        let identity = try FileStatus(of: source).identity
+        if let present = try FileStatus.ifPresent(target) {
+            if present.identity.device == identity.device,
+                present.identity.inode == identity.inode
+            {
+                return
+            }
+            try files.unlink(target)
+        }
+        do {
+            try files.linkWithoutSync(from: source, to: target)
+        } catch {
+            guard error.isWithoutHardLinks else { throw error }
+            // Under a name of its own until it is whole.
+            let copy = StoreMoves.temporary(for: target)
+            try unlinkIfPresent(copy)
+            _ = try files.clone(from: source, to: copy)
+            _ = try files.copyAttributes(from: source, to: copy)
+            try files.rename(copy, to: target, existing: .refuse)
+        }
+    }
+
+    /// The name of a copy that is not whole yet.
+    static func temporary(for target: FilePath) -> FilePath {
+        let digest = ContentDigest.hexadecimal(of: target.lastComponent.bytes)
+        return target.parent.appending(
+            DurableFileSystem.temporaryPrefix + "copy-\(digest.prefix(16))")
+    }
+
+    /// Whether a name is one of a file that is still being made.
+    private func isTemporary(_ name: FilePath) -> Bool {
+        name.bytes.starts(with: DurableFileSystem.temporaryPrefix.utf8)
+    }
+
+    /// Gives every regular file of a folder a second name in another, which is made.
+    func linkAll(in source: FilePath, to target: FilePath) throws(DurableFileError) {
+        try files.makeFolders(target)
+        for name in try files.names(in: source) where !isTemporary(name) {
+            guard try FileStatus(ofLink: source.appending(name)).isRegularFile else { continue }
+            try linkOrClone(source.appending(name), to: target.appending(name))
+        }
+        try files.syncFolder(target)
+    }
+
+    /// Gives files of a folder back their names in another where those are gone.
+    func linkMissing(from source: FilePath, to target: FilePath) throws(DurableFileError) {
+        guard try FileStatus.ifPresent(source) != nil else { return }
+        try files.makeFolders(target)
+        for name in try files.names(in: source) where !isTemporary(name) {
+            guard try FileStatus.ifPresent(target.appending(name)) == nil else { continue }
+            try linkOrClone(source.appending(name), to: target.appending(name))
+        }
+        try files.syncFolder(target)
+    }
+}
+
+extension DurableFileError {
+    /// Whether a link failed because the file system, or its rules, have no place for one more.
+    var isWithoutHardLinks: Bool {
+        guard case .system(.link, _, _) = self else { return false }
+        return ["EPERM", "EOPNOTSUPP", "EMLINK", "ENOSYS"].contains(
+            number.map { DurableFileError.name(of: $0) })
+    }
+}

@@ -1,0 +1,172 @@
+import CoreDataStore
+package import DurableFiles
+
+/// What a swap did.
+package struct SwapReceipt: Sendable {
+    /// What of the original's owner and attributes could not be carried over, where this call
+    /// did that step.
+    package var lost: [LostAttribute] = []
+}
+
+/// Carries out swap plans.
+///
+/// Synchronous, and the only place where a store's name changes hands. While it runs, no SQLite
+/// connection anywhere can read or write the store: clients that wait (`busy_timeout`) go on
+/// with the new file.
+package struct Swapper {
+    private let files: DurableFileSystem
+
+    package init(files: DurableFileSystem) { self.files = files }
+
+    /// Carries out a plan, or what is left of it after a crash.
+    ///
+    /// The store's own state has the last word on where to go on: steps that are seen to be done
+    /// are not done again, whatever `first` says.
+    ///
+    /// - Parameters:
+    ///   - plan: as it was recorded.
+    ///   - first: the first step that is not known to be done, 0 … `plan.steps.count`.
+    ///   - lock: of the plan's store; covers the new file and the snapshot afterwards.
+    ///   - journal: told of each step before and after, by its place in `plan.steps`; what it
+    ///     throws ends the swap between two steps.
+    /// - Returns: what was done.
+    /// - Throws: what the journal throws, or `EngineError`: `.storeBusy` where somebody has the
+    ///   store open; `.sourceChanged` where somebody wrote it, which leaves it as it is;
+    ///   `.swapOutcomeUnknown` where the files contradict the journal; `.file`. The store is
+    ///   whole after each. After a failed sync (`isFailedSync`) the new file must not be used
+    ///   any more: make it anew.
+    package func run(
+        _ plan: SwapPlan, from first: Int = 0, under lock: StoreLock,
+        journal: (Int, StepMoment) throws -> Void = { _, _ in }
+    ) throws -> SwapReceipt {
+        let locks = SQLiteLocks(faults: files.faults)
+        defer { locks.release() }
+        let moves = StoreMoves(store: plan.store.path, files: files, lock: lock, locks: locks)
+        var receipt = SwapReceipt()
+        let start = try EngineError.translating {
+            try moves.cover(plan.store.path)
+            return try resume(plan, from: first, moves)
+        }
+        for (index, step) in plan.steps.enumerated().dropFirst(start) {
+            try journal(index, .begun)
+            try EngineError.translating { try perform(step, plan, moves, &receipt) }
+            try journal(index, .done)
+        }
+        return receipt
+    }
+
+    private func perform(
+        _ step: SwapStep, _ plan: SwapPlan, _ moves: StoreMoves, _ receipt: inout SwapReceipt
+    ) throws {
+        switch step {
+        case .carryAttributes(let original, let targets):
+            for target in targets {
+                for lost in try files.copyAttributes(from: original, to: target)
+                where !receipt.lost.contains(lost) {
+                    receipt.lost.append(lost)
+                }
+            }
+        case .backUp(let folder, let backups, let externalData):
+            try files.makeFolder(folder)
+            for file in backups {
+                // One without content may have gone by itself, or by a later step of this plan.
+                if !file.hasContent, try FileStatus.ifPresent(file.original.path) == nil {
+                    continue
+                }
+                try moves.linkOrClone(file.original.path, to: file.backup)
+            }
+            if let externalData {
+                try moves.linkAll(in: externalData.original, to: externalData.backup)
+            }
+            try files.syncFolder(folder)
+        case .addExternalData(let added, let folders):
+            try add(added, folders)
+        case .settle(let snapshot):
+            try moves.replaceStore(with: snapshot)
+        case .removeCompanions(let paths):
+            try moves.remove(paths)
+        case .install(let file):
+            if !file.isFile(try moves.live()) { try clearWay(plan, moves) }
+            try moves.replaceStore(with: file)
+        }
+    }
+
+    /// What a reader left beside the store since the step before must not meet the new file.
+    private func clearWay(_ plan: SwapPlan, _ moves: StoreMoves) throws {
+        guard try moves.companionsWithContent().isEmpty else {
+            throw EngineError.sourceChanged(plan.store.path.description)
+        }
+        let left = try StoreCompanion.allCases.map { $0.path(of: plan.store.path) }.filter {
+            try FileStatus.ifPresent($0) != nil
+        }
+        if !left.isEmpty { try moves.remove(left) }
+    }
+
+    private func add(_ added: [AddedFile], _ folders: [FilePath]) throws {
+        for folder in folders { try files.makeFolder(folder) }
+        for addition in added {
+            if let present = try FileStatus.ifPresent(addition.target),
+                addition.file.isFile(present.identity)
+            {
+                continue
+            }
+            try files.rename(addition.file.path, to: addition.target, existing: .refuse)
+        }
+        for folder in Set(added.map(\.target.parent) + added.map(\.file.path.parent)).sorted() {
+            try files.syncFolder(folder)
+        }
+    }
+
+    /// Where to begin: what has the store's name tells which steps are done for certain.
+    private func resume(_ plan: SwapPlan, from first: Int, _ moves: StoreMoves) throws -> Int {
+        let live = try moves.live()
+        let install = plan.steps.count - 1
+        let settle = plan.steps.firstIndex { if case .settle = $0 { true } else { false } }
+        if plan.newFile.isFile(live) { return max(first, install) }
+        let position: (earliest: Int, latest: Int)
+        if plan.store.isSame(live) {
+            position = (0, settle ?? install)
+        } else if let settle, let snapshot = plan.snapshot, snapshot.isSame(live) {
+            position = (settle, install)
+        } else {
+            throw EngineError.sourceChanged(plan.store.path.description)
+        }
+        guard first <= position.latest else {
+            throw EngineError.swapOutcomeUnknown(
+                store: plan.store.path.description,
+                reason: "step \(first) of its swap is next, but the file that has its name "
+                    + "belongs to step \(position.latest) or an earlier one")
+        }
+        let isSettled = !plan.store.isSame(live)
+        try checkCompanions(plan, isSettled: isSettled)
+        try checkUnchanged(plan.newFile, of: plan)
+        if !isSettled, let snapshot = plan.snapshot { try checkUnchanged(snapshot, of: plan) }
+        return max(first, position.earliest)
+    }
+
+    /// Each companion is the one of the plan, or it is gone and was not needed.
+    private func checkCompanions(_ plan: SwapPlan, isSettled: Bool) throws {
+        let path = plan.store.path
+        for kind in StoreCompanion.allCases where kind != .sharedMemory {
+            let known = plan.backups.first { $0.kind == kind }
+            let isSame: Bool
+            if let present = try FileStatus.ifPresent(kind.path(of: path)) {
+                isSame =
+                    try known?.original.isSame(present.identity) == true
+                    || kind.content(of: path, files: files) == .none && known?.hasContent != true
+            } else {
+                isSame = known?.hasContent != true || isSettled
+            }
+            guard isSame else { throw EngineError.sourceChanged(path.description) }
+        }
+    }
+
+    private func checkUnchanged(_ file: PlannedFile, of plan: SwapPlan) throws {
+        guard let status = try FileStatus.ifPresent(file.path), file.isSame(status.identity) else {
+            throw EngineError.swapRefused(
+                store: plan.store.path.description,
+                reason: "\(file.path), which was to take its place, is gone or changed; run the "
+                    + "same command again")
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package import CoreDataStore
+import DurableFiles
+
+/// One file as a validation reads it: a connection of its own, and what the file says of its
+/// schema, read once.
+///
+/// Used by one thread at a time; the file does not change meanwhile.
+final class FileReading {
+    private let path: FilePath
+    private let layout: StoreLayout
+    private let scope: ValidationScope
+    private let cacheKibibytes: Int
+    /// Whether more than one part reads, so that all indexes are read at once.
+    private let isShared: Bool
+    private var opened: Connection?
+    private var knownSchema: StoreSchema?
+    private var knownIndexes: [String: [IndexFacts]]?
+
+    init(
+        _ path: FilePath, layout: StoreLayout, scope: ValidationScope, cacheKibibytes: Int,
+        isShared: Bool, opened: Connection? = nil
+    ) {
+        self.scope = scope
+        self.opened = opened
+        self.isShared = isShared
+        self.path = path
+        self.layout = layout
+        self.cacheKibibytes = cacheKibibytes
+    }
+
+    /// The connection, opened by the first who asks.
+    func connection() throws(StoreError) -> Connection {
+        if let opened { return opened }
+        let connection = try Connection(
+            path: path, mode: .immutable, cacheKibibytes: cacheKibibytes)
+        opened = connection
+        return connection
+    }
+
+    /// Everything in `sqlite_master`.
+    func schema() throws(StoreError) -> StoreSchema {
+        if let knownSchema { return knownSchema }
+        let schema = try StoreSchema.read(connection(), cache: scope.stores)
+        knownSchema = schema
+        return schema
+    }
+
+    /// The indexes of a table, by name.
+    func indexes(of table: String) throws(StoreError) -> [IndexFacts] {
+        if let known = knownIndexes?[table] { return known }
+        if isShared, knownIndexes != nil { return [] }
+        let connection = try connection()
+        guard isShared else {
+            return try IndexFacts.read(table: table, layout: layout, connection: connection)[
+                table] ?? []
+        }
+        let indexes = try scope.cache.indexes(of: schema(), layout: layout) {
+            () throws(StoreError) in
+            try IndexFacts.read(layout: layout, connection: connection)
+        }
+        knownIndexes = indexes
+        return indexes[table] ?? []
+    }
+}
+
+/// Both files of a validation, for parts that run one after the other.
+///
+/// Parts that share one open both files once; used by one thread at a time.
+package final class ValidationReading {
+    let source: FileReading
+    let destination: FileReading
+
+    /// - Parameters:
+    ///   - validator: whose files are read.
+    ///   - isShared: whether more than one part reads.
+    ///   - opened: a connection to the source that is open already; nil opens one.
+    package init(_ validator: Validator, isShared: Bool = true, source opened: Connection? = nil) {
+        let (scope, files) = (validator.scope, validator.files)
+        source = FileReading(
+            files.source, layout: scope.source, scope: scope,
+            cacheKibibytes: files.cacheKibibytes, isShared: isShared, opened: opened)
+        destination = FileReading(
+            files.destination, layout: scope.destination, scope: scope,
+            cacheKibibytes: files.cacheKibibytes, isShared: isShared)
+    }
+}

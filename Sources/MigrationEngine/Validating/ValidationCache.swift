@@ -1,0 +1,95 @@
+import CoreDataStore
+import MappingModel
+import Synchronization
+
+/// What validations of stores of the same app have in common, worked out once for all of them.
+///
+/// Everything in it follows from its keys alone: nothing that was found in one store's rows is
+/// believed of another's.
+package final class ValidationCache: Sendable {
+    private struct IndexKey: Equatable, Sendable {
+        let objects: [SchemaObject]
+        let layout: StoreLayout
+    }
+
+    private let scopes = Memo<SharedRules.Key, SharedRules>(limit: ValidationCache.limit)
+    private let indexes = Memo<IndexKey, [String: [IndexFacts]]>(limit: ValidationCache.limit)
+
+    /// The most versions of apps that are kept.
+    private static let limit = 32
+    /// The largest schema whose indexes are kept, in objects.
+    private static let objectLimit = 2_000
+
+    package init() {}
+
+    /// The rules that scopes share.
+    func rules(_ key: SharedRules.Key) -> SharedRules {
+        scopes.value(for: key) { SharedRules() }
+    }
+
+    /// The indexes that the statements of a file make.
+    func indexes(
+        of schema: StoreSchema, layout: StoreLayout,
+        read: () throws(StoreError) -> [String: [IndexFacts]]
+    ) throws(StoreError) -> [String: [IndexFacts]] {
+        guard schema.objects.count <= Self.objectLimit else { return try read() }
+        let key = IndexKey(objects: schema.objects.map(\.unplaced), layout: layout)
+        return try indexes.value(for: key, compute: read)
+    }
+}
+
+/// The rules of scopes with the same layouts, mapping and offsets, made when first asked for.
+final class SharedRules: Sendable {
+    /// Everything that rules follow from.
+    struct Key: Equatable, Sendable {
+        let source: StoreLayout
+        let destination: StoreLayout
+        let mapping: Mapping
+        let offsets: [ValidationScope.TablePair: Int64]
+        let dangling: DanglingPolicy
+
+        init(_ scope: ValidationScope) {
+            source = scope.source
+            destination = scope.destination
+            mapping = scope.mapping
+            offsets = scope.offsets
+            dangling = scope.dangling
+        }
+    }
+
+    private struct Made {
+        var places: [LinkPlace]?
+        var sources: [String: SourceRules] = [:]
+        var destinations: [String: DestinationRules] = [:]
+    }
+
+    private let made = Mutex(Made())
+
+    /// The relationships of the destination that have storage of their own.
+    func places(make: () -> [LinkPlace]) -> [LinkPlace] {
+        if let known = made.withLock({ $0.places }) { return known }
+        let places = make()
+        made.withLock { $0.places = places }
+        return places
+    }
+
+    /// The rules of a source table with all its links.
+    func sourceRules(_ table: String, make: () -> SourceRules) -> SourceRules {
+        if let known = made.withLock({ $0.sources[table] }) { return known }
+        let rules = make()
+        made.withLock { $0.sources[table] = rules }
+        return rules
+    }
+
+    /// The rules of a destination table with all its links and these indexes.
+    func destinationRules(
+        _ table: String, _ indexes: [IndexFacts], make: () -> DestinationRules
+    ) -> DestinationRules {
+        if let known = made.withLock({ $0.destinations[table] }), known.indexes == indexes {
+            return known
+        }
+        let rules = make()
+        made.withLock { $0.destinations[table] = rules }
+        return rules
+    }
+}
