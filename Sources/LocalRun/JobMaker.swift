@@ -4,33 +4,47 @@ import Foundation
 import Jobs
 import MigrationEngine
 
-/// Makes the jobs of one store and finds what they deliver.
-struct JobMaker {
-    private let planned: PlannedStore
+/// Makes the jobs of one store, runs them and finds what they deliver.
+struct JobMaker: Sendable {
+    private let run: String
+    private let number: Int
     private let digest: String
+    private let engine: String
     private let runner: JobRunner
     private let environment: JobEnvironment
     private let source: FileReference
     private let support: FileReference?
     private let fingerprint: String
 
+    /// - Parameters:
+    ///   - run: the run's id.
+    ///   - number: of the store in the run.
+    ///   - places: of the store's files.
+    ///   - planned: the store and its plan.
+    ///   - file: the plan as it was written.
+    ///   - files: through which durable actions go.
     /// - Throws: `EngineError.file` for folders that cannot be used as roots.
     init(
-        folder: FilePath, planned: PlannedStore, file: PlanFile,
+        run: String, number: Int, places: StorePlaces, planned: PlannedStore, file: PlanFile,
         files: DurableFileSystem
     ) throws(EngineError) {
-        self.planned = planned
+        self.run = run
+        self.number = number
         digest = file.digest
+        engine = planned.plan.engine
         do throws(DurableFileError) {
-            let run = try FileRoot(name: "run", folder: folder)
+            let folder = try FileRoot(name: "run", folder: places.folder)
             let original = try FileRoot(name: "source", folder: planned.source.path.parent)
-            environment = JobEnvironment(roots: [run, original], files: files)
-            let root = planned.source.isSnapshot ? run : original
-            let read = try root.rooted(try files.resolve(planned.source.database))
+            let result = try FileRoot(name: "result", folder: places.building.parent)
+            environment = JobEnvironment(roots: [folder, original, result], files: files)
+            let database = try files.resolve(planned.source.database)
+            let read =
+                planned.source.isSnapshot
+                ? try result.rooted(database) : try original.rooted(database)
             source = FileReference(root: read.root, path: read.path.description)
-            let folder = planned.source.externalData
-            support = try FileStatus.ifPresent(folder).map { _ throws(DurableFileError) in
-                let rooted = try original.rooted(folder)
+            let external = planned.source.externalData
+            support = try FileStatus.ifPresent(external).map { _ throws(DurableFileError) in
+                let rooted = try original.rooted(external)
                 return FileReference(root: rooted.root, path: rooted.path.description)
             }
         } catch {
@@ -41,7 +55,7 @@ struct JobMaker {
     }
 
     /// The state of the source's files as text, equal for equal states in every process.
-    private static func text(of fingerprint: StoreFingerprint) throws(EngineError) -> String {
+    static func text(of fingerprint: StoreFingerprint) throws(EngineError) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         do {
@@ -51,18 +65,35 @@ struct JobMaker {
         }
     }
 
-    /// A body that runs the first attempt of a job.
-    func job(_ work: Work) -> @Sendable () throws(EngineError) -> Receipt {
-        let job = Job(
-            run: "local", store: 0, work: work,
+    /// The job of a piece of work.
+    func job(_ work: Work) -> Job {
+        Job(
+            run: run, store: number, work: work,
             plan: FileReference(root: "run", path: "plan.json"), planDigest: digest,
             source: source, sourceSupport: support, destination: nil,
-            sourceFingerprint: fingerprint, engine: planned.plan.engine, limits: .withoutLedger)
-        let attempt = Attempt(
-            id: "\(work.name)-1", epoch: 1,
-            folder: FileReference(root: "run", path: "attempts/\(work.name)-1"))
-        let runner = runner
-        return { () throws(EngineError) in try runner.run(job, attempt: attempt) }
+            sourceFingerprint: fingerprint, engine: engine, limits: .local)
+    }
+
+    /// A try of a job.
+    func attempt(_ work: Work, number attempt: Int, epoch: Int) -> Attempt {
+        let name = "\(work.name)-\(attempt)"
+        return Attempt(
+            id: "\(number)-\(name)", epoch: epoch,
+            folder: FileReference(root: "run", path: "attempts/\(name)"))
+    }
+
+    /// Runs an attempt on the calling thread.
+    func run(_ job: Job, _ attempt: Attempt) throws(EngineError) -> Receipt {
+        try runner.run(job, attempt: attempt)
+    }
+
+    /// Removes what a failed attempt left; what cannot be removed goes with the store's folder.
+    func discard(_ attempt: Attempt) {
+        do {
+            try environment.files.removeTree(try environment.resolve(attempt.folder))
+        } catch {
+            return
+        }
     }
 
     /// The path of the shard that a receipt names.

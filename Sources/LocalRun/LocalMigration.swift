@@ -2,85 +2,104 @@ import CoreDataStore
 package import DurableFiles
 import Jobs
 import MigrationEngine
+import RunLedger
+import Synchronization
 
-/// Migrates one store on this machine, its chunks on slots, the rest on the caller's thread.
+/// Migrates one store on this machine, alone in its run.
 package struct LocalMigration {
     private let request: MigrationRequest
-    private let files: DurableFileSystem
-    private let clock: () -> Double
-    private let observe: (RunEvent) -> Void
+    private let environment: RunEnvironment
+    private let observe: @Sendable (RunEvent) -> Void
 
     /// - Parameters:
     ///   - request: what to do.
     ///   - files: through which durable actions go.
     ///   - clock: seconds that never go back.
-    ///   - observe: told of everything that happens, on the caller's thread.
+    ///   - observe: told of everything that happens, on the run's threads.
     package init(
         _ request: MigrationRequest, files: DurableFileSystem = DurableFileSystem(),
-        clock: @escaping () -> Double, observe: @escaping (RunEvent) -> Void = { _ in }
+        clock: @escaping @Sendable () -> Double,
+        observe: @escaping @Sendable (RunEvent) -> Void = { _ in }
     ) {
         self.request = request
-        self.files = files
-        self.clock = clock
+        environment = RunEnvironment(files: files, clock: clock)
         self.observe = observe
     }
 
-    /// Opens and plans the store, and removes what that took from the run's folder.
-    ///
-    /// - Returns: the plan and what it is about.
-    /// - Throws: `RunError` naming what stands in the way.
-    package func plan() throws(RunError) -> PlannedStore {
-        let folder = try RunFolder(request, files: files)
-        do throws(RunError) {
-            let planned = try StorePreparation(
-                request: request, folder: folder.path, files: files
-            ).prepare()
-            try folder.end()
-            return planned
-        } catch {
-            folder.abandon()
-            throw error
-        }
+    private var runRequest: RunRequest {
+        RunRequest(
+            destination: request.destination, sourceModel: request.sourceModel,
+            options: request.options, output: request.output.map(\.parent),
+            state: request.state, inputs: [request.store], slots: request.slots,
+            waitsForRoom: false)
     }
 
-    /// Migrates the store: prepare, copy, merge, link, index, validate, publish.
+    /// Opens and plans the store in a folder that is removed again.
+    ///
+    /// - Returns: the plan and what it is about; a snapshot that it names is gone.
+    /// - Throws: `RunError` naming what stands in the way.
+    package func plan() throws(RunError) -> PlannedStore {
+        let files = environment.files
+        let folder = request.state.appending("plan")
+        let places = StorePlaces(
+            folder: folder, mark: "plan", number: 1, result: folder.appending("result"))
+        do throws(DurableFileError) { try places.make(files) } catch { throw .file(error) }
+        let result: Swift.Result<PlannedStore, RunError>
+        do throws(RunError) {
+            result = .success(
+                try StorePreparation(
+                    store: request.store, request: runRequest, places: places, files: files,
+                    cache: request.cache, slots: request.slots
+                ).prepare())
+        } catch {
+            result = .failure(error)
+        }
+        do throws(DurableFileError) {
+            try places.removeAll(files)
+        } catch {
+            if case .success = result { throw .file(error) }
+        }
+        return try result.get()
+    }
+
+    /// Migrates the store: prepare, copy, merge, link, index, validate, publish or swap.
     ///
     /// - Returns: what was done and proved.
     /// - Throws: `RunError`; the original is as it was and there is no result.
     package func run() throws(RunError) -> MigrationOutcome {
-        try refuseExistingOutput()
-        // From here on everything below the run's folder is this run's alone.
-        let folder = try RunFolder(request, files: files)
-        do throws(RunError) {
-            let run = RunInProgress(
-                request: request, folder: folder, files: files, clock: clock, observe: observe)
-            var outcome = try run.run()
-            do throws(RunError) {
-                try folder.end()
-            } catch {
-                // The result is there and whole: what could not be removed is said, no more.
-                outcome.leftovers.append("\(error)")
+        let ended = Ended()
+        let observe = observe
+        let fleet = FleetRun(runRequest, environment: environment, cache: request.cache) { notice in
+            switch notice {
+            case .planned(_, _, let plan): ended.plan.withLock { $0 = plan }
+            case .progress(_, _, let event): observe(event)
+            case .ended(_, _, let outcome): ended.outcome.withLock { $0 = outcome }
+            case .paused, .resumed: break
             }
-            return outcome
+        }
+        let found: FoundStore
+        do throws(DurableFileError) {
+            found = FoundStore(
+                number: 1, path: request.store, output: request.output,
+                bytes: try FileStatus(of: request.store).size)
         } catch {
-            folder.abandon()
-            throw error
+            throw .file(error)
+        }
+        _ = try fleet.run(over: [found])
+        switch ended.outcome.withLock({ $0 }) {
+        case .done(let result), .deferred(let result):
+            guard let plan = ended.plan.withLock({ $0 }) else {
+                throw .nothingToDo("\(request.store) had been migrated already, up to its name")
+            }
+            return MigrationOutcome(plan: plan, result)
+        case .unchanged: throw .alreadyThere(request.store)
+        case .failed(let error): throw error
+        case nil: throw .engine(.internalError("the run ended without its store"))
         }
     }
 
-    private func refuseExistingOutput() throws(RunError) {
-        do {
-            for path in [
-                request.output, request.output.adding(suffix: "-wal"),
-                request.output.adding(suffix: "-journal"),
-                SupportFolder.folder(ofStore: request.output),
-            ] where try FileStatus.ifPresent(path) != nil {
-                throw RunError.outputExists(path)
-            }
-        } catch let error as RunError {
-            throw error
-        } catch {
-            throw .engine(.internalError("\(error)"))
-        }
+    private final class Ended: Sendable {
+        let plan = Mutex<MigrationPlan?>(nil)
+        let outcome = Mutex<StoreEnd?>(nil)
     }
 }

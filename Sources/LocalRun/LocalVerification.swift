@@ -1,4 +1,4 @@
-import CoreDataStore
+package import CoreDataStore
 package import DurableFiles
 package import ManagedObjectModel
 import MappingModel
@@ -30,15 +30,21 @@ package struct LocalVerification: Sendable {
 
     /// Compares the stores on the caller's thread; neither is changed.
     ///
-    /// - Parameter scratch: an existing folder of our own for snapshots of stores not at rest.
+    /// - Parameters:
+    ///   - scratch: an existing folder of our own for snapshots of stores not at rest.
+    ///   - opened: told the source and the destination before they are compared.
     /// - Returns: what was found; inherited faults do not make it unequal.
     /// - Throws: `RunError` where a store or a model cannot be used, also where the result is
     ///   not of the model that it should be of.
-    package func run(scratch: FilePath) throws(RunError) -> ValidationReport {
-        try RunError.translating { try compare(scratch: scratch) }
+    package func run(
+        scratch: FilePath, opened: (SourceStore, SourceStore) -> Void = { _, _ in }
+    ) throws(RunError) -> ValidationReport {
+        try RunError.translating { try compare(scratch: scratch, opened: opened) }
     }
 
-    private func compare(scratch: FilePath) throws -> ValidationReport {
+    private func compare(
+        scratch: FilePath, opened: (SourceStore, SourceStore) -> Void
+    ) throws -> ValidationReport {
         let original = try open(source, given: sourceModel, in: scratch.appending("source"))
         let given: Model? =
             switch choice {
@@ -46,7 +52,8 @@ package struct LocalVerification: Sendable {
             case .model(let model): model.model
             case nil: nil
             }
-        let result = try open(destination, given: given, in: scratch.appending("destination"))
+        let result = try openResult(given: given, in: scratch.appending("destination"))
+        opened(original, result)
         let scope = ValidationScope(
             source: original.layout, destination: result.layout,
             mapping: try mapping(original, result), highestKeys: try highestKeys(of: original),
@@ -62,6 +69,26 @@ package struct LocalVerification: Sendable {
     ) throws -> SourceStore {
         try DurableFileSystem().makeFolder(folder)
         return try StoreOpener().open(path, scratch: folder, given: given)
+    }
+
+    /// The same for the result, whose model comes from another option.
+    private func openResult(given: Model?, in folder: FilePath) throws -> SourceStore {
+        do {
+            return try open(destination, given: given, in: folder)
+        } catch let error as StoreError {
+            switch error {
+            case .modelDiffers(let path, let entities):
+                throw StoreError.unsupported(
+                    path: path,
+                    reason: "it is of another version than --to names: the hashes of "
+                        + "\(entities) differ. Give with --to the model that the result should "
+                        + "be of, or the result that is of that model")
+            case .modelMissing(let path):
+                throw StoreError.unsupported(
+                    path: path, reason: "it holds no model: give its model with --to")
+            default: throw error
+            }
+        }
     }
 
     /// Stores of one version were rewritten: then every property comes from itself.

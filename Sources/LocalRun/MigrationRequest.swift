@@ -11,27 +11,32 @@ package enum DestinationChoice: Sendable {
     case itself
 }
 
-/// One store to migrate on this machine, result beside the original.
+/// One store to migrate on this machine, alone in its run.
 package struct MigrationRequest: Sendable {
     /// The original.
     package var store: FilePath
-    /// The result's path; nothing may be there yet.
-    package var output: FilePath
-    /// The folder of the run: snapshot, shards, plan.
-    ///
-    /// It is made if it is not there; what a finished run leaves in it is the plan and the
-    /// report.
+    /// The result's path, where nothing may be yet; nil swaps it into the store's own place.
+    package var output: FilePath?
+    /// The folder of the ledger and of what runs keep; made where it is missing.
     package var state: FilePath
     package var destination: DestinationChoice
     /// The source's model, for a store that holds none.
     package var sourceModel: Model?
     package var options: PlanOptions
     /// Jobs at a time; at least 1.
+    ///
+    /// With 1 all of a small store but the sync of its result runs on the caller's thread.
     package var slots: Int
+    /// What is known of stores of the same app; shared by the requests of a fleet.
+    package var cache: PlanningCache
+
+    /// Where the result will be.
+    package var result: FilePath { output ?? store }
 
     package init(
-        store: FilePath, output: FilePath, state: FilePath, destination: DestinationChoice,
-        sourceModel: Model? = nil, options: PlanOptions = PlanOptions(), slots: Int = 2
+        store: FilePath, output: FilePath?, state: FilePath, destination: DestinationChoice,
+        sourceModel: Model? = nil, options: PlanOptions = PlanOptions(), slots: Int = 2,
+        cache: PlanningCache = PlanningCache()
     ) {
         self.store = store
         self.output = output
@@ -40,6 +45,7 @@ package struct MigrationRequest: Sendable {
         self.sourceModel = sourceModel
         self.options = options
         self.slots = slots
+        self.cache = cache
     }
 }
 
@@ -53,7 +59,7 @@ package enum RunEvent: Sendable {
 }
 
 /// The steps of a run as a person follows them.
-package enum RunStep: String, Sendable, CaseIterable {
+package enum RunStep: String, Sendable, Codable, CodingKeyRepresentable, CaseIterable {
     case prepare, copy, merge, link, index, validate, publish
 }
 
@@ -71,4 +77,18 @@ package struct MigrationOutcome: Sendable {
     package let oddities: [String]
     /// What the run could not remove from its own folder, in words.
     package var leftovers: [String] = []
+
+    /// The same as reports show it.
+    package let result: StoreResult
+
+    init(plan: MigrationPlan, _ result: StoreResult) {
+        self.plan = plan
+        self.result = result
+        validation = result.validation
+        output = result.output
+        outputBytes = result.outputBytes
+        seconds = result.seconds
+        oddities = result.oddities
+        leftovers = result.leftovers
+    }
 }

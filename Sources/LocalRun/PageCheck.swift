@@ -2,9 +2,10 @@ import CoreDataStore
 import Synchronization
 import Threads
 
-/// The check of all pages of a source, on a thread of its own.
+/// The check of all pages of a source, on a thread of its own or on the caller's.
 final class PageCheck: Sendable {
-    private let thread: OwnedThread
+    /// Nil for a check that has been made already.
+    private let thread: OwnedThread?
     private let found: Found
 
     /// What the check found, shared with its thread.
@@ -14,10 +15,24 @@ final class PageCheck: Sendable {
 
     /// Begins.
     ///
+    /// - Parameters:
+    ///   - source: the store.
+    ///   - connection: to its database, for a check on the caller's thread.
+    ///   - inline: whether to check on the caller's thread: for small stores, which cost less
+    ///     than a thread and a connection, and where others use the processors.
     /// - Throws: `ThreadError` where no thread can be started.
-    init(_ source: SourceStore) throws {
+    init(_ source: SourceStore, over connection: Connection, inline: Bool) throws {
         let found = Found()
         self.found = found
+        guard !inline else {
+            thread = nil
+            do throws(StoreError) {
+                try StoreOpener.checkPages(over: connection)
+            } catch {
+                found.error.withLock { $0 = error }
+            }
+            return
+        }
         thread = try OwnedThread(name: "page check") {
             do throws(StoreError) {
                 try StoreOpener.checkPages(of: source)
@@ -31,7 +46,7 @@ final class PageCheck: Sendable {
     ///
     /// - Throws: `StoreError.notAStore` for a damaged file.
     func finish() throws(StoreError) {
-        thread.join()
+        thread?.join()
         if let error = found.error.withLock({ $0 }) { throw error }
     }
 }

@@ -6,56 +6,134 @@ package import MigrationEngine
 
 /// A store that was opened, read and planned; nothing of it was changed.
 package struct PlannedStore: Sendable {
-    package let plan: MigrationPlan
+    /// The plan with both layouts.
+    package let laidOut: LaidOutPlan
     package let source: SourceStore
     /// The model that the store goes to.
     package let destination: DestinationModel
     /// Files of routing passes, by their place in the plan.
     package let routes: [Int: FilePath]
+
+    package var plan: MigrationPlan { laidOut.plan }
 }
 
 /// Opens and plans one store: the prepare stage.
 struct StorePreparation {
-    let request: MigrationRequest
-    /// The run's own folder.
-    let folder: FilePath
+    /// The original.
+    let store: FilePath
+    let request: RunRequest
+    let places: StorePlaces
     let files: DurableFileSystem
+    /// What is known of stores of the same app.
+    let cache: PlanningCache
+    /// Jobs at a time.
+    let slots: Int
+
+    /// Whether everything runs on the caller's thread: for a small store threads and connections
+    /// of their own would cost more than they bring.
+    private func isInline(_ source: SourceStore) -> Bool {
+        slots == 1 && source.bytes <= PlanOptions.wholeLimit
+    }
+
+    private var folder: FilePath { places.folder }
+
+    /// Opens a store again that an earlier process planned; nothing of it is checked anew but
+    /// what opening itself checks.
+    ///
+    /// - Parameters:
+    ///   - file: the plan.
+    ///   - hasSnapshot: whether a snapshot was made.
+    /// - Returns: the store as it was planned.
+    /// - Throws: `RunError`.
+    func reopened(_ file: PlanFile, hasSnapshot: Bool) throws(RunError) -> PlannedStore {
+        try RunError.translating {
+            let source = try StoreOpener(files: files).open(
+                store, scratch: folder, given: request.sourceModel, checksPages: false,
+                snapshot: hasSnapshot ? .made(places.snapshot) : .toMake(places.snapshot))
+            var routes: [Int: FilePath] = [:]
+            for number in file.plan.routes.indices { routes[number] = route(number) }
+            return PlannedStore(
+                laidOut: file.laidOut, source: source, destination: try destination(of: source),
+                routes: routes)
+        }
+    }
+
+    private func route(_ number: Int) -> FilePath {
+        folder.appending("plan.json.route-\(number)")
+    }
+
+    private func destination(of source: SourceStore) throws -> DestinationModel {
+        switch request.destination {
+        case .itself: try DestinationModel(of: source)
+        case .model(let model): model
+        }
+    }
 
     /// - Throws: `RunError` naming what stands in the way; nothing but the run's own folder was
     ///   written.
     func prepare() throws(RunError) -> PlannedStore {
-        try RunError.translating { try prepared() }
+        try RunError.translating {
+            let (planned, connection) = try prepared()
+            try connection.close()
+            return planned
+        }
     }
 
-    private func prepared() throws -> PlannedStore {
-        let source = try StoreOpener(files: files).open(
-            request.store, scratch: folder, given: request.sourceModel,
-            checksPages: false)
+    /// Prepares and keeps the connection through which the source was read, for validation on
+    /// the same thread: opening another one costs a small store as much as reading its rows.
+    ///
+    /// - Returns: the planned store, and the connection where validation runs on this thread.
+    /// - Throws: `RunError`, as `prepare`.
+    func prepareConnected() throws(RunError) -> (planned: PlannedStore, connection: Connection?) {
+        try RunError.translating {
+            let (planned, connection) = try prepared()
+            if isInline(planned.source) {
+                return (planned, connection)
+            }
+            try connection.close()
+            return (planned, nil)
+        }
+    }
+
+    private func prepared() throws -> (planned: PlannedStore, connection: Connection) {
+        let (source, connection) = try StoreOpener(files: files, cache: cache.stores)
+            .openConnected(
+                store, scratch: folder, given: request.sourceModel, checksPages: false,
+                snapshot: .toMake(places.snapshot))
+        try refuseWhatIsThere(source)
         // Reading every page and counting rows take equally long: they share the cores.
-        let check = try PageCheck(source)
+        let isInline = isInline(source)
+        let check = try PageCheck(source, over: connection, inline: isInline)
         let planned: PlannedStore
         do {
-            planned = try plan(source)
+            planned = try plan(source, connection)
         } catch {
             // What the pages are like explains more than what was found in them.
             try check.finish()
             throw error
         }
         try check.finish()
-        return planned
+        return (planned, connection)
     }
 
-    private func plan(_ source: SourceStore) throws -> PlannedStore {
-        let destination: DestinationModel
+    /// A store that is swapped in place and of the destination's version was migrated before, or
+    /// never needed it.
+    private func refuseWhatIsThere(_ source: SourceStore) throws(RunError) {
+        guard request.output == nil, case .model(let model) = request.destination,
+            source.metadata.versionHashes == model.hashes.entities
+        else { return }
+        throw .alreadyThere(source.path)
+    }
+
+    private func plan(_ source: SourceStore, _ connection: Connection) throws -> PlannedStore {
+        let destination = try destination(of: source)
         let inference: Inference
         switch request.destination {
         case .itself:
-            destination = try DestinationModel(of: source)
             inference = Inference(
                 mapping: Mapping.identity(source.model), requirements: [], notes: [])
         case .model(let model):
-            destination = model
-            inference = try Inference(from: source.model, to: model.model)
+            inference = try cache.inference(from: source.model, to: model.model)
         }
         guard
             source.model.entities.isEmpty
@@ -67,16 +145,17 @@ struct StorePreparation {
                 "\(source.path): no entity of its model is in the destination model; is that the "
                     + "model of another app? Nothing was written")
         }
-        let layout = try StoreLayout(
-            model: destination.model,
+        let layout = try cache.stores.layout(
+            of: destination.model,
             framework: destination.framework(
                 asked: request.options.framework, source: source.metadata.framework))
-        try checkHistory(source, inference)
+        try checkHistory(source, inference, connection)
         var routes: [Int: FilePath] = [:]
         let facts = try StoreSurvey(
-            store: source, destination: layout, inference: inference, files: files
+            store: source, destination: layout, inference: inference, files: files,
+            connection: connection
         ).facts(options: request.options) { number in
-            let path = folder.appending("plan.json.route-\(number)")
+            let path = route(number)
             routes[number] = path
             return path
         }
@@ -86,18 +165,19 @@ struct StorePreparation {
         }
         let plan = try Planner.plan(
             source: source.layout, destination: layout, inference: inference, facts: facts,
-            options: request.options)
+            options: request.options, cache: cache)
         try InlinedDataCheck.check(plan, store: source)
         return PlannedStore(
-            plan: plan, source: source, destination: destination, routes: routes)
+            laidOut: try LaidOutPlan(plan, cache: cache), source: source,
+            destination: destination, routes: routes)
     }
 
-    private func checkHistory(_ source: SourceStore, _ inference: Inference) throws {
+    private func checkHistory(
+        _ source: SourceStore, _ inference: Inference, _ connection: Connection
+    ) throws {
         guard request.options.history == .keep, source.hasHistory else { return }
-        let connection = try source.connect()
         let changed = try HistoryCheck.changedEntities(
             in: connection, layout: source.layout, mapping: inference.mapping)
-        try connection.close()
         guard changed.isEmpty else {
             throw EngineError.dataRefused(
                 "\(source.path): history cannot be kept, because properties of "

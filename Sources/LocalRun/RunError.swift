@@ -1,8 +1,10 @@
 package import CoreDataStore
 package import DurableFiles
+package import Jobs
 package import ManagedObjectModel
 package import MappingModel
 package import MigrationEngine
+package import RunLedger
 
 /// Why a store could not be migrated.
 ///
@@ -14,10 +16,20 @@ package enum RunError: Error, Sendable {
     case plan(PlanError)
     case engine(EngineError)
     case file(DurableFileError)
+    /// The ledger could not be opened, read or written.
+    case ledger(LedgerError)
     /// There is something at the result's path already.
     case outputExists(FilePath)
     /// Differences between source and result; nothing was published.
     case validationFailed(ValidationReport)
+    /// An unfinished run has the store and was asked for something else.
+    case otherRun(id: String, store: FilePath)
+    /// There is nothing that the command could work on; the text says what was looked for.
+    case nothingToDo(String)
+    /// The store is of the destination's version already; nothing is to be done.
+    case alreadyThere(FilePath)
+    /// The run was stopped before the store came to its end.
+    case stopped
 }
 
 extension RunError: CustomStringConvertible {
@@ -29,16 +41,57 @@ extension RunError: CustomStringConvertible {
         case .plan(let error): error.description
         case .engine(let error): error.description
         case .file(let error): error.description
+        case .ledger(let error): error.description
         case .outputExists(let path):
             "\(path) exists already; nothing was written. Remove it or give another --output"
         case .validationFailed(let report):
             "the result differs from what the mapping asks for and was thrown away; the original "
                 + "is as it was:\n" + report.lines.joined(separator: "\n")
+        case .otherRun(let id, let store):
+            "\(store) belongs to the unfinished run \(id), which was asked for something else; "
+                + "nothing was changed. Go on with that run by its own command, give it up with "
+                + "godwit cancel \(id), or use another --state"
+        case .nothingToDo(let text): text
+        case .alreadyThere(let path): "\(path) is of the destination's version already"
+        case .stopped:
+            "the run was stopped; the original is as it was. The same command goes on with it"
         }
     }
 }
 
 extension RunError {
+    /// The code that decides what the failure leads to.
+    package var code: FailureCode {
+        switch self {
+        case .store(let error): EngineError.store(error).code
+        case .file(let error): EngineError.file(error).code
+        case .engine(let error): error.code
+        case .ledger(let error): error.failureCode
+        case .model, .inference, .plan, .outputExists, .otherRun, .nothingToDo,
+            .alreadyThere:
+            .dataRefused
+        case .validationFailed, .stopped: .internalError
+        }
+    }
+
+    /// Whether the disk or a quota is full: room may come, so a run can wait.
+    package var isOutOfSpace: Bool { code == .noSpace }
+
+    /// Whether contents could not be made durable: what was written must not be used any more.
+    var isFailedSync: Bool {
+        switch self {
+        case .file(let error), .engine(.file(let error)): error.isFailedSync
+        default: false
+        }
+    }
+
+    /// Runs a part of the engine.
+    static func engine<Result>(
+        _ body: () throws(EngineError) -> Result
+    ) throws(RunError) -> Result {
+        do throws(EngineError) { return try body() } catch { throw .engine(error) }
+    }
+
     /// Runs a body and turns what the layers below throw into errors of a run.
     ///
     /// - Parameter body: what to run.
@@ -61,6 +114,8 @@ extension RunError {
             throw .engine(error)
         } catch let error as DurableFileError {
             throw .file(error)
+        } catch let error as LedgerError {
+            throw .ledger(error)
         } catch {
             throw .engine(.internalError("\(error)"))
         }

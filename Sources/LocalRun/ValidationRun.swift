@@ -4,11 +4,16 @@ import MigrationEngine
 
 /// The validation of one result, its parts on slots: the source's side may begin while the
 /// result is still being built.
+///
+/// A small store with one slot is validated on the caller's thread, over one connection to each
+/// file.
 final class ValidationRun {
     private let validator: Validator
     private let early: [ValidationPart]
     private let late: [ValidationPart]
-    private let jobs: SlotJobs<PartialResult>
+    /// Nil where all parts run on the caller's thread.
+    private let jobs: SlotJobs<PartialResult>?
+    private let source: Connection?
     private var whole = PartialResult()
 
     /// Parts of the validation.
@@ -19,26 +24,36 @@ final class ValidationRun {
     ///   - building: the result's file.
     ///   - slots: parts at a time.
     ///   - externalData: the result's folder of external data.
+    ///   - cache: what is known of stores of the same app.
+    ///   - source: a connection to the source for parts on the caller's thread.
     /// - Throws: `EngineError` where threads cannot be started.
     init(
-        planned: PlannedStore, building: FilePath, slots: Int, externalData: FilePath
+        planned: PlannedStore, building: FilePath, slots: Int, externalData: FilePath,
+        cache: PlanningCache = PlanningCache(), source: Connection? = nil
     ) throws(EngineError) {
+        self.source = source
         let files = ValidationFiles(
             source: planned.source.database, sourceExternalData: planned.source.externalData,
             destination: building, destinationExternalData: externalData)
         validator = try EngineError.translating {
-            try Validator(plan: planned.plan, files: files, hashes: planned.destination.hashes)
+            try Validator(
+                plan: planned.plan, files: files, hashes: planned.destination.hashes,
+                stores: cache.stores, cache: cache.validations)
         }
         let parts = validator.parts(
             sourceRanges: planned.plan.sourceRanges,
             destinationRanges: planned.plan.destinationRanges)
         early = parts.filter(\.readsSourceAlone)
         late = parts.filter { !$0.readsSourceAlone }
-        jobs = try SlotJobs(count: slots, jobs: parts.count)
+        let isInline = slots == 1 && planned.source.bytes <= PlanOptions.wholeLimit
+        jobs = isInline ? nil : try SlotJobs(count: slots, jobs: parts.count)
     }
 
     /// Queues the parts that read nothing but the source.
-    func beginSource() { for part in early { submit(part) } }
+    func beginSource() {
+        guard let jobs else { return }
+        for part in early { submit(part, jobs) }
+    }
 
     /// Queues the other parts and waits for all.
     ///
@@ -46,19 +61,27 @@ final class ValidationRun {
     /// - Returns: what all parts found, taken together.
     /// - Throws: `EngineError` when a part cannot be run.
     func finish(_ done: (Int64) -> Void) throws(EngineError) -> ValidationReport {
-        for part in late { submit(part) }
-        for _ in 0..<count {
-            let result = try jobs.next()
-            done(result.sourceRows + result.destinationRows + result.joinRows)
-            whole.merge(result)
+        if let jobs {
+            for part in late { submit(part, jobs) }
+            for _ in 0..<count { take(try jobs.next(), done) }
+        } else {
+            let reading = ValidationReading(validator, source: source)
+            for part in late + early {
+                take(try EngineError.translating { try validator.run(part, over: reading) }, done)
+            }
         }
         return try EngineError.translating { try validator.report(on: whole) }
     }
 
     /// Ends the slots.
-    func end() { jobs.end() }
+    func end() { jobs?.end() }
 
-    private func submit(_ part: ValidationPart) {
+    private func take(_ result: PartialResult, _ done: (Int64) -> Void) {
+        done(result.sourceRows + result.destinationRows + result.joinRows)
+        whole.merge(result)
+    }
+
+    private func submit(_ part: ValidationPart, _ jobs: SlotJobs<PartialResult>) {
         let validator = validator
         jobs.submit { () throws(EngineError) in
             try EngineError.translating { try validator.run(part) }

@@ -42,7 +42,7 @@ struct LinkRegressionTests {
                     state: folder.appending("state"),
                     destination: .model(try DestinationModel(model: to)), options: options)
                 _ = try LocalMigration(request, clock: { 0 }).run()
-                let after = try PlainStore(request.output, model: to)
+                let after = try PlainStore(request.result, model: to)
                 let expected = PlainMigration(
                     try PlainStore(original, model: from), to: to,
                     mapping: try Inference(from: from, to: to).mapping,

@@ -6,6 +6,7 @@ import LocalRun
 import ManagedObjectModel
 import MigrationEngine
 import StoreForge
+import Synchronization
 import Testing
 
 /// Stores that are whole and yet unlike most: all of them are migrated.
@@ -135,13 +136,15 @@ import Testing
         for step in [RunStep.copy, .validate, .publish] {
             try StoreLab.run { lab in
                 try lab.forge(try StoreLab.recipe())
-                var isDone = false
+                let isDone = Mutex(false)
                 do {
                     _ = try lab.migrate { event in
-                        guard case .began(let begun, _) = event, begun == step, !isDone else {
-                            return
-                        }
-                        isDone = true
+                        guard case .began(let begun, _) = event, begun == step,
+                            isDone.withLock({ isDone in
+                                defer { isDone = true }
+                                return !isDone
+                            })
+                        else { return }
                         do {
                             // In place and in the unused end of the header, with all else equal.
                             let handle = try FileHandle(forWritingTo: lab.store)
@@ -210,7 +213,7 @@ import Testing
                 request.state = try lab.path(lab.state).appending(FilePath(bytes: name))
                 let outcome = try LocalMigration(request, clock: { 0 }).run()
                 #expect(outcome.validation.isEqual)
-                let status = try FileStatus(of: request.output)
+                let status = try FileStatus(of: request.result)
                 #expect(status.size == outcome.outputBytes)
                 let kept = try files.names(in: results)
                 #expect(kept.count == (recipe.externalThreshold == nil ? 1 : 2))

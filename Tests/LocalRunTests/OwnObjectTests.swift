@@ -100,14 +100,14 @@ import Testing
     /// Both fates are said wherever a person looks.
     private func expectSaid(_ lab: StoreLab, _ outcome: MigrationOutcome) throws {
         let plan = PlanReport(outcome.plan, store: lab.name, oddities: outcome.oddities)
-        let report = MigrationReport(outcome, store: try lab.path(lab.store))
+        let report = ResultText.text(of: outcome.result)
         let opened = try StoreOpener().open(
             lab.path(lab.store), scratch: lab.path(lab.folder), checksPages: false)
         let inspection = try StoreInspector.inspect(opened, isChecked: false)
         for extra in outcome.plan.extras {
             let name = extra.object.name
             #expect(plan.text.contains(name))
-            #expect(report.text.contains(name))
+            #expect(report.contains(name))
             #expect(inspection.text.contains(name))
             #expect(!extra.reason.isEmpty)
         }

@@ -50,7 +50,7 @@ import Testing
         try withPlace { place in
             let lock = try OwnerLock(
                 place.state.appending("godwit.lock"), holder: LockHolder(text: "process 4711"))
-            let work = place.state.appending("godwit-run")
+            let work = place.state.appending("runs")
             try place.files.makeFolders(work)
             try place.files.publish([1], to: work.appending("shard"))
             let refusal = #expect(throws: RunError.self) { try place.run() }
@@ -71,19 +71,21 @@ import Testing
             try place.files.removeTree(SupportFolder.folder(ofStore: place.output))
             // The same names as the run before used, as a kill would have left them.
             let state = try place.files.resolve(place.state)
-            let mark = ContentDigest.hexadecimal(of: state.bytes).prefix(12)
+            let mark = ContentDigest.hexadecimal(of: state.bytes).prefix(8)
             let building = place.output.parent.appending(
-                DurableFileSystem.temporaryPrefix + "\(mark)")
+                FilePath(DurableFileSystem.temporaryPrefix + "\(mark)-r2-1"))
             try place.files.publish(Array("half".utf8), to: building)
             try place.files.makeFolders(building.adding(suffix: "_SUPPORT"))
-            let work = place.state.appending("godwit-run")
+            let work = place.state.appending("runs").appending("r2").appending("1")
             try place.files.makeFolders(work.appending("attempts"))
             try place.files.publish([1, 2], to: work.appending("snapshot"))
             #expect(try place.run().validation.isEqual)
             #expect(
                 try place.files.names(in: place.output.parent).map(\.description).sorted()
                     == [".n_SUPPORT", "n.sqlite"])
-            #expect(try place.files.names(in: place.state).map(\.description) == ["godwit.lock"])
+            let left = try place.files.tree(at: place.state).filter(\.status.isRegularFile)
+            #expect(
+                Set(left.map(\.path.lastComponent.description)) == ["godwit.lock", "ledger.sqlite"])
         }
     }
 
@@ -107,7 +109,7 @@ import Testing
             #expect(try place.run().leftovers.isEmpty)
             #expect(
                 try place.files.names(in: place.state).map(\.description).sorted()
-                    == ["godwit.lock", "merge", "snapshots-2024.txt"])
+                    == ["godwit.lock", "ledger.sqlite", "merge", "runs", "snapshots-2024.txt"])
         }
     }
 }

@@ -96,7 +96,7 @@ struct StoreLab {
     /// Migrates to version 2 of the notes, or as asked.
     @discardableResult func migrate(
         to choice: DestinationChoice? = nil, options: PlanOptions = PlanOptions(),
-        from: Model? = nil, observe: @escaping (RunEvent) -> Void = { _ in }
+        from: Model? = nil, observe: @escaping @Sendable (RunEvent) -> Void = { _ in }
     ) throws -> MigrationOutcome {
         let standard = DestinationChoice.model(
             try DestinationModel(model: ForgeModels.notes(version: 2)))
@@ -116,7 +116,7 @@ extension StoreLab {
     @discardableResult func expectRefusal(
         to choice: DestinationChoice? = nil, options: PlanOptions = PlanOptions(),
         from: Model? = nil, namesStore: Bool = true, saying words: [String] = [],
-        observe: @escaping (RunEvent) -> Void = { _ in },
+        observe: @escaping @Sendable (RunEvent) -> Void = { _ in },
         _ location: SourceLocation = #_sourceLocation
     ) throws -> Refused? {
         let before = try snapshot()
@@ -142,13 +142,16 @@ extension StoreLab {
         return refused
     }
 
-    /// Expects no result, and in the run's folder nothing but the plan.
+    /// Expects no result, and in the state folder nothing but the ledger.
     func expectNothingLeft(_ location: SourceLocation = #_sourceLocation) throws {
         let manager = FileManager.default
         let results = try manager.contentsOfDirectory(atPath: results.path)
         #expect(results.isEmpty, "\(results)", sourceLocation: location)
         guard manager.fileExists(atPath: state.path) else { return }
-        let kept = try manager.contentsOfDirectory(atPath: state.path)
-        #expect(Set(kept).isSubset(of: ["godwit.lock"]), "\(kept)", sourceLocation: location)
+        let kept = try DurableFileSystem().tree(at: path(state)).filter(\.status.isRegularFile)
+            .map(\.path.lastComponent.description)
+        #expect(
+            Set(kept).isSubset(of: ["godwit.lock", "ledger.sqlite"]), "\(kept)",
+            sourceLocation: location)
     }
 }

@@ -185,7 +185,7 @@ struct RandomCase {
     ) throws(RunError) -> Verdict {
         do {
             let before = try PlainStore(request.store, model: source)
-            let after = try PlainStore(request.output, model: destination)
+            let after = try PlainStore(request.result, model: destination)
             let expected = PlainMigration(
                 before, to: destination, mapping: inference.mapping,
                 keepsBroken: request.options.dangling == .keep)

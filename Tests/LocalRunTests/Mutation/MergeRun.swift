@@ -27,8 +27,14 @@ struct MergeRun {
         file = try PlanFile(planned.plan)
         try files.makeFolders(state)
         try files.publish(file.bytes, to: state.appending("plan.json"))
-        let makers = try JobMaker(folder: state, planned: planned, file: file, files: files)
-        let shard = { (work: Work) in try makers.shard(of: makers.job(work)()) }
+        let places = StorePlaces(
+            folder: state, mark: "test", number: 1, result: folder.appending("result"))
+        let makers = try JobMaker(
+            run: "r1", number: 1, places: places, planned: planned, file: file, files: files)
+        let shard = { (work: Work) in
+            let attempt = makers.attempt(work, number: 1, epoch: 1)
+            return try makers.shard(of: makers.run(makers.job(work), attempt))
+        }
         copied = try planned.plan.chunks.indices.map { try shard(.copy(chunk: $0)) }
         linked = try planned.plan.linkChunks.indices.map { try shard(.link(chunk: $0)) }
     }

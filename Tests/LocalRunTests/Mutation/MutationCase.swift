@@ -20,7 +20,7 @@ struct MutationCase: Sendable {
     let content: ResultContent
 
     /// The sound result, published.
-    var result: FilePath { request.output }
+    var result: FilePath { request.result }
     var hasExternalData: Bool {
         FileManager.default.fileExists(atPath: SupportFolder.folder(ofStore: result).description)
     }
@@ -43,12 +43,12 @@ struct MutationCase: Sendable {
         guard plan.strategy == .partitioned else { throw Unfit(reason: "nothing is cut") }
         layout = try StoreLayout(model: plan.destinationModel, framework: plan.framework)
         freeOrders = plan.freeOrders(layout)
-        content = try ResultContent(request.output, layout: layout, freeOrders: freeOrders)
+        content = try ResultContent(request.result, layout: layout, freeOrders: freeOrders)
         let before = try PlainStore(request.store, model: from)
         guard before.isWhole, outcome.validation.inherited.isEmpty else {
             throw Unfit(reason: "links to nothing")
         }
-        let after = try PlainStore(request.output, model: plan.destinationModel)
+        let after = try PlainStore(request.result, model: plan.destinationModel)
         let expected = PlainMigration(
             before, to: plan.destinationModel, mapping: inference.mapping, keepsBroken: true)
         let differences = PlainComparison(expected, after).differences

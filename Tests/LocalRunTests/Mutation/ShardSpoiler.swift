@@ -84,13 +84,13 @@ extension MutationCase {
             _ = try LocalMigration(spoilt, files: spoiler.files, clock: { 0 }).run()
         } catch {
             guard spoiler.job != nil, spoiler.failure == nil else { throw error }
-            guard try Self.isFree(spoilt.output) else { return .missed }
+            guard try Self.isFree(spoilt.result) else { return .missed }
             if case .validationFailed = error { return .differs }
             if case .engine(.internalError) = error { throw error }
             return .refused("\(error)")
         }
         if spoiler.job == nil { return .harmless }
-        let found = try ResultContent(spoilt.output, layout: layout, freeOrders: freeOrders)
+        let found = try ResultContent(spoilt.result, layout: layout, freeOrders: freeOrders)
         return found == content ? .harmless : .missed
     }
 }

@@ -1,0 +1,123 @@
+package import DurableFiles
+
+/// A store that a run is to migrate.
+package struct DiscoveredStore: Hashable, Sendable {
+    /// The folder that was searched, or that of a store that was named, as it was given.
+    package let root: FilePath
+    /// Below the root; the result's place below the output.
+    package let relative: FilePath
+    /// Without symbolic links: the file to migrate.
+    package let real: FilePath
+    /// Size of the database file.
+    package let bytes: Int64
+    package let device: UInt64
+    package let inode: UInt64
+    /// How many names the file has; swapping in place refuses more than one.
+    package let links: UInt64
+    /// Whether the store itself was named: then it was taken without a look into it.
+    package internal(set) var isNamed: Bool
+
+    /// The path as people know it.
+    package var path: FilePath { root.appending(relative) }
+
+    init(
+        root: FilePath, relative: FilePath, real: FilePath, status: FileStatus, isNamed: Bool
+    ) {
+        self.root = root
+        self.relative = relative
+        self.real = real
+        bytes = status.size
+        device = status.identity.device
+        inode = status.identity.inode
+        links = status.links
+        self.isNamed = isNamed
+    }
+
+    /// Whether the path comes before another one, byte by byte.
+    static func isBefore(_ left: DiscoveredStore, _ right: DiscoveredStore) -> Bool {
+        left.root == right.root ? left.relative < right.relative : left.path < right.path
+    }
+}
+
+/// Something that was named, or that looks like a store, and is not taken.
+package struct SkippedFile: Hashable, Sendable {
+    /// Why a file or folder is not taken.
+    package enum Reason: Hashable, Sendable {
+        /// It was named and nothing is there.
+        case missing
+        /// A pattern was named that stands for nothing.
+        case noMatch
+        /// It is neither a file nor a folder; the text says what.
+        case notAFile(kind: String)
+        /// It has a store's extension and no bytes.
+        case empty
+        /// It has a store's extension and does not begin as SQLite databases do.
+        case notADatabase
+        /// It is an SQLite database without Core Data's tables.
+        case notACoreDataStore
+        /// It is an SQLite database under the name of a companion file such as `-wal`.
+        case companionName
+        /// It is a `-wal` with content whose database is not beside it.
+        case logWithoutDatabase
+        /// It is a symbolic link that leads out of the folder.
+        case linkLeavesFolder(target: FilePath)
+        /// It is a symbolic link that cannot be followed; the text says why.
+        case brokenLink(String)
+        /// It cannot be read; the text is the whole message.
+        case unreadable(String)
+        /// It is a folder below more folders than are searched.
+        case tooDeep
+    }
+
+    /// As it was given or found.
+    package let path: FilePath
+    package let reason: Reason
+    /// Whether the path itself was named.
+    package let isNamed: Bool
+
+    /// Whether a user's data may be behind it: a run that skips it has not done everything.
+    ///
+    /// A file that happens to end in `.db`, a link out of the folder and a database of another
+    /// kind are told and no more.
+    package var needsAttention: Bool {
+        if isNamed { return true }
+        switch reason {
+        case .missing, .noMatch, .unreadable, .tooDeep, .logWithoutDatabase, .companionName:
+            return true
+        case .empty, .notADatabase: return StoreFileName.isCoreDataExtension(of: path)
+        case .notAFile, .notACoreDataStore, .linkLeavesFolder, .brokenLink: return false
+        }
+    }
+}
+
+extension SkippedFile.Reason: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .missing: "nothing is there"
+        case .noMatch: "nothing matches the pattern"
+        case .notAFile(let kind): "it is \(kind)"
+        case .empty: "it is empty"
+        case .notADatabase: "it is not an SQLite database"
+        case .notACoreDataStore: "it is an SQLite database, but not a Core Data store"
+        case .companionName:
+            "it is an SQLite database under the name of a companion file; rename or name it"
+        case .logWithoutDatabase:
+            "it is a -wal file with content whose database is not beside it"
+        case .linkLeavesFolder(let target):
+            "it is a symbolic link out of the folder, to \(target); name its target to take it"
+        case .brokenLink(let reason): "it is a symbolic link that leads nowhere: \(reason)"
+        case .unreadable(let reason): reason
+        case .tooDeep:
+            "it lies below \(DurableFileSystem.depthLimit) folders; name it to search it"
+        }
+    }
+}
+
+/// What stores and skipped files were found, and what is odd about the stores as a whole.
+package struct Discovery: Sendable {
+    /// By path, in byte order; no two are the same file under one real path.
+    package let stores: [DiscoveredStore]
+    /// By path, in byte order.
+    package let skipped: [SkippedFile]
+    package let warnings: [DiscoveryWarning]
+}

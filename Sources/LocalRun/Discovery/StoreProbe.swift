@@ -1,0 +1,118 @@
+import CoreDataStore
+import DurableFiles
+import Glibc
+
+/// Tells whether a file found in a folder is a store, by its name and its first bytes.
+///
+/// No store may be open in this process while a folder is searched: closing a file drops the
+/// locks that SQLite holds on it (`OpenFile`).
+struct StoreProbe: Sendable {
+    /// What a file is.
+    enum Verdict: Hashable, Sendable {
+        case store
+        /// Something else that nobody takes for a store.
+        case other
+        case skipped(SkippedFile.Reason)
+    }
+
+    let files: DurableFileSystem
+    /// How much of a database is searched before SQLite is asked: 16 pages hold the schema of
+    /// most stores.
+    private static let prefixBytes = 65_536
+    private static let magic = Array("SQLite format 3\0".utf8)
+    private static let metadataTable = Array("CREATE TABLE Z_METADATA".utf8)
+
+    /// Judges a regular file.
+    ///
+    /// - Parameters:
+    ///   - name: by which it was found.
+    ///   - real: its path without symbolic links.
+    ///   - size: in bytes.
+    ///   - hasDatabase: for the name of a companion file, whether its database lies beside it.
+    /// - Returns: what it is, as far as the first bytes tell.
+    func judge(
+        name: FilePath, real: FilePath, size: Int64, hasDatabase: (FilePath) -> Bool
+    ) -> Verdict {
+        do throws(DurableFileError) {
+            if let database = StoreFileName.databaseName(ofCompanion: name) {
+                if hasDatabase(database) { return .other }
+                if try databasePrefix(of: real) != nil { return .skipped(.companionName) }
+                let isLost = StoreFileName.isLog(name) && size > 0
+                return isLost ? .skipped(.logWithoutDatabase) : .other
+            }
+            if size == 0 {
+                if try hasUnseenContent(real) { return .store }
+                return StoreFileName.isStoreExtension(of: name) ? .skipped(.empty) : .other
+            }
+            guard let start = try databasePrefix(of: real) else {
+                let isTold =
+                    StoreFileName.isStoreExtension(of: name)
+                    && !StoreFileName.isAppleDouble(name)
+                return isTold ? .skipped(.notADatabase) : .other
+            }
+            return try isCoreDataStore(real, prefix: start)
+                ? .store : .skipped(.notACoreDataStore)
+        } catch {
+            return error.isMissing ? .other : .skipped(.unreadable("\(error)"))
+        }
+    }
+
+    /// The beginning of an SQLite database; nil for every other file.
+    private func databasePrefix(of path: FilePath) throws(DurableFileError) -> [UInt8]? {
+        let file = try files.openForReading(path)
+        let magic = StoreProbe.magic
+        var prefix: [UInt8]?
+        if try file.read(count: magic.count, at: 0) == magic {
+            prefix = try file.read(count: StoreProbe.prefixBytes, at: 0)
+        }
+        try file.close()
+        return prefix
+    }
+
+    /// Whether a database has Core Data's table of metadata.
+    ///
+    /// A text that merely looks like its declaration is enough, and so is doubt: a database that
+    /// is damaged or that has content elsewhere is taken, and the run says what is wrong with it.
+    private func isCoreDataStore(
+        _ path: FilePath, prefix: [UInt8]
+    ) throws(DurableFileError) -> Bool {
+        if StoreProbe.declaresMetadata(prefix) { return true }
+        if try hasUnseenContent(path) { return true }
+        do throws(StoreError) {
+            let connection = try Connection(path: path, mode: .immutable)
+            let count = try connection.integer(
+                "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'Z_METADATA'")
+            try connection.close()
+            return count != 0
+        } catch {
+            return true
+        }
+    }
+
+    /// Whether bytes hold the declaration of Core Data's table; one pass in C, for there may be
+    /// a hundred thousand stores.
+    private static func declaresMetadata(_ bytes: [UInt8]) -> Bool {
+        let wanted = metadataTable
+        return bytes.withUnsafeBytes { buffer in
+            guard let start = buffer.baseAddress else { return false }
+            var offset = 0
+            while offset + wanted.count <= buffer.count,
+                let hit = memchr(
+                    start + offset, Int32(wanted[0]), buffer.count - wanted.count - offset + 1)
+            {
+                if memcmp(hit, wanted, wanted.count) == 0 { return true }
+                offset = UnsafeRawPointer(hit) - start + 1
+            }
+            return false
+        }
+    }
+
+    /// Whether a `-wal` or a journal beside a database may hold what the database does not.
+    private func hasUnseenContent(_ path: FilePath) throws(DurableFileError) -> Bool {
+        for suffix in ["-wal", "-journal"] {
+            let companion = try FileStatus.ifPresent(path.adding(suffix: suffix))
+            if let companion, companion.size > 0 { return true }
+        }
+        return false
+    }
+}

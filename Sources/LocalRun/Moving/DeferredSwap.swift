@@ -1,0 +1,59 @@
+import DurableFiles
+import MigrationEngine
+import RunLedger
+import Threads
+
+/// Swaps in what `--defer-swap` left waiting.
+package struct DeferredSwap: Sendable {
+    private let selection: RunSelection
+    private let environment: RunEnvironment
+
+    package init(_ selection: RunSelection, environment: RunEnvironment) {
+        self.selection = selection
+        self.environment = environment
+    }
+
+    /// Moves every waiting result; one store's failure stops no other.
+    ///
+    /// - Parameter observe: told of each store.
+    /// - Throws: `RunError` where there is nothing to swap, or the ledger cannot be written.
+    package func run(_ observe: (StoreChange) -> Void) throws(RunError) {
+        try StateFolder(selection.state, files: environment.files).withLedger("swapping") {
+            ledger, state throws(RunError) in
+            let selected = try SelectedRun(
+                selection, ledger: ledger, state: state, environment: environment)
+            let count = try selected.forEach(in: [.validated]) { store throws(RunError) in
+                observe(try move(store, selected))
+            }
+            guard count > 0 else {
+                throw .nothingToDo("no result of the run \(selected.run.id) waits for its swap")
+            }
+            try selected.endIfFinished()
+        }
+    }
+
+    private func move(
+        _ store: StoreSummary, _ selected: SelectedRun
+    ) throws(RunError) -> StoreChange {
+        let mover = StoreMover(
+            run: selected.run.id,
+            mark: RunMark.of(state: selected.folders.state, run: selected.run.id),
+            folders: selected.folders, ledger: selected.ledger, environment: environment,
+            defersSwap: false)
+        do throws(RunError) {
+            guard let recorded = try mover.unfinished(store.found) else {
+                throw .engine(.internalError("a validated store has no move in the ledger"))
+            }
+            var result = try mover.move(recorded)
+            try mover.syncNames(of: [recorded])
+            try selected.record(try mover.done(recorded, result))
+            mover.clean(recorded, &result)
+            return StoreChange(path: store.found.path, failure: nil, text: "swapped in")
+        } catch {
+            if case .ledger = error { throw error }
+            return StoreChange(
+                path: store.found.path, failure: error,
+                text: "not swapped; it waits, and swap can be run again")
+        }
+    }
+}

@@ -1,0 +1,194 @@
+import CoreDataStore
+package import DurableFiles
+import Foundation
+import Jobs
+import MigrationEngine
+import RunLedger
+
+/// What pruning a run frees.
+package struct PruneEstimate: Sendable {
+    package let run: String
+    /// Backups of stores that can then no longer be rolled back.
+    package var backups = 0
+    /// Bytes that file systems get back.
+    package var bytes: Int64 = 0
+    /// Folders and files of the run itself.
+    package var leftovers: [FilePath] = []
+    /// Stores that cannot be pruned, with the reason.
+    package var refused: [StoreChange] = []
+}
+
+/// Removes the backups and leftovers of a run for good.
+package struct PruneRun: Sendable {
+    private let selection: RunSelection
+    private let environment: RunEnvironment
+
+    package init(_ selection: RunSelection, environment: RunEnvironment) {
+        self.selection = selection
+        self.environment = environment
+    }
+
+    private var files: DurableFileSystem { environment.files }
+
+    /// Looks at what would go, and removes it where asked to.
+    ///
+    /// - Parameter removes: whether to remove; otherwise nothing is changed.
+    /// - Returns: what goes, or went.
+    /// - Throws: `RunError.nothingToDo` for an unfinished run, `.ledger`.
+    package func run(removes: Bool) throws(RunError) -> PruneEstimate {
+        try StateFolder(selection.state, files: files).withLedger("pruning") {
+            ledger, state throws(RunError) in
+            let selected = try SelectedRun(
+                selection, ledger: ledger, state: state, environment: environment)
+            guard !selected.run.state.isUnfinished else {
+                throw .nothingToDo(
+                    "the run \(selected.run.id) is not finished: go on with it or cancel it first")
+            }
+            var estimate = PruneEstimate(run: selected.run.id)
+            let ends: Set<StoreState> = [.done, .failed, .rolledBack, .cancelled]
+            _ = try selected.forEach(in: ends) { store throws(RunError) in
+                try prune(store, selected, removes: removes, &estimate)
+            }
+            if selection.store == nil { try removeFolder(selected, removes, &estimate) }
+            return estimate
+        }
+    }
+
+    private func prune(
+        _ store: StoreSummary, _ selected: SelectedRun, removes: Bool,
+        _ estimate: inout PruneEstimate
+    ) throws(RunError) {
+        do throws(RunError) {
+            if store.state == .done, store.found.output == nil,
+                try selected.lastEntry(.swap, of: store) != nil
+            {
+                try pruneBackup(store, selected, removes: removes, &estimate)
+            } else if let places = try presentPlaces(of: store, selected) {
+                try RunError.translating {
+                    estimate.bytes += try places.bytes()
+                    if removes { try places.removeAll(files) }
+                }
+            }
+            if removes { try selected.record([selected.changed(store, .pruned)]) }
+        } catch {
+            if case .ledger = error { throw error }
+            estimate.refused.append(
+                StoreChange(path: store.found.path, failure: error, text: "not pruned"))
+        }
+    }
+
+    /// A store that is gone has nothing beside it that could be found.
+    private func presentPlaces(
+        of store: StoreSummary, _ selected: SelectedRun
+    ) throws(RunError) -> StorePlaces? {
+        do throws(RunError) {
+            return try selected.places(of: store)
+        } catch {
+            guard case .file(let cause) = error, cause.isMissing else { throw error }
+            return nil
+        }
+    }
+
+    private func pruneBackup(
+        _ store: StoreSummary, _ selected: SelectedRun, removes: Bool,
+        _ estimate: inout PruneEstimate
+    ) throws(RunError) {
+        guard let entry = try selected.lastEntry(.swap, of: store),
+            case .swap(let swap) = try Move(reading: entry.detail).way
+        else { throw .engine(.internalError("a swapped store has no swap in the ledger")) }
+        let plan = try RunError.translating {
+            let lock = try StoreLock(swap.store.path, faults: files.faults)
+            defer { lock.release() }
+            let plan = try self.plan(swap, selected.folders.folder.appending("prune"))
+            if removes { try plan.run(files: files, under: lock) }
+            return plan
+        }
+        estimate.backups += 1
+        estimate.bytes += plan.bytes
+    }
+
+    private func plan(_ swap: SwapPlan, _ scratch: FilePath) throws -> PrunePlan {
+        guard let external = swap.externalData, let main = swap.backups.first,
+            try FileStatus.ifPresent(external.backup) != nil
+        else {
+            return try PrunePlan(swap, backupNames: [], storeNames: [], files: files)
+        }
+        defer { ScratchRemoval.remove(scratch, files) }
+        let existing = try files.names(in: external.backup).map(\.description)
+        return try PrunePlan(
+            swap, backupNames: try names(in: main.backup, scratch.appending("backup")),
+            storeNames: try names(in: swap.store.path, scratch.appending("store")),
+            existing: Set(existing), files: files)
+    }
+
+    private func names(in store: FilePath, _ scratch: FilePath) throws -> Set<String> {
+        try files.makeFolders(scratch)
+        let opened = try StoreOpener(files: files).open(
+            store, scratch: scratch, checksPages: false)
+        return try ExternalNames.referenced(by: opened)
+    }
+
+    private func removeFolder(
+        _ selected: SelectedRun, _ removes: Bool, _ estimate: inout PruneEstimate
+    ) throws(RunError) {
+        let folder = selected.folders.folder
+        try RunError.translating {
+            guard try FileStatus.ifPresent(folder) != nil else { return }
+            estimate.leftovers.append(folder)
+            for found in try files.tree(at: folder) where found.status.isRegularFile {
+                estimate.bytes += found.status.size
+            }
+            if removes { try files.removeTree(folder) }
+        }
+    }
+}
+
+/// Removes scratch on a way out that has its own result or error.
+enum ScratchRemoval {
+    static func remove(_ folder: FilePath, _ files: DurableFileSystem) {
+        do throws(DurableFileError) { try files.removeTree(folder) } catch { return }
+    }
+}
+
+/// Gives an unfinished run up.
+package struct CancelRun: Sendable {
+    private let selection: RunSelection
+    private let environment: RunEnvironment
+
+    package init(_ selection: RunSelection, environment: RunEnvironment) {
+        self.selection = selection
+        self.environment = environment
+    }
+
+    /// Cancels the run and every store that has not come to its end; what they left is removed.
+    ///
+    /// - Returns: the run's id and how many stores were given up.
+    /// - Throws: `RunError.nothingToDo` for a run that has ended.
+    package func run() throws(RunError) -> (run: String, stores: Int) {
+        try StateFolder(selection.state, files: environment.files).withLedger("cancelling") {
+            ledger, state throws(RunError) in
+            let selected = try SelectedRun(
+                selection, ledger: ledger, state: state, environment: environment)
+            guard selected.run.state.isUnfinished else {
+                throw .nothingToDo("the run \(selected.run.id) has ended; roll it back instead")
+            }
+            let states: Set<StoreState> = [.waiting, .running, .validated]
+            let count = try selected.forEach(in: states) { store throws(RunError) in
+                // A store whose swap has begun must not be left between two names.
+                if store.state == .running, let entry = try selected.lastEntry(.swap, of: store),
+                    !entry.isDone
+                {
+                    throw .nothingToDo(
+                        "the swap of \(store.found.path) has begun: go on with the run by its own "
+                            + "command, then roll it back")
+                }
+                let places = try selected.places(of: store)
+                try selected.record([selected.changed(store, .cancelled)])
+                try RunError.translating { try places.removeAll(environment.files) }
+            }
+            try RunBook(ledger: ledger, environment: environment).change(
+                selected.run.id, .cancelled, "given up by hand")
+            return (selected.run.id, count)
+        }
+    }
+}

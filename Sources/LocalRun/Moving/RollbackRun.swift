@@ -1,0 +1,123 @@
+import DurableFiles
+import Foundation
+import Jobs
+import MigrationEngine
+import RunLedger
+
+/// Puts the originals of a run back.
+package struct RollbackRun: Sendable {
+    private let selection: RunSelection
+    private let discardsChanges: Bool
+    private let environment: RunEnvironment
+
+    /// - Parameters:
+    ///   - selection: the run, or one store of it.
+    ///   - discardsChanges: whether what was written to a store since its swap may be lost.
+    ///   - environment: files and clocks.
+    package init(
+        _ selection: RunSelection, discardsChanges: Bool, environment: RunEnvironment
+    ) {
+        self.selection = selection
+        self.discardsChanges = discardsChanges
+        self.environment = environment
+    }
+
+    private var files: DurableFileSystem { environment.files }
+
+    /// Rolls every swapped store back; one store's failure stops no other.
+    ///
+    /// - Parameter observe: told of each store.
+    /// - Throws: `RunError` where there is nothing to roll back, or the ledger cannot be written.
+    package func run(_ observe: (StoreChange) -> Void) throws(RunError) {
+        try StateFolder(selection.state, files: files).withLedger("rolling back") {
+            ledger, state throws(RunError) in
+            let selected = try SelectedRun(
+                selection, ledger: ledger, state: state, environment: environment)
+            var swapped = 0
+            _ = try selected.forEach(in: [.done]) { store throws(RunError) in
+                guard store.found.output == nil,
+                    try selected.lastEntry(.swap, of: store) != nil
+                else { return }
+                swapped += 1
+                observe(try rollBack(store, selected))
+            }
+            let waiting = try selected.forEach(in: [.validated]) { store throws(RunError) in
+                observe(try discard(store, selected))
+            }
+            try selected.endIfFinished()
+            guard swapped + waiting > 0 else {
+                throw .nothingToDo(
+                    "no store of the run \(selected.run.id) was swapped: there is nothing to roll "
+                        + "back")
+            }
+        }
+    }
+
+    private func rollBack(
+        _ store: StoreSummary, _ selected: SelectedRun
+    ) throws(RunError) -> StoreChange {
+        do throws(RunError) {
+            guard let entry = try selected.lastEntry(.swap, of: store),
+                case .swap(let swap) = try Move(reading: entry.detail).way
+            else {
+                throw .engine(.internalError("a swapped store has no swap in the ledger"))
+            }
+            try RunError.translating {
+                let lock = try StoreLock(swap.store.path, faults: files.faults)
+                defer { lock.release() }
+                let plan = try plan(store, swap, selected, lock)
+                try Rollback(files: files).run(plan, under: lock)
+            }
+            try selected.record([
+                try self.entry(store, selected, isDone: true, detail: ""),
+                selected.changed(store, .rolledBack),
+            ])
+            return StoreChange(path: store.found.path, failure: nil, text: "rolled back")
+        } catch {
+            if case .ledger = error { throw error }
+            return StoreChange(path: store.found.path, failure: error, text: "not rolled back")
+        }
+    }
+
+    /// The plan of a rollback that an earlier process began, or a new one, in the ledger.
+    private func plan(
+        _ store: StoreSummary, _ swap: SwapPlan, _ selected: SelectedRun, _ lock: StoreLock
+    ) throws -> RollbackPlan {
+        if let begun = try selected.lastEntry(.rollback, of: store), !begun.isDone {
+            return try JSONDecoder().decode(RollbackPlan.self, from: Data(begun.detail.utf8))
+        }
+        let plan = try Rollback(files: files).prepare(
+            swap, discardsChanges: discardsChanges, under: lock)
+        try selected.record([
+            try entry(
+                store, selected, isDone: false, detail: RecordedText.text(of: plan))
+        ])
+        return plan
+    }
+
+    private func entry(
+        _ store: StoreSummary, _ selected: SelectedRun, isDone: Bool, detail: String
+    ) throws(RunError) -> LedgerRecord {
+        .swapStep(
+            run: selected.run.id, store: store.number,
+            SwapEntry(
+                kind: .rollback, index: 0, name: isDone ? "moved" : "move", isDone: isDone,
+                detail: detail))
+    }
+
+    /// Throws a result away that was never swapped in.
+    private func discard(
+        _ store: StoreSummary, _ selected: SelectedRun
+    ) throws(RunError) -> StoreChange {
+        do throws(RunError) {
+            let places = try selected.places(of: store)
+            try selected.record([selected.changed(store, .cancelled)])
+            try RunError.translating { try places.removeAll(files) }
+            return StoreChange(
+                path: store.found.path, failure: nil, text: "its waiting result was removed")
+        } catch {
+            if case .ledger = error { throw error }
+            return StoreChange(path: store.found.path, failure: error, text: "not removed")
+        }
+    }
+}

@@ -1,0 +1,151 @@
+package import DurableFiles
+import Jobs
+import MigrationEngine
+import RunLedger
+
+/// What a later command works on: a run of a state folder, all of its stores or one of them.
+package struct RunSelection: Sendable {
+    package var state: FilePath
+    /// The run's id; nil takes the newest, or the newest that has the store.
+    package var run: String?
+    /// One store by its path, as the run knows it; nil takes all.
+    package var store: FilePath?
+
+    package init(state: FilePath, run: String? = nil, store: FilePath? = nil) {
+        self.state = state
+        self.run = run
+        self.store = store
+    }
+}
+
+/// What a later command did with one store.
+package struct StoreChange: Sendable {
+    package let path: FilePath
+    /// Nil where it was done; the store is whole either way.
+    package let failure: RunError?
+    /// Words on what was done.
+    package let text: String
+}
+
+/// A run that a command was pointed at, with the stores that it may work on.
+struct SelectedRun {
+    let run: RunOverview
+    let ledger: Ledger
+    let environment: RunEnvironment
+    let selection: RunSelection
+    let folders: RunFolders
+
+    /// Finds the run.
+    ///
+    /// - Throws: `RunError.nothingToDo` where there is none.
+    init(
+        _ selection: RunSelection, ledger: Ledger, state: FilePath, environment: RunEnvironment
+    ) throws(RunError) {
+        let book = RunBook(ledger: ledger, environment: environment)
+        if selection.run == nil, let path = selection.store {
+            run = try SelectedRun.newest(with: path, ledger: ledger)
+        } else {
+            run = try book.find(selection.run, state: state)
+        }
+        self.ledger = ledger
+        self.environment = environment
+        self.selection = selection
+        folders = RunFolders(state: state, run: run.id)
+    }
+
+    private static func newest(with path: FilePath, ledger: Ledger) throws(RunError) -> RunOverview
+    {
+        do throws(LedgerError) {
+            for run in try ledger.runs() where try ledger.store(run: run.id, path: path) != nil {
+                return run
+            }
+        } catch {
+            throw .ledger(error)
+        }
+        throw .nothingToDo("no run of this --state has the store \(path)")
+    }
+
+    /// Calls a body for every selected store in one of the states, page by page.
+    ///
+    /// - Returns: how many there were.
+    func forEach(
+        in states: Set<StoreState>, _ body: (StoreSummary) throws(RunError) -> Void
+    ) throws(RunError) -> Int {
+        var count = 0
+        var last: Int?
+        while true {
+            let page = try read { ledger throws(LedgerError) in
+                try ledger.stores(of: run.id, in: states, after: last, limit: 500)
+            }
+            guard let end = page.last?.number else { return count }
+            last = end
+            for store in page where selection.store == nil || store.found.path == selection.store {
+                count += 1
+                try body(store)
+            }
+        }
+    }
+
+    func read<Result>(
+        _ body: (Ledger) throws(LedgerError) -> Result
+    ) throws(RunError) -> Result {
+        do throws(LedgerError) { return try body(ledger) } catch { throw .ledger(error) }
+    }
+
+    func record(_ records: [LedgerRecord]) throws(RunError) {
+        do throws(LedgerError) { try ledger.append(records) } catch { throw .ledger(error) }
+    }
+
+    func changed(
+        _ store: StoreSummary, _ state: StoreState, reason: FailureReason? = nil
+    ) -> LedgerRecord {
+        .storeChanged(
+            run: run.id, store: store.number, state, reason: reason, at: environment.wallTime())
+    }
+
+    /// The newest entry of a kind of move of a store.
+    func lastEntry(
+        _ kind: SwapEntry.Kind, of store: StoreSummary
+    ) throws(RunError) -> SwapEntry? {
+        try read { ledger throws(LedgerError) in
+            try ledger.swapSteps(run: run.id, store: store.number)
+        }.last { $0.kind == kind }
+    }
+
+    /// The files of a store's migration.
+    func places(of store: StoreSummary) throws(RunError) -> StorePlaces {
+        let mark = RunMark.of(state: folders.state, run: run.id)
+        let result: FilePath
+        if let output = store.found.output {
+            result = output
+        } else {
+            do throws(DurableFileError) {
+                result = try environment.files.resolve(store.found.path)
+            } catch {
+                throw .file(error)
+            }
+        }
+        return StorePlaces(
+            folder: folders.folder(ofStore: store.number), mark: mark, number: store.number,
+            result: result)
+    }
+
+    /// Ends an open run whose stores have all come to their end.
+    func endIfFinished() throws(RunError) {
+        let (summary, counts) = try read { ledger throws(LedgerError) in
+            (try ledger.run(run.id), try ledger.storeCounts(of: run.id))
+        }
+        let isFinished = counts.allSatisfy { !$0.key.isUnfinished || $0.value == 0 }
+        guard isFinished, summary?.state.isUnfinished == true else { return }
+        try RunBook(ledger: ledger, environment: environment).change(
+            run.id, .ended, "every store has come to its end")
+    }
+}
+
+/// The short name that files of a run beside stores carry.
+enum RunMark {
+    /// Two state folders may both have a run of one number, hence the digest of the folder.
+    static func of(state: FilePath, run: String) -> String {
+        "\(ContentDigest.hexadecimal(of: state.bytes).prefix(8))-\(run)"
+    }
+}

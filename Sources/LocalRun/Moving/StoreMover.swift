@@ -1,0 +1,203 @@
+import CoreDataStore
+import DurableFiles
+import Jobs
+import MigrationEngine
+import RunLedger
+
+/// Gives validated results their names: the ledger first, then the files, then the ledger.
+///
+/// Several small stores share the ledger's commits.
+struct StoreMover: Sendable {
+    let run: String
+    let mark: String
+    let folders: RunFolders
+    let ledger: Ledger
+    let environment: RunEnvironment
+    let defersSwap: Bool
+
+    private var files: DurableFileSystem { environment.files }
+
+    /// A result whose move stands in the ledger.
+    struct Recorded {
+        let found: FoundStore
+        let places: StorePlaces
+        var move: Move
+        let lock: StoreLock?
+    }
+
+    /// Makes results durable and writes down how they will move.
+    ///
+    /// - Returns: each result with its move, or why it cannot have one.
+    /// - Throws: `RunError.ledger`.
+    func record(
+        _ stores: [BuiltStore]
+    ) throws(RunError) -> [(found: FoundStore, move: Result<Recorded, RunError>)] {
+        var moves: [(found: FoundStore, move: Result<Recorded, RunError>)] = []
+        var records: [LedgerRecord] = []
+        try makeDurable(stores)
+        for store in stores {
+            do throws(RunError) {
+                let move = Move(try way(of: store), store.result)
+                records.append(try entry(store.found, move))
+                if defersSwap {
+                    records.append(changed(store.found, .validated))
+                }
+                moves.append(
+                    (
+                        store.found,
+                        .success(
+                            Recorded(
+                                found: store.found, places: store.places, move: move,
+                                lock: store.lock))
+                    ))
+            } catch {
+                moves.append((store.found, .failure(error)))
+            }
+        }
+        guard !records.isEmpty else { return moves }
+        do throws(LedgerError) { try ledger.append(records) } catch { throw .ledger(error) }
+        return moves
+    }
+
+    /// Results of a batch of at least so many stores are synced with their file system: one call
+    /// for all costs less than one for each (performance page).
+    private static let batchOfOneSync = 4
+
+    /// Syncs what is not yet on the disk.
+    ///
+    /// - Throws: `RunError.file`; no result of the batch is to be trusted then.
+    private func makeDurable(_ stores: [BuiltStore]) throws(RunError) {
+        var pending: [FilePath] = []
+        for store in stores {
+            if !store.isDurable { pending.append(store.places.building) }
+            if store.found.output == nil, let snapshot = store.snapshot {
+                pending.append(snapshot)
+            }
+        }
+        try RunError.translating {
+            guard pending.count >= Self.batchOfOneSync else {
+                for file in pending { try files.syncFile(file) }
+                return
+            }
+            var synced: Set<UInt64> = []
+            for file in pending
+            where synced.insert(try FileStatus(of: file).identity.device).inserted {
+                try files.syncFileSystem(at: file.parent)
+            }
+        }
+    }
+
+    /// Makes the names of published results durable.
+    ///
+    /// - Throws: `RunError.file`.
+    func syncNames(of moved: [Recorded]) throws(RunError) {
+        var folders: Set<FilePath> = []
+        for store in moved {
+            if case .publish(let plan) = store.move.way { folders.insert(plan.output.parent) }
+        }
+        try RunError.translating { for folder in folders.sorted() { try files.syncFolder(folder) } }
+    }
+
+    private func way(of store: BuiltStore) throws(RunError) -> Move.Way {
+        try RunError.translating {
+            guard store.found.output == nil else {
+                let now = try StoreFingerprint(of: store.result.store)
+                guard now == store.fingerprint else {
+                    throw EngineError.sourceChanged(store.result.store.description)
+                }
+                return .publish(try PublishPlan(store.places, output: store.result.output))
+            }
+            let request = SwapRequest(
+                store: store.result.store, run: mark, expected: store.fingerprint,
+                newFile: store.places.building, snapshot: store.snapshot)
+            return .swap(try SwapPlan(try SwapFacts(reading: request, files: files)))
+        }
+    }
+
+    private func entry(
+        _ found: FoundStore, _ move: Move, isDone: Bool = false
+    ) throws(RunError) -> LedgerRecord {
+        .swapStep(
+            run: run, store: found.number,
+            SwapEntry(
+                kind: .swap, index: 0, name: isDone ? "moved" : "move", isDone: isDone,
+                detail: try move.text()))
+    }
+
+    private func changed(_ found: FoundStore, _ state: StoreState) -> LedgerRecord {
+        .storeChanged(
+            run: run, store: found.number, state, reason: nil,
+            at: environment.wallTime())
+    }
+
+    /// Moves one store; can be done again after a crash.
+    ///
+    /// - Throws: `RunError`; the store is the whole original or the whole result.
+    func move(_ recorded: Recorded) throws(RunError) -> StoreResult {
+        var result = recorded.move.result
+        try RunError.translating {
+            switch recorded.move.way {
+            case .publish(let plan): try plan.run(files)
+            case .swap(let plan):
+                let lock = try recorded.lock ?? StoreLock(plan.store.path, faults: files.faults)
+                let receipt = try Swapper(files: files).run(plan, under: lock)
+                result.backup = plan.backupFolder
+                result.leftovers += receipt.lost.map { lost in
+                    "\(lost.name) could not be carried over: "
+                        + DurableFileError.name(of: lost.number)
+                }
+            }
+        }
+        return result
+    }
+
+    /// What the ledger is told of a store that has moved.
+    func done(_ recorded: Recorded, _ result: StoreResult) throws(RunError) -> [LedgerRecord] {
+        var move = recorded.move
+        move.result = result
+        return [
+            try entry(recorded.found, move, isDone: true),
+            .storeReport(
+                run: run, store: recorded.found.number,
+                try StoreRecord.result(result).text()),
+            changed(recorded.found, .done),
+        ]
+    }
+
+    /// Removes what a moved store's run made; a failure is told with the result.
+    func clean(_ recorded: Recorded, _ result: inout StoreResult) {
+        do throws(DurableFileError) {
+            try recorded.places.removeAll(files)
+        } catch {
+            result.leftovers.append("\(error)")
+        }
+    }
+
+    /// The move that an earlier process wrote down and did not finish.
+    ///
+    /// - Throws: `RunError` where the ledger cannot be read.
+    func unfinished(_ found: FoundStore) throws(RunError) -> Recorded? {
+        let steps: [SwapEntry]
+        do throws(LedgerError) {
+            steps = try ledger.swapSteps(run: run, store: found.number)
+        } catch {
+            throw .ledger(error)
+        }
+        guard let last = steps.last(where: { $0.kind == .swap }), !last.isDone else { return nil }
+        let move = try Move(reading: last.detail)
+        let places = StorePlaces(
+            folder: folders.folder(ofStore: found.number), mark: mark,
+            number: found.number, result: move.result.output)
+        return Recorded(found: found, places: places, move: move, lock: nil)
+    }
+}
+
+extension StoreMover {
+    /// The mover of a run that is under way.
+    init(_ context: RunContext) {
+        self.init(
+            run: context.id, mark: context.mark,
+            folders: RunFolders(state: context.state, run: context.id), ledger: context.ledger,
+            environment: context.environment, defersSwap: context.request.defersSwap)
+    }
+}

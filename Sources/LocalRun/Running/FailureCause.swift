@@ -1,0 +1,123 @@
+import CoreDataStore
+import DurableFiles
+import MigrationEngine
+import RunLedger
+
+/// Why a store failed, coarse enough to count a fleet's failures by it.
+package enum FailureCause: String, Hashable, Sendable, Codable, CaseIterable {
+    case damaged, unsupported, modelMissing, externalDataMissing
+    case noMapping, dataRefused
+    case sourceChanged, locked, missing, outputExists
+    case noSpace, inputOutput
+    case validationFailed, swapRefused, stopped, bug
+
+    /// The cause in a few words, as a heading.
+    package var title: String {
+        switch self {
+        case .damaged: "damaged, or not a Core Data store"
+        case .unsupported: "holds something that is not supported"
+        case .modelMissing: "holds no model"
+        case .externalDataMissing: "external data files are missing"
+        case .noMapping: "no mapping leads to the destination model"
+        case .dataRefused: "the data break a rule of the destination model"
+        case .sourceChanged: "changed while it was migrated"
+        case .locked: "in use by another run or program"
+        case .missing: "not there"
+        case .outputExists: "a result exists already"
+        case .noSpace: "no room on the disk"
+        case .inputOutput: "a file could not be read or written"
+        case .validationFailed: "the result was not what it must be"
+        case .swapRefused: "the result cannot take the store's place"
+        case .stopped: "the run was stopped first"
+        case .bug: "a bug of godwit"
+        }
+    }
+
+    /// What to do before the store is tried again.
+    package var advice: String {
+        switch self {
+        case .damaged: "Restore the file from another backup."
+        case .unsupported: "See the reason of each store."
+        case .modelMissing: "Give the model that wrote the store with --from."
+        case .externalDataMissing:
+            "Restore the support folder, or keep the references with --allow-missing-external."
+        case .noMapping: "Change the model, or go by a version in between."
+        case .dataRefused: "Mend the data in the app, or change the model."
+        case .sourceChanged: "Stop what writes the store."
+        case .locked: "Wait until it has ended, or stop it."
+        case .missing: "Put the file back, or mount its disk."
+        case .outputExists: "Remove the result, or give another --output."
+        case .noSpace: "Free space or inodes."
+        case .inputOutput: "Check the disk and the rights to the file."
+        case .validationFailed: "The original is as it was. Please report this."
+        case .swapRefused: "See the reason of each store, or use --output."
+        case .stopped: "Run the same command again."
+        case .bug: "The original is as it was. Please report this."
+        }
+    }
+}
+
+extension FailureCause {
+    /// The cause of an error that ended a store's migration.
+    package init(_ error: RunError) {
+        switch error {
+        case .store(let error): self.init(error)
+        case .model, .inference: self = .noMapping
+        case .plan(let error):
+            if case .refused = error { self = .dataRefused } else { self = .noMapping }
+        case .engine(let error): self.init(error)
+        case .file(let error): self.init(error)
+        case .ledger(let error):
+            if case .locked = error.cause {
+                self = .locked
+            } else {
+                self = error.isOutOfSpace ? .noSpace : .inputOutput
+            }
+        case .outputExists: self = .outputExists
+        case .otherRun: self = .locked
+        case .nothingToDo, .alreadyThere, .stopped: self = .stopped
+        case .validationFailed: self = .validationFailed
+        }
+    }
+
+    private init(_ error: StoreError) {
+        switch error {
+        case .notAStore: self = .damaged
+        case .unsupported, .layoutUnknown, .layoutDiffers: self = .unsupported
+        case .inputOutput: self = .inputOutput
+        case .outOfSpace: self = .noSpace
+        case .modelDiffers: self = .modelMissing
+        case .modelMissing: self = .modelMissing
+        case .externalDataMissing: self = .externalDataMissing
+        }
+    }
+
+    private init(_ error: EngineError) {
+        switch error {
+        case .store(let error): self.init(error)
+        case .file(let error): self.init(error)
+        case .wrongPlan: self = .inputOutput
+        case .sourceChanged: self = .sourceChanged
+        case .dataRefused: self = .dataRefused
+        case .storeBusy: self = .locked
+        case .storeChangedSinceSwap: self = .sourceChanged
+        case .severalHardLinks, .swapRefused: self = .swapRefused
+        case .internalError, .swapOutcomeUnknown: self = .bug
+        }
+    }
+
+    private init(_ error: DurableFileError) {
+        if error.isOutOfSpace {
+            self = .noSpace
+        } else if error.isMissing {
+            self = .missing
+        } else {
+            switch error {
+            case .lockHeld: self = .locked
+            case .changedMeanwhile: self = .sourceChanged
+            case .notRegularFile: self = .damaged
+            case .system, .refusedPath, .overLimit, .stopped: self = .inputOutput
+            }
+        }
+    }
+}

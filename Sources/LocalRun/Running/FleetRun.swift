@@ -1,0 +1,123 @@
+import CoreDataStore
+import DurableFiles
+import Foundation
+import Jobs
+package import MigrationEngine
+package import RunLedger
+import Threads
+
+/// How a run ended, or where it stands.
+package struct RunEnding: Sendable {
+    package let id: String
+    /// Stores of the run by their state.
+    package let counts: [StoreState: Int]
+    /// Whether the run went on with what an earlier process had begun.
+    package let isResumed: Bool
+    /// Whether the failure limit was reached, and stores were left.
+    package let isCutShort: Bool
+}
+
+/// Migrates the stores of one run on this machine.
+///
+/// Small stores travel in batches, one batch a slot; large ones are cut into chunks that take
+/// turns with the batches. One store's failure stops no other.
+package struct FleetRun: Sendable {
+    private let request: RunRequest
+    private let environment: RunEnvironment
+    private let cache: PlanningCache
+    private let observe: @Sendable (RunNotice) -> Void
+
+    /// - Parameters:
+    ///   - request: what to do.
+    ///   - environment: files, clocks, waiting.
+    ///   - cache: what is known of stores of the same app.
+    ///   - observe: told of everything that happens, on the run's threads.
+    package init(
+        _ request: RunRequest, environment: RunEnvironment,
+        cache: PlanningCache = PlanningCache(),
+        observe: @escaping @Sendable (RunNotice) -> Void = { _ in }
+    ) {
+        self.request = request
+        self.cache = cache
+        self.environment = environment
+        self.observe = observe
+    }
+
+    /// Begins a run over these stores, or goes on with the same request's unfinished run, whose
+    /// stores are those that it began with.
+    ///
+    /// - Parameter stores: paths and results, in the order in which they are numbered.
+    /// - Returns: how it ended.
+    /// - Throws: `RunError` where no run could be begun, and where the ledger or the disk ended
+    ///   it; failures of stores stand in the ledger.
+    package func run(over stores: [FoundStore]) throws(RunError) -> RunEnding {
+        try withLedger("migrating \(stores.count) stores") { ledger, state throws(RunError) in
+            let text = try RecordedRequest(request).text()
+            let digest = ContentDigest.hexadecimal(of: Array(text.utf8))
+            let runs = RunBook(ledger: ledger, environment: environment)
+            let (id, isResumed) = try runs.begin(
+                stores, request: text, digest: digest, engine: Planner.engineVersion)
+            return try work(on: id, isResumed: isResumed, ledger, state)
+        }
+    }
+
+    /// Runs again what failed in a run, and nothing else.
+    ///
+    /// - Parameters:
+    ///   - selection: the run, or one of its stores.
+    ///   - slots: jobs at a time.
+    ///   - waitsForRoom: whether a full disk is waited for.
+    ///   - environment: files, clocks, waiting.
+    ///   - observe: told of everything that happens, on the run's threads.
+    /// - Returns: how it ended, and how many stores were run again.
+    /// - Throws: `RunError`.
+    package static func replay(
+        _ selection: RunSelection, slots: Int, waitsForRoom: Bool, environment: RunEnvironment,
+        observe: @escaping @Sendable (RunNotice) -> Void = { _ in }
+    ) throws(RunError) -> (ending: RunEnding, replayed: Int) {
+        try StateFolder(selection.state, files: environment.files).withLedger("replaying") {
+            ledger, state throws(RunError) in
+            let selected = try SelectedRun(
+                selection, ledger: ledger, state: state, environment: environment)
+            let count = try RunBook(ledger: ledger, environment: environment).reopen(
+                selected.run, select: selection.store)
+            let request = try RecordedRequest(reading: selected.run.record.request).request(
+                state: selection.state, slots: slots, waitsForRoom: waitsForRoom)
+            let fleet = FleetRun(request, environment: environment, observe: observe)
+            let ending = try fleet.work(on: selected.run.id, isResumed: true, ledger, state)
+            return (ending, count)
+        }
+    }
+
+    private func withLedger<Result>(
+        _ purpose: String, _ body: (Ledger, FilePath) throws(RunError) -> Result
+    ) throws(RunError) -> Result {
+        try StateFolder(request.state, files: environment.files).withLedger(purpose, body)
+    }
+
+    private func work(
+        on id: String, isResumed: Bool, _ ledger: Ledger, _ state: FilePath
+    ) throws(RunError) -> RunEnding {
+        let lanes: SlotLanes
+        do throws(ThreadError) {
+            lanes = try SlotLanes(
+                count: request.slots, lanes: RunContext.Lane.allCases.count,
+                capacity: request.slots * 2 + 1)
+        } catch {
+            throw .engine(.internalError("threads cannot be started: \(error)"))
+        }
+        let context = RunContext(
+            id: id, request: request, ledger: ledger, environment: environment, state: state,
+            slots: lanes, cache: cache, observe: observe)
+        let feeder = RunFeeder(context)
+        let result: Swift.Result<Void, RunError>
+        do throws(RunError) {
+            result = .success(try feeder.feed())
+        } catch {
+            result = .failure(error)
+        }
+        lanes.finish()
+        try result.get()
+        return try feeder.end(isResumed: isResumed)
+    }
+}

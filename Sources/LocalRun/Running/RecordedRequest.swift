@@ -1,0 +1,83 @@
+import CoreDataStore
+import DurableFiles
+import Foundation
+import ManagedObjectModel
+import MigrationEngine
+
+/// A request as the ledger keeps it, so that a later command can go on without the models.
+struct RecordedRequest: Codable {
+    /// The destination with all that its origin knew.
+    struct Destination: Codable {
+        let model: Model
+        let hashes: [String: Data]
+        let modelCache: Data
+        let templateFramework: FrameworkVersion?
+    }
+
+    let inputs: [FilePath]
+    let output: FilePath?
+    let options: PlanOptions
+    /// Nil for `--to self`.
+    let destination: Destination?
+    let sourceModel: Model?
+
+    init(_ request: RunRequest) {
+        inputs = request.inputs
+        output = request.output
+        options = request.options
+        sourceModel = request.sourceModel
+        destination =
+            switch request.destination {
+            case .itself: nil
+            case .model(let model):
+                Destination(
+                    model: model.model, hashes: model.hashes.entities.mapValues { Data($0) },
+                    modelCache: Data(model.modelCache),
+                    templateFramework: model.templateFramework)
+            }
+    }
+
+    /// Reads the text that `text` wrote.
+    ///
+    /// - Throws: `RunError.engine` for a text of another version of the program.
+    init(reading text: String) throws(RunError) {
+        do {
+            self = try JSONDecoder().decode(RecordedRequest.self, from: Data(text.utf8))
+        } catch {
+            throw .engine(.wrongPlan("the run's request in the ledger cannot be read: \(error)"))
+        }
+    }
+
+    /// JSON with sorted keys: equal requests have equal texts.
+    func text() throws(RunError) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            return String(decoding: try encoder.encode(self), as: UTF8.self)
+        } catch {
+            throw .engine(.internalError("a request has no text: \(error)"))
+        }
+    }
+
+    /// The request again, with what is not recorded as given.
+    func request(
+        state: FilePath, slots: Int, waitsForRoom: Bool
+    ) throws(RunError) -> RunRequest {
+        let choice: DestinationChoice
+        if let destination {
+            choice = try RunError.translating {
+                .model(
+                    try DestinationModel(
+                        model: destination.model,
+                        storedHashes: destination.hashes.mapValues { Array($0) },
+                        modelCache: Array(destination.modelCache),
+                        templateFramework: destination.templateFramework))
+            }
+        } else {
+            choice = .itself
+        }
+        return RunRequest(
+            destination: choice, sourceModel: sourceModel, options: options, output: output,
+            state: state, inputs: inputs, slots: slots, waitsForRoom: waitsForRoom)
+    }
+}

@@ -1,0 +1,144 @@
+import DurableFiles
+import Jobs
+import MigrationEngine
+import RunLedger
+
+/// Begins, finds and reopens runs in a ledger.
+struct RunBook {
+    let ledger: Ledger
+    let environment: RunEnvironment
+
+    /// Stores that are told to the ledger at a time.
+    private static let pageSize = 2000
+
+    private func read<Result>(
+        _ body: () throws(LedgerError) -> Result
+    ) throws(RunError) -> Result {
+        do throws(LedgerError) { return try body() } catch { throw .ledger(error) }
+    }
+
+    /// Begins a run, or finds the unfinished one of the same request.
+    ///
+    /// - Throws: `RunError.otherRun` where an unfinished run has one of the stores.
+    func begin(
+        _ stores: [FoundStore], request: String, digest: String, engine: String
+    ) throws(RunError) -> (id: String, isResumed: Bool) {
+        let runs = try read { () throws(LedgerError) in try ledger.runs() }
+        if let open = runs.first(where: {
+            $0.state.isUnfinished && $0.record.requestDigest == digest
+        }) {
+            if open.state == .paused { try change(open.id, .open, "taken up again") }
+            try add(stores, to: open.id)
+            return (open.id, true)
+        }
+        if runs.contains(where: { $0.state.isUnfinished }) {
+            for store in stores {
+                let other = try read { () throws(LedgerError) in
+                    try ledger.openRun(ofStore: store.path)
+                }
+                if let other, other.store.state.isUnfinished {
+                    throw .otherRun(id: other.run.id, store: store.path)
+                }
+            }
+        }
+        let id = "r\(runs.count + 1)"
+        try read { () throws(LedgerError) in
+            try ledger.append([
+                .runBegan(
+                    RunRecord(
+                        id: id, requestDigest: digest, request: request, engine: engine,
+                        begunAt: environment.wallTime()))
+            ])
+        }
+        try tell(stores, to: id)
+        return (id, false)
+    }
+
+    /// Tells the ledger of stores that an unfinished run does not have: a process may have died
+    /// before it had told of all, and new ones may have come since.
+    private func add(_ stores: [FoundStore], to id: String) throws(RunError) {
+        try read { () throws(LedgerError) in
+            var number = try ledger.storeCounts(of: id).values.reduce(0, +)
+            var missing: [FoundStore] = []
+            for store in stores where try ledger.store(run: id, path: store.path) == nil {
+                number += 1
+                missing.append(
+                    FoundStore(
+                        number: number, path: store.path, output: store.output,
+                        bytes: store.bytes))
+            }
+            for page in pages(of: missing, id) { try ledger.append([page]) }
+        }
+    }
+
+    private func tell(_ stores: [FoundStore], to id: String) throws(RunError) {
+        try read { () throws(LedgerError) in
+            for page in pages(of: stores, id) { try ledger.append([page]) }
+        }
+    }
+
+    private func pages(of stores: [FoundStore], _ id: String) -> [LedgerRecord] {
+        stride(from: 0, to: stores.count, by: Self.pageSize).map { start in
+            .storesFound(
+                run: id, Array(stores[start..<min(start + Self.pageSize, stores.count)]))
+        }
+    }
+
+    /// Changes a run's state.
+    func change(_ id: String, _ state: RunState, _ reason: String) throws(RunError) {
+        try read { () throws(LedgerError) in
+            try ledger.append([
+                .runChanged(run: id, state, reason: reason, at: environment.wallTime())
+            ])
+        }
+    }
+
+    /// A run by its id, or the newest.
+    ///
+    /// - Throws: `RunError.nothingToDo` where there is none.
+    func find(_ id: String?, state: FilePath) throws(RunError) -> RunOverview {
+        let run = try read { () throws(LedgerError) in
+            if let id { try ledger.run(id) } else { try ledger.newestRun() }
+        }
+        guard let run else {
+            throw .nothingToDo(
+                id.map { "\(state) has no run \($0); godwit status --state \(state) lists them" }
+                    ?? "\(state) has no run yet; give the --state of the run")
+        }
+        return run
+    }
+
+    /// Lets failed stores of a run wait for work again.
+    ///
+    /// - Parameters:
+    ///   - run: the run.
+    ///   - select: one of its stores; nil takes all that failed.
+    /// - Returns: how many stores will be run again.
+    /// - Throws: `RunError.nothingToDo` where nothing failed.
+    func reopen(_ run: RunOverview, select: FilePath?) throws(RunError) -> Int {
+        var count = 0
+        var last: Int?
+        while true {
+            let page = try read { () throws(LedgerError) in
+                try ledger.stores(of: run.id, in: [.failed], after: last, limit: 1000)
+            }
+            guard let end = page.last?.number else { break }
+            last = end
+            let chosen = page.filter { select == nil || $0.found.path == select }
+            count += chosen.count
+            try read { () throws(LedgerError) in
+                try ledger.append(
+                    chosen.map { store in
+                        .storeChanged(
+                            run: run.id, store: store.number, .waiting, reason: nil,
+                            at: environment.wallTime())
+                    })
+            }
+        }
+        guard count > 0 else {
+            throw .nothingToDo("no store of the run \(run.id) failed: there is nothing to replay")
+        }
+        if run.state == .ended { try change(run.id, .open, "\(count) stores replayed") }
+        return count
+    }
+}

@@ -1,0 +1,62 @@
+import DurableFiles
+import MigrationEngine
+import RunLedger
+import Threads
+
+/// What all stores of one run share.
+struct RunContext: Sendable {
+    /// The lanes of a run's slots.
+    enum Lane: Int, CaseIterable {
+        /// Batches of small stores.
+        case small
+        /// Jobs of large ones.
+        case large
+    }
+
+    let id: String
+    let request: RunRequest
+    let ledger: Ledger
+    let environment: RunEnvironment
+    /// The state folder, symbolic links resolved.
+    let state: FilePath
+    let slots: SlotLanes
+    /// What is known of stores of the same app.
+    let cache: PlanningCache
+    let observe: @Sendable (RunNotice) -> Void
+
+    var files: DurableFileSystem { environment.files }
+
+    /// The short name that files of the run beside stores carry.
+    var mark: String {
+        RunMark.of(state: state, run: id)
+    }
+
+    /// The folder of one store of the run.
+    func folder(ofStore number: Int) -> FilePath {
+        RunFolders(state: state, run: id).folder(ofStore: number)
+    }
+
+    /// Appends records, errors as those of a run.
+    func record(_ records: [LedgerRecord]) throws(RunError) {
+        do throws(LedgerError) { try ledger.append(records) } catch { throw .ledger(error) }
+    }
+
+    /// Reads from the ledger, errors as those of a run.
+    func read<Result>(
+        _ body: (Ledger) throws(LedgerError) -> Result
+    ) throws(RunError) -> Result {
+        do throws(LedgerError) { return try body(ledger) } catch { throw .ledger(error) }
+    }
+}
+
+/// Where the files of a run are.
+struct RunFolders: Hashable, Sendable {
+    let state: FilePath
+    let run: String
+
+    /// The run's own folder.
+    var folder: FilePath { state.appending("runs").appending(FilePath(run)) }
+
+    /// The folder of one store: plan, routes, shards, snapshot.
+    func folder(ofStore number: Int) -> FilePath { folder.appending("\(number)") }
+}

@@ -1,0 +1,41 @@
+package import DurableFiles
+
+/// What a run gets from outside: files, clocks, waiting.
+package struct RunEnvironment: Sendable {
+    /// Through which durable actions go.
+    package var files: DurableFileSystem
+    /// Seconds that never go back.
+    package var clock: @Sendable () -> Double
+    /// Milliseconds since 1970, for people who read the ledger.
+    package var wallTime: @Sendable () -> Int64
+    /// Names the time since the machine was started: what was not synced before is not trusted.
+    package var bootIdentifier: String
+    /// Waits about so many seconds.
+    package var wait: @Sendable (Double) -> Void
+
+    package init(
+        files: DurableFileSystem = DurableFileSystem(), clock: @escaping @Sendable () -> Double,
+        wallTime: @escaping @Sendable () -> Int64 = { 0 },
+        bootIdentifier: String = RunEnvironment.currentBoot,
+        wait: @escaping @Sendable (Double) -> Void = { _ in }
+    ) {
+        self.files = files
+        self.clock = clock
+        self.wallTime = wallTime
+        self.bootIdentifier = bootIdentifier
+        self.wait = wait
+    }
+
+    /// The kernel's identifier of this boot (proc(5), random/boot_id); empty where it cannot be
+    /// read, and then nothing is taken to be from another boot.
+    package static var currentBoot: String {
+        do throws(DurableFileError) {
+            let file = try DurableFileSystem().openForReading(
+                FilePath("/proc/sys/kernel/random/boot_id"))
+            let bytes = try file.read(count: 64, at: 0)
+            return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        } catch {
+            return ""
+        }
+    }
+}

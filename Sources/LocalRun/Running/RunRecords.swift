@@ -1,0 +1,85 @@
+package import DurableFiles
+package import RunLedger
+
+/// Reads what a state folder's ledger knows, also while another process owns it.
+package struct RunRecords {
+    private let ledger: Ledger
+
+    /// Opens the ledger for reading.
+    ///
+    /// - Throws: `RunError.ledger` where there is none, `.file` where there is no such folder.
+    package init(state: FilePath) throws(RunError) {
+        let folder: FilePath
+        do throws(DurableFileError) {
+            folder = try DurableFileSystem().resolve(state)
+        } catch {
+            throw .file(error)
+        }
+        do throws(LedgerError) {
+            ledger = try Ledger(reading: folder)
+        } catch {
+            throw .ledger(error)
+        }
+    }
+
+    private func read<Result>(
+        _ body: () throws(LedgerError) -> Result
+    ) throws(RunError) -> Result {
+        do throws(LedgerError) { return try body() } catch { throw .ledger(error) }
+    }
+
+    /// All runs, the newest first.
+    package func runs() throws(RunError) -> [RunOverview] {
+        try read { () throws(LedgerError) in try ledger.runs() }
+    }
+
+    /// A run by its id; nil takes the newest.
+    ///
+    /// - Throws: `RunError.nothingToDo` where there is none.
+    package func run(_ id: String?) throws(RunError) -> RunOverview {
+        let run = try read { () throws(LedgerError) in
+            if let id { try ledger.run(id) } else { try ledger.newestRun() }
+        }
+        guard let run else {
+            throw .nothingToDo(id.map { "there is no run \($0)" } ?? "there is no run yet")
+        }
+        return run
+    }
+
+    /// How many stores of a run have each state.
+    package func counts(of run: String) throws(RunError) -> [StoreState: Int] {
+        try read { () throws(LedgerError) in try ledger.storeCounts(of: run) }
+    }
+
+    /// How much work a run did twice, and how often jobs were tried.
+    package func attempts(of run: String) throws(RunError) -> AttemptCounts {
+        try read { () throws(LedgerError) in try ledger.attemptCounts(run: run) }
+    }
+
+    /// Calls a body for every store of a run, page by page.
+    ///
+    /// - Throws: `RunError`, and what the body throws.
+    package func forEachStore(
+        of run: String, _ body: (StoreSummary, StoreRecord?) throws -> Void
+    ) throws {
+        var last: Int?
+        while true {
+            let page = try ledger.stores(of: run, after: last, limit: 500)
+            guard let end = page.last?.number else { return }
+            last = end
+            for store in page {
+                let text = try ledger.storeReport(run: run, store: store.number)
+                try body(
+                    store,
+                    try text.map { text throws(RunError) in
+                        try StoreRecord(reading: text)
+                    })
+            }
+        }
+    }
+
+    /// Closes the ledger.
+    package func close() throws(RunError) {
+        try read { () throws(LedgerError) in try ledger.close() }
+    }
+}

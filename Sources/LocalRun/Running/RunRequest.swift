@@ -1,0 +1,43 @@
+package import DurableFiles
+package import ManagedObjectModel
+package import MigrationEngine
+
+/// What is asked of a run over any number of stores.
+package struct RunRequest: Sendable {
+    package var destination: DestinationChoice
+    /// The source's model, for stores that hold none.
+    package var sourceModel: Model?
+    package var options: PlanOptions
+    /// The folder of the results; nil swaps each result into the store's own place.
+    package var output: FilePath?
+    /// The folder of the ledger and of what runs keep.
+    package var state: FilePath
+    /// What the user named, as it tells this request from another one.
+    package var inputs: [FilePath]
+    /// Jobs at a time; at least 1.
+    package var slots: Int
+    /// Whether results wait for `godwit swap`.
+    package var defersSwap: Bool
+    /// Whether a full disk is waited for.
+    package var waitsForRoom: Bool
+    /// Failed stores that end the run; nil for any number.
+    package var failureLimit: Int?
+
+    package init(
+        destination: DestinationChoice, sourceModel: Model? = nil,
+        options: PlanOptions = PlanOptions(), output: FilePath?, state: FilePath,
+        inputs: [FilePath], slots: Int = 2, defersSwap: Bool = false, waitsForRoom: Bool = true,
+        failureLimit: Int? = nil
+    ) {
+        self.destination = destination
+        self.sourceModel = sourceModel
+        self.options = options
+        self.output = output
+        self.state = state
+        self.inputs = inputs
+        self.slots = slots
+        self.defersSwap = defersSwap
+        self.waitsForRoom = waitsForRoom
+        self.failureLimit = failureLimit
+    }
+}

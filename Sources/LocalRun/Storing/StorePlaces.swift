@@ -1,0 +1,71 @@
+import DurableFiles
+import MigrationEngine
+
+/// The files that the migration of one store makes, all of them its run's own.
+///
+/// Everything that is to get the store's name, or the result's, lies beside it: that must be a
+/// rename. The rest lies in the run's folder.
+struct StorePlaces: Sendable {
+    /// Plan, routes and shards.
+    let folder: FilePath
+    /// The result's file until it is published.
+    let building: FilePath
+    /// The result's external data until they are published.
+    let buildingSupport: FilePath
+    /// The original with its `-wal` or journal applied, where it needs one.
+    let snapshot: FilePath
+
+    /// - Parameters:
+    ///   - folder: of the store in its run.
+    ///   - mark: of the run.
+    ///   - number: of the store in the run.
+    ///   - result: the path that the result gets, which is the store's own for a swap.
+    init(folder: FilePath, mark: String, number: Int, result: FilePath) {
+        self.folder = folder
+        let name = DurableFileSystem.temporaryPrefix + "\(mark)-\(number)"
+        building = result.parent.appending(FilePath(name))
+        buildingSupport = building.adding(suffix: "_SUPPORT")
+        snapshot = building.adding(suffix: "_snapshot")
+    }
+
+    var plan: FilePath { folder.appending("plan.json") }
+    var attempts: FilePath { folder.appending("attempts") }
+
+    /// Everything that there may be, with what SQLite makes beside databases.
+    private var all: [FilePath] {
+        [building, snapshot].flatMap { file in
+            ["", "-wal", "-shm", "-journal"].map { file.adding(suffix: $0) }
+        } + [buildingSupport, folder]
+    }
+
+    /// Removes everything.
+    ///
+    /// - Throws: the first failure; the rest is removed all the same.
+    func removeAll(_ files: DurableFileSystem) throws(DurableFileError) {
+        var first: DurableFileError?
+        for victim in all {
+            do throws(DurableFileError) {
+                if try FileStatus.ifPresent(victim) != nil { try files.removeTree(victim) }
+            } catch {
+                first = first ?? error
+            }
+        }
+        if let first { throw first }
+    }
+
+    /// Bytes of everything that is there.
+    func bytes() throws(DurableFileError) -> Int64 {
+        var sum: Int64 = 0
+        for place in all where try FileStatus.ifPresent(place) != nil {
+            for found in try DurableFileSystem().tree(at: place) where found.status.isRegularFile {
+                sum += found.status.size
+            }
+        }
+        return sum
+    }
+
+    /// Makes the folder.
+    func make(_ files: DurableFileSystem) throws(DurableFileError) {
+        try files.makeFolders(folder)
+    }
+}

@@ -1,0 +1,118 @@
+import CoreDataStore
+import DurableFiles
+import Foundation
+import Jobs
+import MigrationEngine
+import RunLedger
+
+extension StoreRun {
+    /// Opens and plans the store anew; what an earlier try left is removed first.
+    ///
+    /// - Returns: the store, and a connection to it where everything runs on this thread.
+    /// - Throws: `RunError` naming what stands in the way.
+    func prepared() throws(RunError) -> (planned: PlannedStore, connection: Connection?) {
+        do throws(DurableFileError) {
+            try places.removeAll(context.files)
+            // Routes of UUIDs and shards need it; a small store has none of them.
+            if slots > 1 || context.request.options.partition != .auto {
+                try places.make(context.files)
+            }
+            if let output = found.output { try context.files.makeFolders(output.parent) }
+        } catch {
+            throw .file(error)
+        }
+        return try preparation.prepareConnected()
+    }
+
+    private var preparation: StorePreparation {
+        StorePreparation(
+            store: found.path, request: context.request, places: places, files: context.files,
+            cache: context.cache, slots: slots)
+    }
+
+    /// Writes down what jobs go by from here on.
+    func record(_ planned: PlannedStore, _ file: PlanFile) throws(RunError) {
+        try RunError.translating {
+            try places.make(context.files)
+            try context.files.publish(file.bytes, to: places.plan)
+        }
+        try context.record([
+            .storePrepared(
+                run: context.id, store: found.number,
+                Preparation(
+                    sourceFingerprint: try fingerprint(of: planned.source),
+                    planDigest: file.digest, engine: planned.plan.engine,
+                    hasSnapshot: planned.source.isSnapshot,
+                    bootIdentifier: context.environment.bootIdentifier,
+                    chunks: planned.plan.chunks.count,
+                    linkChunks: planned.plan.linkChunks.count))
+        ])
+    }
+
+    private func fingerprint(of source: SourceStore) throws(RunError) -> String {
+        do throws(EngineError) {
+            return try JobMaker.text(of: source.fingerprint)
+        } catch {
+            throw .engine(error)
+        }
+    }
+
+    /// The store as an earlier process planned it, if everything that its progress rests on is
+    /// as it was; otherwise that progress is forgotten.
+    ///
+    /// - Throws: `RunError` where the store or the ledger cannot be read.
+    func resumed() throws(RunError) -> PlannedStore? {
+        let known = try context.read { ledger throws(LedgerError) in
+            try ledger.store(run: context.id, found.number)
+        }
+        guard let preparation = known?.preparation else { return nil }
+        if let reason = try obstacle(to: preparation) {
+            try forget(reason)
+            return nil
+        }
+        let file: PlanFile
+        do throws(EngineError) {
+            file = try PlanFile(reading: places.plan, digest: preparation.planDigest)
+        } catch {
+            try forget("its plan is gone or damaged")
+            return nil
+        }
+        return try step(.prepare) { () throws(RunError) in
+            try self.preparation.reopened(file, hasSnapshot: preparation.hasSnapshot)
+        }
+    }
+
+    /// Why progress under a preparation does not count any more; nil where it does.
+    private func obstacle(to preparation: Preparation) throws(RunError) -> String? {
+        guard preparation.engine == Planner.engineVersion else {
+            return "engine \(preparation.engine) planned it, this is engine "
+                + Planner.engineVersion
+        }
+        // Shards and the file that is being built were never synced.
+        guard preparation.bootIdentifier == context.environment.bootIdentifier else {
+            return "the machine was started anew, and unsynced files are not trusted"
+        }
+        return try RunError.translating {
+            let now = try JobMaker.text(of: StoreFingerprint(of: found.path))
+            if now != preparation.sourceFingerprint { return "the source changed" }
+            if preparation.hasSnapshot, try FileStatus.ifPresent(places.snapshot) == nil {
+                return "its snapshot is gone"
+            }
+            return nil
+        }
+    }
+
+    /// Forgets all progress of the store, in the ledger first.
+    func forget(_ reason: String) throws(RunError) {
+        try context.record([
+            .progressReset(
+                run: context.id, store: found.number, reason: reason,
+                at: context.environment.wallTime())
+        ])
+        do throws(DurableFileError) {
+            try places.removeAll(context.files)
+        } catch {
+            throw .file(error)
+        }
+    }
+}
