@@ -1,4 +1,8 @@
 package import ArgumentParser
+import Threads
+
+/// The version of godwit: what `godwit --version` says and what the changelog has.
+package let godwitVersion = "0.2.0-dev"
 
 /// The root of the command line.
 package struct GodwitCommand: ParsableCommand {
@@ -7,13 +11,15 @@ package struct GodwitCommand: ParsableCommand {
         commandName: "godwit",
         abstract: "Migrates Core Data stores on Linux.",
         discussion: """
-            The original store is never changed: results are written into another folder.
+            An original is untouched until its validated result is swapped in, and kept after.
             Exit codes: 0; 1 verify found differences; 64 usage; 65 bad store or model;
             70 a bug; 74 input or output; 75 some stores failed and can be run again.
             """,
+        version: "godwit \(godwitVersion)",
         subcommands: [
-            InspectCommand.self, PlanCommand.self, MigrateCommand.self, VerifyCommand.self,
-            ModelCommand.self, DemoCommand.self,
+            InspectCommand.self, PlanCommand.self, MigrateCommand.self, SwapCommand.self,
+            RollbackCommand.self, ReplayCommand.self, PruneCommand.self, CancelCommand.self,
+            StatusCommand.self, VerifyCommand.self, ModelCommand.self, DemoCommand.self,
         ])
 
     package init() {}
@@ -21,14 +27,25 @@ package struct GodwitCommand: ParsableCommand {
     /// Runs the command that the process was started with, and ends the process.
     package static func main() {
         do {
+            try watchSignals()
             var command = try parseAsRoot()
             try command.run()
+            Interruption.shared.gate()
         } catch let failure as CommandFailure {
             Console.log("godwit: \(failure)")
             exit(withError: ExitCode(failure.status.rawValue))
         } catch {
+            Interruption.shared.gate()
             // What the parser throws, help included: it knows its own texts and exit codes.
             exit(withError: error)
+        }
+    }
+
+    private static func watchSignals() throws(CommandFailure) {
+        do throws(ThreadError) {
+            try Interruption.shared.watch()
+        } catch {
+            throw CommandFailure(.inputOutput, "\(error)")
         }
     }
 }

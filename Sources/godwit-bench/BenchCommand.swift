@@ -9,5 +9,8 @@ struct BenchCommand: ParsableCommand {
             Build it with -c release and run it on a quiet machine. Every round runs both sides, \
             one after the other; medians and ratios are printed.
             """,
-        subcommands: [SmallRowsCommand.self, LargeBinariesCommand.self, OneRunCommand.self])
+        subcommands: [
+            SmallRowsCommand.self, LargeBinariesCommand.self, FleetCommand.self,
+            OneRunCommand.self, RunFleetCommand.self,
+        ])
 }

@@ -16,6 +16,7 @@ import Testing
         (.store(.layoutUnknown("r")), .badData),
         (.store(.layoutDiffers(path: "s", reason: "r")), .badData),
         (.store(.modelMissing(path: "s")), .badData),
+        (.store(.modelDiffers(path: "s", entities: "E")), .badData),
         (.store(.externalDataMissing(path: "s", count: 2)), .badData),
         (.model(.malformed("r")), .badData), (.model(.unsupported("r")), .badData),
         (.model(.unreadable("r")), .badData),
@@ -77,6 +78,20 @@ import Testing
         var one = StoreOutcomes(count: 1)
         one.fail("a", CommandFailure(.badData, "r"))
         #expect(GodwitCommand.exitCode(for: try thrown(by: one)).rawValue == 65)
+    }
+
+    @Test func failuresAreCountedByWhatIsToBeDone() {
+        var outcomes = StoreOutcomes(count: 1200)
+        outcomes.fail("a", CommandFailure(.canBeRepeated, "r"))
+        #expect(
+            outcomes.summary == "1 of 1,200 stores failed: 1 can be run again as it is")
+        outcomes.fail("b", CommandFailure(.canBeRepeated, "r"))
+        outcomes.fail("c", CommandFailure(.badData, "r"))
+        outcomes.fail("d", CommandFailure(.inputOutput, "r"))
+        outcomes.fail("e", CommandFailure(.bug, "r"))
+        #expect(
+            outcomes.summary == "5 of 1,200 stores failed: 2 can be run again as they are, "
+                + "2 must be mended first, as said above, 1 met a bug of godwit")
     }
 
     private func thrown(by outcomes: StoreOutcomes) throws -> any Error {

@@ -9,7 +9,8 @@ import Testing
     /// Each with the status that it ends with and words that it says.
     private static let cases: [(name: String, status: Int32, words: String)] = [
         ("text", 65, "not an SQLite database"), ("empty", 65, "is empty"),
-        ("truncated", 65, "truncated"), ("pipe", 65, "it is a pipe"), ("folder", 64, "is a folder"),
+        ("truncated", 65, "truncated"), ("pipe", 65, "it is a pipe"),
+        ("folder", 64, "no store was found in folder"),
         ("absent", 64, "does not exist"), ("mirrored", 65, "CloudKit"),
         ("modelless", 65, "--from"), ("other", 65, "without Z_METADATA"),
         ("flipped", 65, "cannot be read"),

@@ -106,7 +106,7 @@ import Testing
             #expect(try failure("self", folder).status == .usage)
             #expect(try failure(folder.path, folder).status == .usage)
             #expect(try failure("\(folder.path)/absent.mom", folder).status == .usage)
-            #expect(try failure("\(folder.path)/absent.sqlite", folder).status == .inputOutput)
+            #expect(try failure("\(folder.path)/absent.sqlite", folder).status == .usage)
             #expect(try failure(text.path, folder).status == .badData)
             #expect(try failure(fake.path, folder).status == .badData)
             // What was read for a look leaves nothing behind.

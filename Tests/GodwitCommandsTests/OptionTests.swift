@@ -66,6 +66,7 @@ import Testing
 
     @Test(arguments: [
         ["--workers", "0"], ["--workers", "257"], ["--framework", "0"], ["--chunk-bytes", "0"],
+        ["--chunk-bytes", "1"], ["--chunk-bytes", "4095"],
         ["--history", "some"], ["--strategy", "fast"], ["--bogus"],
     ])
     func wrongValuesAreUsageErrors(_ words: [String]) {

@@ -23,7 +23,7 @@ import Testing
         try run(arguments, in: folder)
     }
 
-    private func run(_ arguments: [String], in folder: URL) throws -> Ended {
+    func run(_ arguments: [String], in folder: URL) throws -> Ended {
         let process = Process()
         process.executableURL = Self.program
         process.arguments = arguments
@@ -87,6 +87,9 @@ import Testing
             _ = try Samples.makeStore(at: folder.appendingPathComponent("a.sqlite"))
             try Data(String(repeating: "text", count: 50).utf8)
                 .write(to: folder.appendingPathComponent("text"))
+            let other = folder.appendingPathComponent("other")
+            try FileManager.default.createDirectory(at: other, withIntermediateDirectories: false)
+            _ = try Samples.makeStore(at: other.appendingPathComponent("a.sqlite"))
             let cases: [(words: [String], status: Int32, log: String)] = [
                 (["--help"], 0, ""),
                 (["bogus"], 64, "bogus"),
@@ -96,12 +99,17 @@ import Testing
                 (["model", "show", "text"], 65, "not an SQLite database"),
                 (["model", "hash", "self"], 64, "name one"),
                 (["plan", "a.sqlite", "--to", "self", "--strategy", "evolve"], 64, "evolve"),
-                (["migrate", "a.sqlite", "--to", "self"], 64, "--output"),
                 (["migrate", "a.sqlite", "--to", "self", "--output", "."], 64, "original"),
                 (
-                    ["migrate", "a.sqlite", "./a.sqlite", "--to", "self", "--output", "b"], 64,
-                    "same"
+                    ["migrate", "a.sqlite", "other/a.sqlite", "--to", "self", "--output", "b"],
+                    64, "same"
                 ),
+                (
+                    ["migrate", "a.sqlite", "--to", "self", "--output", "b", "--defer-swap"], 64,
+                    "--defer-swap"
+                ),
+                (["rollback"], 64, "--state"), (["replay", "--state", "none"], 64, "--state"),
+                (["prune", "r1", "--older-than", "soon"], 64, "older-than"),
             ]
             for one in cases {
                 let ended = try run(one.words, in: folder)
@@ -109,7 +117,7 @@ import Testing
                 #expect(one.log.isEmpty || ended.log.contains(one.log), "\(ended.log)")
                 #expect(one.log.isEmpty || ended.output.isEmpty)
             }
-            #expect(try names(in: folder) == ["a.sqlite", "text"])
+            #expect(try names(in: folder) == ["a.sqlite", "other", "text"])
         }
     }
 
@@ -133,7 +141,7 @@ import Testing
             let done = try run(
                 ["migrate"] + words + ["--output", "b", "--allow-missing-external"], in: folder)
             #expect(done.status == 0, "\(done.log)")
-            #expect(done.output.contains("result     b/a.sqlite\n"))
+            #expect(done.output.contains("/b/a.sqlite\nmigrated "))
             #expect(done.log.contains("a.sqlite: copy: "))
             #expect(!done.log.contains("\u{1B}"))
             let inspected = try run("inspect", "b/a.sqlite", in: folder)
@@ -171,10 +179,11 @@ import Testing
                 "--allow-missing-external", in: folder)
             #expect(ended.status == 75)
             #expect(ended.log.contains("1 of 2 stores failed"))
-            let json = try JSONDecoder().decode(
-                StoreList<MigrationReport>.self, from: Data(ended.output.utf8))
-            #expect(json.stores.map(\.output) == ["b/a.sqlite"])
-            #expect(json.failures.map(\.status) == [65])
+            struct Report: Codable { var stores: [StoreReport] }
+            let json = try JSONDecoder().decode(Report.self, from: Data(ended.output.utf8))
+            #expect(json.stores.map(\.outcome) == [.failed, .done])
+            #expect(json.stores.map { $0.result?.hasSuffix("/b/a.sqlite") } == [nil, true])
+            #expect(json.stores.map(\.failure?.status) == [65, nil])
         }
     }
 

@@ -3,108 +3,108 @@ import CoreDataStore
 import DurableFiles
 import LocalRun
 import MigrationEngine
+import RunLedger
 
 /// `godwit demo`.
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Makes a few stores in Core Data's format, migrates them, shows what was proved.",
+        abstract: "Makes a small fleet in Core Data's format, migrates it, shows the report.",
         discussion: """
             Works in ./godwit-demo and nowhere else. A folder of that name that an earlier demo \
-            made is replaced; any other one is left alone.
+            made is replaced; any other one is left alone. One of the stores is broken on purpose.
             """)
 
-    /// Slots of the demo's migrations.
+    /// Slots of the demo's run.
     private static let slots = 2
+    /// Small enough to cut the large store into several chunks.
+    private static let chunkBytes: Int64 = 16 << 20
 
     func run() throws {
         let folder = try CommandFailure.translating {
             try DemoFolder.make(at: FilePath("godwit-demo"))
         }
-        Console.print("Making stores as an app would have left them in a backup:")
-        let stores = DemoStore.all
-        for store in stores {
-            let made = try CommandFailure.translating { try store.forge(in: folder) }
-            Console.print("  \(made)")
-        }
-        Console.print("\nMigrating them to version 3 of their models, with \(Self.slots) slots:")
-        var table = TextTable([
-            ("store", .left), ("version", .left), ("rows", .right), ("size", .right),
-            ("chunks", .right), ("time", .right), ("compared", .right), ("different", .right),
-        ])
-        for store in stores { table.add(try migrate(store, in: folder)) }
-        for line in table.lines { Console.print("  \(line)") }
-        Console.print(Self.proof)
-        Console.print(try CommandFailure.translating { try folder.listing() })
-        Console.print(Self.nextCommands(stores))
-    }
-
-    private func migrate(
-        _ store: DemoStore, in folder: DemoFolder
-    ) throws(CommandFailure) -> [String] {
-        let before = try CommandFailure.translating { try folder.digest(of: store.fileName) }
-        let request = try CommandFailure.translating {
-            try folder.request(for: store, slots: Self.slots)
-        }
-        let view = RunView(store: store.fileName, isLive: Console.isTerminal)
+        Console.print("Making a fleet as an app's users would have left it in their backups:")
+        let stores = try CommandFailure.translating { try forge(in: folder) }
+        Console.print(
+            "\nMigrating it in place to version 3 of the model, with \(Self.slots) slots:\n")
         let clock = MonotonicClock.start()
-        let migration = LocalMigration(request, clock: clock) { event in
-            if Console.isTerminal { view.show(event, at: clock()) }
+        let request = try CommandFailure.translating {
+            RunRequest(
+                destination: try folder.destination(),
+                options: PlanOptions(chunkBytes: Self.chunkBytes), output: nil,
+                state: folder.state, inputs: [folder.backups], slots: Self.slots)
         }
+        let view = FleetView(stores: stores.count, isLive: Console.isTerminal, clock: clock)
+        let run = FleetRun(request, environment: CommandEnvironment.make(clock: clock)) {
+            view.show($0)
+        }
+        let ending: RunEnding
         do throws(RunError) {
-            let outcome = try migration.run()
-            view.end()
-            guard try before == digest(of: store, in: folder) else {
-                throw RunError.engine(.internalError("the original \(store.fileName) changed"))
-            }
-            return row(store, outcome, seconds: clock())
+            ending = try run.run(over: stores)
         } catch {
             view.end()
             throw CommandFailure(error)
         }
-    }
-
-    private func digest(
-        of store: DemoStore, in folder: DemoFolder
-    ) throws(RunError) -> String {
-        do throws(DurableFileError) {
-            return try folder.digest(of: store.fileName)
-        } catch {
-            throw .file(error)
+        view.end()
+        let report = try EndReport(
+            ending, request: request, destination: folder.template.description, fleet: nil,
+            seconds: clock())
+        try report.show(single: nil, asJSON: false)
+        guard ending.counts == [.done: stores.count - 1, .failed: 1] else {
+            throw CommandFailure(.bug, "a bug of godwit: the demo did not end as it must")
         }
+        Console.print(Self.proof)
+        Console.print("\nWhat lies in \(folder.path) now:")
+        for line in try CommandFailure.translating({ try folder.listing() }) {
+            Console.print(line)
+        }
+        Console.print(Self.nextCommands)
     }
 
-    private func row(
-        _ store: DemoStore, _ outcome: MigrationOutcome, seconds: Double
-    ) -> [String] {
-        let found = outcome.validation
-        let compared = found.values + found.links + found.joinRows + found.indexEntries
-        let chunks = outcome.plan.strategy == .whole ? "whole" : "\(outcome.plan.chunks.count)"
-        return [
-            store.fileName, "\(store.version) -> 3", "\(found.rows)",
-            ByteSize(bytes: outcome.outputBytes).words, chunks, Seconds.words(seconds),
-            "\(compared)", "\(found.differences.count)",
-        ]
+    private func forge(in folder: DemoFolder) throws -> [FoundStore] {
+        let root = try FleetArguments.absolute(folder.backups)
+        var small: Int64 = 0
+        var stores: [FoundStore] = []
+        for store in DemoStore.all {
+            let bytes = try store.forge(in: folder.backups)
+            stores.append(
+                FoundStore(
+                    number: stores.count + 1, path: root.appending(FilePath(store.fileName)),
+                    output: nil, bytes: bytes))
+            if bytes > RunFeeder.smallLimit {
+                Console.print(
+                    "  \(store.fileName)  version \(store.version), "
+                        + ByteSize(bytes: bytes).words)
+            } else if store.isBroken {
+                Console.print("  \(store.fileName)  cut off in the middle, on purpose")
+            } else {
+                small += bytes
+            }
+        }
+        Console.print(
+            "  \(stores.count - 2) small stores of versions 1 and 2, together "
+                + ByteSize(bytes: small).words)
+        return stores
     }
 
     private static let proof = """
 
-        What was proved of every result, by code that shares nothing with the copying:
-          every value, link, place in an ordered list and index entry is what the source and
-          the mapping ask for; required values, cardinality and uniqueness hold; pages, schema,
-          metadata and version hashes are right. The originals have the same bytes as before.
+        What was proved of every result before it took its store's name, by code that shares \
+        nothing
+        with the copying: every value, link, place in an ordered list and index entry is what the
+        source and the mapping ask for; required values, cardinality and uniqueness hold; pages,
+        schema, metadata and version hashes are right. The broken store is as it was.
         """
 
-    private static func nextCommands(_ stores: [DemoStore]) -> String {
-        let first = stores.first?.fileName ?? ""
-        return """
+    private static let nextCommands = """
 
-            Go on with:
-              godwit inspect godwit-demo/backups/\(first)
-              godwit plan    godwit-demo/backups/\(first) --to godwit-demo/templates/notes.sqlite
-              godwit verify  godwit-demo/backups/\(first) godwit-demo/migrated/\(first)
-              godwit model diff godwit-demo/backups/\(first) godwit-demo/templates/notes.sqlite
-            (built with `swift build -c release`, the command lies in .build/release)
-            """
-    }
+        Go on with:
+          godwit inspect  godwit-demo/backups/user-01.sqlite
+          godwit status   --state godwit-demo/.godwit
+          godwit replay   --state godwit-demo/.godwit     once the broken store is mended
+          godwit rollback --state godwit-demo/.godwit     puts every original back
+          godwit prune    --state godwit-demo/.godwit     shows what the kept originals take
+        (built with `swift build -c release`, the command lies in .build/release)
+        """
 }

@@ -11,9 +11,11 @@ struct DemoFolder {
 
     private static let mark = ".made-by-godwit-demo"
 
+    /// Where the stores lie and are swapped in place.
     var backups: FilePath { path.appending("backups") }
-    private var migrated: FilePath { path.appending("migrated") }
-    private var templates: FilePath { path.appending("templates") }
+    /// Where the newest version of the model comes from.
+    var template: FilePath { path.appending("template.sqlite") }
+    var state: FilePath { path.appending(".godwit") }
 
     /// Makes the folder anew.
     ///
@@ -27,56 +29,31 @@ struct DemoFolder {
             }
             try folder.files.removeTree(path)
         }
-        for part in [folder.backups, folder.migrated, folder.templates] {
-            try folder.files.makeFolders(part)
-        }
+        try folder.files.makeFolders(folder.backups)
         try folder.files.publish([], to: path.appending(mark))
-        for app in [DemoStore.App.notes, .shop] {
-            let recipe = try DemoStore(app: app, version: 3, objects: 0).template()
-            _ = try Forge(recipe).write(to: folder.template(of: app))
-        }
+        _ = try Forge(try DemoStore.template()).write(to: folder.template)
         return folder
     }
 
-    private func template(of app: DemoStore.App) -> FilePath {
-        templates.appending("\(app.rawValue).sqlite")
+    /// The destination: what the template shows.
+    func destination() throws -> DestinationChoice {
+        let scratch = path.appending(".scratch")
+        try files.makeFolders(scratch)
+        let store = try StoreOpener().open(template, scratch: scratch)
+        try files.removeTree(scratch)
+        return .model(try DestinationModel(template: store))
     }
 
-    /// The migration of one store to what its app's template shows.
-    func request(for store: DemoStore, slots: Int) throws -> MigrationRequest {
-        let state = path.appending(".state").appending(store.fileName)
-        try files.makeFolders(state)
-        let template = try StoreOpener().open(template(of: store.app), scratch: state)
-        return MigrationRequest(
-            store: backups.appending(store.fileName),
-            output: migrated.appending(store.fileName), state: state,
-            destination: .model(try DestinationModel(template: template)),
-            // Small enough to show several chunks of the large store.
-            options: PlanOptions(chunkBytes: 32 << 20), slots: slots)
-    }
-
-    /// SHA-256 of a backup's database.
-    func digest(of name: String) throws(DurableFileError) -> String {
-        try ContentDigest.hexadecimal(of: backups.appending(name), files: files).digest
-    }
-
-    /// Every file that the demo leaves, folders of external data as one line.
-    func listing() throws -> String {
-        try files.removeTree(path.appending(".state"))
-        var lines = ["", "What lies in \(path) now:"]
-        for part in [backups, migrated, templates] {
-            for name in try files.names(in: part).sorted() {
-                let file = part.appending(name)
-                let status = try FileStatus(of: file)
-                guard status.isFolder else {
-                    lines.append("  \(file)  \(ByteSize(bytes: status.size).words)")
-                    continue
-                }
-                let inside = try files.tree(at: file).filter(\.status.isRegularFile)
-                lines.append("  \(file)/  \(inside.count) files of external data")
-            }
+    /// Every file that the demo leaves, folders as one line.
+    func listing() throws -> [String] {
+        var lines: [String] = []
+        for folder in [backups, state] {
+            let inside = try files.tree(at: folder).filter(\.status.isRegularFile)
+            let bytes = inside.reduce(Int64(0)) { $0 + $1.status.size }
+            lines.append(
+                "  \(folder)/  \(counted(inside.count, "file")), \(ByteSize(bytes: bytes).words)")
         }
-        lines.append("  \(path.appending(Self.mark))")
-        return lines.joined(separator: "\n")
+        lines.append("  \(template)")
+        return lines + ["  \(path.appending(Self.mark))"]
     }
 }

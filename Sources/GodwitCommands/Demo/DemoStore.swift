@@ -3,63 +3,54 @@ import DurableFiles
 import ManagedObjectModel
 import StoreForge
 
-/// One store of the demo: an app, a version of its model, and a size.
+/// One store of the demo: the backup of a notes app, at a version of its model.
 struct DemoStore {
-    /// The apps whose backups the demo shows.
-    enum App: String {
-        case notes, shop
-    }
-
-    let app: App
-    let version: Int
-    /// Notes or orders.
-    let objects: Int
-
     /// The name of its file.
-    var fileName: String { "\(app.rawValue)-v\(version).sqlite" }
+    let fileName: String
+    let version: Int
+    let notes: Int
+    let seed: UInt64
+    /// The most bytes of an attachment.
+    var attachmentBytes = 150_000
+    /// Whether its second half is thrown away once it is made.
+    var isBroken = false
 
-    /// Three small stores of different versions, and one of about 200 MB.
-    static let all = [
-        DemoStore(app: .notes, version: 1, objects: 400),
-        DemoStore(app: .notes, version: 2, objects: 600),
-        DemoStore(app: .notes, version: 3, objects: 300),
-        DemoStore(app: .shop, version: 1, objects: 860_000),
-    ]
+    /// 24 small stores of versions 1 and 2, one that is cut off in the middle, and one of about
+    /// 200 MB.
+    static let all: [DemoStore] =
+        (1...24).map { number in
+            DemoStore(
+                fileName: "user-\(number < 10 ? "0" : "")\(number).sqlite",
+                version: number.isMultiple(of: 3) ? 2 : 1, notes: 120 + 35 * (number % 9),
+                seed: UInt64(number))
+        } + [
+            DemoStore(
+                fileName: "user-25-broken.sqlite", version: 1, notes: 400, seed: 25,
+                isBroken: true),
+            DemoStore(
+                fileName: "user-26-large.sqlite", version: 1, notes: 190_000, seed: 26,
+                attachmentBytes: 1_500),
+        ]
 
-    /// What it is forged from.
+    /// Makes the store in a folder.
     ///
-    /// - Throws: `ModelError` for a model that is none, which a test rules out.
-    func recipe(objects: Int) throws(ModelError) -> ForgeRecipe {
-        switch app {
-        case .notes:
-            return try .notes(version: version, notes: objects, seed: UInt64(version))
-        case .shop:
-            var recipe = try ForgeRecipe.shop(
-                version: version, orders: objects, seed: UInt64(version))
-            recipe.hasApplicationObjects = false
-            return recipe
-        }
-    }
-
-    /// Makes the store among the backups.
-    ///
-    /// - Returns: a line about it.
-    /// - Throws: `ForgeError` or `ModelError`.
-    func forge(in folder: DemoFolder) throws -> String {
-        let receipt = try Forge(try recipe(objects: objects))
-            .write(to: folder.backups.appending(fileName))
-        let files =
-            receipt.externalFiles > 0
-            ? ", \(receipt.externalFiles) external files of "
-                + ByteSize(bytes: receipt.externalBytes).words : ""
-        return "\(fileName): \(receipt.rows) rows, \(receipt.joinRows) join rows, "
-            + ByteSize(bytes: receipt.bytes).words + files
+    /// - Returns: bytes of its database.
+    /// - Throws: `ForgeError`, or `ModelError` for a model that is none, which a test rules out.
+    func forge(in folder: FilePath) throws -> Int64 {
+        let path = folder.appending(FilePath(fileName))
+        var recipe = try ForgeRecipe.notes(version: version, notes: notes, seed: seed)
+        recipe.bytesByAttribute = [PropertyKey("Attachment", "content"): 0...attachmentBytes]
+        let receipt = try Forge(recipe).write(to: path)
+        guard isBroken else { return receipt.bytes }
+        let file = try DurableFileSystem().openForWriting(path)
+        try file.setSize(receipt.bytes / 2 / 4096 * 4096)
+        try file.close()
+        return receipt.bytes / 2
     }
 
     /// An empty store of the newest version: what the app's new version would make.
-    func template() throws -> ForgeRecipe {
-        let newest = DemoStore(app: app, version: 3, objects: 0)
-        var recipe = try newest.recipe(objects: 0)
+    static func template() throws -> ForgeRecipe {
+        var recipe = try ForgeRecipe.notes(version: 3, notes: 0, seed: 3)
         recipe.rows = recipe.rows.mapValues { _ in 0 }
         recipe.defaultRows = 0
         return recipe

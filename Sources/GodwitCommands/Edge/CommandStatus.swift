@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 package import LocalRun
 import MigrationEngine
+import RunLedger
 
 /// How a process ends (design §2); the numbers above 63 are those of `sysexits.h`.
 package enum CommandStatus: Int32, Sendable, CaseIterable {
@@ -27,18 +28,32 @@ extension CommandStatus {
         case .model, .inference, .plan: self = .badData
         case .engine(let error): self.init(error)
         case .file(let error): self.init(error)
-        case .outputExists: self = .usage
+        case .ledger(let error): self.init(error)
+        case .outputExists, .otherRun, .nothingToDo, .alreadyThere: self = .usage
+        case .stopped: self = .canBeRepeated
         // The plan promised another result: what the store holds cannot excuse that.
         case .validationFailed: self = .bug
+        }
+    }
+
+    init(_ error: LedgerError) {
+        switch error.cause {
+        case .locked: self = .canBeRepeated
+        case .networkFileSystem, .laterVersion, .earlierVersion, .missing: self = .usage
+        case .damaged, .noSpace, .inputOutput, .refusing: self = .inputOutput
+        case .notWritable, .unknownRun, .unknownStore, .unknownAttempt, .duplicate,
+            .illegalTransition, .alreadyAccepted, .staleEpoch, .attemptEnded, .progressDepends,
+            .refusedValue:
+            self = .bug
         }
     }
 
     init(_ error: StoreError) {
         switch error {
         case .notAStore, .unsupported, .layoutUnknown, .layoutDiffers, .modelMissing,
-            .externalDataMissing:
+            .modelDiffers, .externalDataMissing:
             self = .badData
-        case .inputOutput: self = .inputOutput
+        case .inputOutput, .outOfSpace: self = .inputOutput
         }
     }
 
@@ -48,9 +63,10 @@ extension CommandStatus {
         case .file(let error): self.init(error)
         // A plan on disk that is not the one that was written there.
         case .wrongPlan: self = .inputOutput
-        case .sourceChanged: self = .canBeRepeated
+        case .sourceChanged, .storeBusy: self = .canBeRepeated
         case .dataRefused: self = .badData
-        case .internalError: self = .bug
+        case .severalHardLinks, .swapRefused, .storeChangedSinceSwap: self = .usage
+        case .internalError, .swapOutcomeUnknown: self = .bug
         }
     }
 

@@ -10,6 +10,9 @@ enum Console {
     /// Writes a text and a line break to standard output.
     static func print(_ text: String) { write(visible(text) + "\n", to: STDOUT_FILENO) }
 
+    /// Writes a text that holds nothing but what this program made of names: JSON.
+    static func printRaw(_ text: String) { write(text, to: STDOUT_FILENO) }
+
     /// Writes a value as JSON with sorted keys to standard output.
     ///
     /// - Throws: `CommandFailure` for a value that JSON cannot hold.
@@ -23,6 +26,15 @@ enum Console {
     /// Replaces the last line of the terminal at standard error; an empty text clears it.
     static func status(_ text: String) {
         write("\r\u{1B}[K" + visible(text), to: STDERR_FILENO)
+    }
+
+    /// Writes a text and a line break to standard error where that cannot block.
+    static func lastWord(_ text: String) {
+        var writable = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+        // A pipe with any room takes this much at once.
+        let line = Array((visible(text) + "\n").utf8.prefix(4096))
+        guard poll(&writable, 1, 0) == 1, writable.revents & Int16(POLLOUT) != 0 else { return }
+        _ = line.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
     /// Whether standard error is a terminal.
@@ -63,6 +75,7 @@ enum Console {
     }
 
     private static func write(_ text: String, to descriptor: Int32) {
+        Interruption.shared.gate()
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }

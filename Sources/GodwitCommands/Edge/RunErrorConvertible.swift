@@ -4,6 +4,7 @@ import LocalRun
 import ManagedObjectModel
 import MappingModel
 import MigrationEngine
+import RunLedger
 
 /// An error of a layer below that has its place among the errors of a run.
 protocol RunErrorConvertible: Error {
@@ -32,6 +33,10 @@ extension PlanError: RunErrorConvertible {
 
 extension EngineError: RunErrorConvertible {
     var runError: RunError { .engine(self) }
+}
+
+extension LedgerError: RunErrorConvertible {
+    var runError: RunError { .ledger(self) }
 }
 
 extension DurableFileError: RunErrorConvertible {

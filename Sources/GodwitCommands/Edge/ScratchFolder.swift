@@ -4,7 +4,8 @@ import Foundation
 
 /// Folders for snapshots that live as long as one command.
 enum ScratchFolder {
-    /// Runs a body with a fresh folder that only this user can read, and removes it afterwards.
+    /// Runs a body with a fresh folder that only this user can read, and removes it afterwards,
+    /// also where a signal ends the process.
     ///
     /// - Parameters:
     ///   - parent: where the user wants it; the system's temporary folder without it.
@@ -19,16 +20,16 @@ enum ScratchFolder {
             let base = FilePath(parent ?? FileManager.default.temporaryDirectory.path)
             try files.makeFolders(base)
             let folder = base.appending("godwit-\(UUID().uuidString)")
-            try files.makeFolder(folder)
+            try Interruption.shared.make(folder)
             TemporaryFiles.use(folder)
             let result: Result
             do {
                 result = try body(folder)
             } catch {
-                discard(folder)
+                do { try Interruption.shared.remove(folder) } catch { Console.log("\(error)") }
                 throw error
             }
-            try files.removeTree(folder)
+            try Interruption.shared.remove(folder)
             return result
         }
     }

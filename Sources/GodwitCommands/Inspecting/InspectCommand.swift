@@ -27,7 +27,7 @@ struct InspectCommand: ParsableCommand {
     func run() throws {
         let path = try StorePath.check(store)
         let inspection = try ScratchFolder.with { scratch in
-            let given = try from?.load(scratch: scratch)
+            let given = try from?.load(option: "--from", scratch: scratch)
             let source = try StoreOpener().open(
                 path, scratch: scratch, given: given?.model, checksPages: !noCheck)
             return try StoreInspector.inspect(source, isChecked: !noCheck)

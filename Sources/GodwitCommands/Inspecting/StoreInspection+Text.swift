@@ -102,7 +102,8 @@ extension StoreInspection {
             "outside the model",
             extras.map { extra in
                 let place = extra.table == extra.name ? "" : " on \(extra.table)"
-                return "\(extra.kind.rawValue) \(extra.name)\(place)"
+                let remark = extra.remark.map { ": \($0)" } ?? ""
+                return "\(extra.kind.rawValue) \(extra.name)\(place)\(remark)"
             })
     }
 

@@ -108,5 +108,7 @@ struct StoreInspection: Hashable, Sendable, Codable {
         var kind: SchemaObject.Kind
         var name: String
         var table: String
+        /// What is lost with it, in words; nil where nothing is.
+        var remark: String?
     }
 }

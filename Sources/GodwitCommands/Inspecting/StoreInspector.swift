@@ -36,7 +36,8 @@ struct StoreInspector {
             entities: entities(rows), tables: try tables(rows), joinTables: try joinTables(),
             history: try history(), externalData: try externalData(),
             extras: store.extras.map {
-                StoreInspection.ExtraFacts(kind: $0.kind, name: $0.name, table: $0.table)
+                StoreInspection.ExtraFacts(
+                    kind: $0.kind, name: $0.name, table: $0.table, remark: $0.lostContent)
             },
             unsupported: store.layout.unsupported, oddities: oddities)
     }

@@ -2,90 +2,82 @@ import ArgumentParser
 import CoreDataStore
 import DurableFiles
 import LocalRun
+import MigrationEngine
+import RunLedger
 
 /// `godwit migrate`.
 struct MigrateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate",
-        abstract: "Migrates stores and writes the results into another folder.",
+        abstract: "Migrates stores, in place or into another folder.",
         discussion: """
-            The originals are never changed. A result appears under the store's file name once \
-            it has been validated, and not before.
+            Without --output each store is swapped for its result once that has been validated, \
+            and the original is kept beside it until it is pruned; rollback puts it back. With \
+            --output the originals are never touched. The same command again goes on with a run \
+            that was stopped, whatever stopped it.
             """)
 
     @OptionGroup
     var arguments: MigrationArguments
 
-    @Option(help: "The folder of the results; it is made where it is missing.")
+    @Option(
+        help: """
+            The folder of the results, made where it is missing; without it stores are swapped in \
+            place.
+            """)
     var output: String?
 
+    @Flag(help: "Stop before the swap; godwit swap goes on.")
+    var deferSwap = false
+
+    @Flag(help: "End with 74 where a disk is full, instead of waiting for room.")
+    var noWait = false
+
+    @Option(help: "End the run after this many failed stores; any number without it.")
+    var maxFailures: Int?
+
+    func validate() throws {
+        if let maxFailures, maxFailures < 1 {
+            throw ValidationError("--max-failures takes a number from 1 on")
+        }
+        if deferSwap, output != nil {
+            throw ValidationError("--defer-swap has no meaning with --output: nothing is swapped")
+        }
+    }
+
     func run() throws {
-        guard let output else {
-            throw CommandFailure.usage(
-                "the in-place swap is not in this version: give a folder for the results with "
-                    + "--output")
-        }
-        let folder = FilePath(output)
-        TemporaryFiles.use(arguments.state.map { FilePath($0) } ?? folder.appending(".godwit"))
-        var reports: [MigrationReport] = []
-        var outcomes = StoreOutcomes(count: arguments.stores.count)
-        try ScratchFolder.with { scratch in
-            let builder = try RequestBuilder(arguments, scratch: scratch)
-            try prepare(folder)
-            let state = arguments.state.map { FilePath($0) } ?? folder.appending(".godwit")
-            for store in builder.stores {
-                do throws(CommandFailure) {
-                    let request = builder.request(store: store, output: folder, state: state)
-                    reports.append(try migrate(request))
-                } catch {
-                    outcomes.fail(store, error)
-                }
-            }
-        }
-        if arguments.json {
-            try Console.printJSON(StoreList(stores: reports, failures: outcomes.failures))
-        }
-        try outcomes.finish()
-    }
-
-    private func prepare(_ folder: FilePath) throws(CommandFailure) {
-        try CommandFailure.translating { try DurableFileSystem().makeFolders(folder) }
-    }
-
-    private func migrate(_ request: MigrationRequest) throws(CommandFailure) -> MigrationReport {
-        try refuseItself(request)
-        let view = RunView(
-            store: request.store.lastComponent.description, isLive: Console.isTerminal)
+        if let output { try FolderOption.check("--output", output) }
+        if let state = arguments.state { try FolderOption.check("--state", state) }
+        let state = try arguments.stateFolder(output: output)
+        TemporaryFiles.use(state)
         let clock = MonotonicClock.start()
-        let migration = LocalMigration(request, clock: clock) { event in
-            view.show(event, at: clock())
+        let (fleet, request) = try ScratchFolder.with { scratch in
+            let fleet = try FleetArguments(arguments, output: output, state: state)
+            let builder = try RequestBuilder(arguments, scratch: scratch)
+            return (
+                fleet,
+                builder.request(
+                    fleet, output: output, state: state, defersSwap: deferSwap,
+                    waitsForRoom: !noWait, failureLimit: maxFailures)
+            )
         }
+        let view = FleetView(
+            stores: fleet.stores.count, isLive: Console.isTerminal, clock: clock)
+        let run = FleetRun(request, environment: CommandEnvironment.make(clock: clock)) {
+            view.show($0)
+        }
+        let ending: RunEnding
         do throws(RunError) {
-            let outcome = try migration.run()
-            view.end()
-            guard outcome.output != nil else { throw RunError.validationFailed(outcome.validation) }
-            let report = MigrationReport(outcome, store: request.store)
-            if !arguments.json { Console.print(report.text) }
-            return report
+            ending = try run.run(over: fleet.stores)
         } catch {
             view.end()
             throw CommandFailure(error)
         }
-    }
-
-    /// The advice for an existing result is to remove it: it must not be the original.
-    private func refuseItself(_ request: MigrationRequest) throws(CommandFailure) {
-        try CommandFailure.translating {
-            guard let there = try FileStatus.ifPresent(request.output) else { return }
-            let original = try FileStatus(of: request.store)
-            let isSame =
-                there.identity.device == original.identity.device
-                && there.identity.inode == original.identity.inode
-            if isSame {
-                throw CommandFailure.usage(
-                    "the result of \(request.store) would take the place of the original, and "
-                        + "the in-place swap is not in this version; give another --output")
-            }
-        }
+        view.end()
+        let report = try EndReport(
+            ending, request: request, destination: arguments.to.text, fleet: fleet,
+            seconds: clock())
+        try report.show(single: view.onlyResult, asJSON: arguments.json)
+        try report.finish(failures: view.failures)
     }
 }

@@ -7,8 +7,22 @@ import MigrationEngine
 
 /// The options that `plan` and `migrate` share.
 struct MigrationArguments: ParsableArguments {
-    @Argument(help: "Database files of stores.")
-    var stores: [String]
+    @Argument(
+        help: """
+            Database files of stores, folders that hold stores, and patterns (*, ?, [a-z], **).
+            """)
+    var stores: [String] = []
+
+    @Option(
+        name: .customLong("stores"),
+        help: "A file that names stores or folders, one a line; may be repeated.")
+    var lists: [String] = []
+
+    @Option(help: "Take only files of folders whose path fits this pattern; may be repeated.")
+    var include: [String] = []
+
+    @Option(help: "Leave out files of folders whose path fits this pattern; may be repeated.")
+    var exclude: [String] = []
 
     @Option(
         name: .customLong("to"),
@@ -33,8 +47,8 @@ struct MigrationArguments: ParsableArguments {
 
     @Option(
         help: """
-            Bytes that a chunk may hold, such as 65536; 64MiB without it. This and --partition \
-            mean --strategy partitioned.
+            Bytes that a chunk may hold, 4096 or more, such as 1MiB; 64MiB without it. This and \
+            --partition mean --strategy partitioned.
             """)
     var chunkBytes: ByteSize?
 
@@ -58,8 +72,8 @@ struct MigrationArguments: ParsableArguments {
 
     @Option(
         help: """
-            The folder of runs: lock files, and while a run lasts snapshot, plan and shards; \
-            .godwit in --output without it.
+            The folder of runs: ledger, reports, and while a run lasts plans and shards. \
+            Without it .godwit in --output, or beside the first PATH.
             """)
     var state: String?
 
@@ -69,6 +83,9 @@ struct MigrationArguments: ParsableArguments {
     /// The most jobs at a time.
     static let workerLimit = 256
 
+    /// The least bytes of a chunk: a page, below which cutting costs and bounds nothing.
+    static let leastChunkBytes: Int64 = 4096
+
     func validate() throws {
         if let workers, !(1...Self.workerLimit).contains(workers) {
             throw ValidationError("--workers takes 1 to \(Self.workerLimit)")
@@ -77,7 +94,29 @@ struct MigrationArguments: ParsableArguments {
         if let framework, !(637...1_000_000).contains(framework) {
             throw ValidationError("--framework takes a version from 637 on, such as 1522")
         }
-        guard !stores.isEmpty else { throw ValidationError("name at least one store") }
+        if let chunkBytes, chunkBytes.bytes < Self.leastChunkBytes {
+            throw ValidationError(
+                "--chunk-bytes takes \(Self.leastChunkBytes) bytes, a page, or more")
+        }
+        guard !stores.isEmpty || !lists.isEmpty else {
+            throw ValidationError("name at least one store, folder or list of stores")
+        }
+    }
+
+    /// The folder of runs.
+    ///
+    /// - Parameter output: the folder of the results, if any.
+    /// - Returns: what `--state` names, or the place that goes with the stores.
+    /// - Throws: `CommandFailure` where the first path cannot be read.
+    func stateFolder(output: String?) throws(CommandFailure) -> FilePath {
+        if let state { return FilePath(state) }
+        let name = FilePath(".godwit")
+        if let output { return FilePath(output).appending(name) }
+        let first = FilePath(stores.first ?? lists.first ?? ".")
+        return try CommandFailure.translating {
+            // The folder in which the first path stands, whatever the path is called there.
+            try FleetArguments.absolute(first).parent.appending(name)
+        }
     }
 
     /// Jobs at a time.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import DurableFiles
 import LocalRun
+import RunLedger
 
 /// `godwit plan`.
 struct PlanCommand: ParsableCommand {
@@ -18,13 +19,16 @@ struct PlanCommand: ParsableCommand {
 
     func run() throws {
         var reports: [PlanReport] = []
-        var outcomes = StoreOutcomes(count: arguments.stores.count)
+        if let state = arguments.state { try FolderOption.check("--state", state) }
+        let fleet = try FleetArguments(
+            arguments, output: nil, state: try arguments.stateFolder(output: nil))
+        var outcomes = StoreOutcomes(count: fleet.stores.count)
         try ScratchFolder.with(in: arguments.state) { scratch in
             let builder = try RequestBuilder(arguments, scratch: scratch)
-            for store in builder.stores {
-                let request = builder.request(
-                    store: store, output: scratch.appending("result"),
-                    state: scratch.appending("state"))
+            for store in fleet.stores.map(\.path) {
+                // A run's folder would bring back the scratch folder that a signal removed.
+                Interruption.shared.gate()
+                let request = builder.request(store: store, scratch: scratch)
                 let migration = LocalMigration(request, clock: MonotonicClock.start())
                 do throws(RunError) {
                     reports.append(PlanReport(try migration.plan()))

@@ -27,11 +27,25 @@ struct StoreOutcomes {
                 reason: failure.description))
     }
 
+    /// How many stores failed, by what is to be done about them.
+    var summary: String {
+        let isBug = failures.count { $0.status == CommandStatus.bug.rawValue }
+        let asIs = failures.count { $0.status == CommandStatus.canBeRepeated.rawValue }
+        let kinds = [
+            (asIs, "can be run again as \(asIs == 1 ? "it is" : "they are")"),
+            (failures.count - asIs - isBug, "must be mended first, as said above"),
+            (isBug, "met a bug of godwit"),
+        ]
+        let words = kinds.filter { $0.0 > 0 }.map { "\(grouped($0.0)) \($0.1)" }
+        return "\(grouped(failures.count)) of \(counted(count, "store")) failed: "
+            + words.joined(separator: ", ")
+    }
+
     /// - Throws: `ExitCode`: of a single store its own; of several, 75 where one failed.
     func finish() throws {
         guard let first = failures.first else { return }
         if count == 1 { throw ExitCode(first.status) }
-        Console.log("godwit: \(failures.count) of \(counted(count, "store")) failed")
+        Console.log("godwit: \(summary)")
         throw ExitCode(CommandStatus.canBeRepeated.rawValue)
     }
 }

@@ -11,7 +11,7 @@ struct VerifyCommand: ParsableCommand {
         abstract: "Compares a store with the result of its migration.",
         discussion: """
             Differences are listed by object URI, never by value, and end the command with 1. \
-            Neither store is changed.
+            Neither store is changed. Without --to the result's own model is what it should be of.
             """)
 
     @Argument(help: "The original store.")
@@ -35,25 +35,38 @@ struct VerifyCommand: ParsableCommand {
     func run() throws {
         let original = try StorePath.check(source)
         let result = try StorePath.check(destination)
+        var versions: VerifiedVersions?
         let report = try ScratchFolder.with { scratch in
+            let given = try from?.load(option: "--from", scratch: scratch)
             let verification = LocalVerification(
                 source: original, destination: result, choice: try choice(scratch),
-                sourceModel: try from?.load(scratch: scratch).model, dangling: dangling)
-            return try verification.run(scratch: scratch)
+                sourceModel: given?.model, dangling: dangling)
+            return try verification.run(scratch: scratch) { source, destination in
+                let found = VerifiedVersions(
+                    source: source, destination: destination, isDestinationNamed: to != nil)
+                if let warning = found.warning { Console.log("warning: \(warning)") }
+                versions = found
+            }
         }
-        if json {
-            try Console.printJSON(VerificationReport(report, source: original, result: result))
-        } else {
-            Console.print(report.lines.joined(separator: "\n"))
-        }
+        try show(
+            VerificationReport(report, source: original, result: result, versions: versions))
         if !report.isEqual { throw ExitCode(CommandStatus.differences.rawValue) }
+    }
+
+    private func show(_ report: VerificationReport) throws(CommandFailure) {
+        if json {
+            try Console.printJSON(report)
+        } else {
+            Console.print(report.text)
+        }
     }
 
     /// The destination that the user names; nil leaves it to the result's own model.
     private func choice(_ scratch: FilePath) throws(CommandFailure) -> DestinationChoice? {
         guard let to else { return nil }
         if case .itself = to.form { return .itself }
-        let loaded = try to.load(scratch: scratch)
+        let loaded = try to.load(option: "--to", scratch: scratch)
+        for warning in loaded.warnings { Console.log("warning: \(warning)") }
         return .model(try CommandFailure.translating { try loaded.destination() })
     }
 }
@@ -62,13 +75,30 @@ struct VerifyCommand: ParsableCommand {
 struct VerificationReport: Sendable, Codable {
     var source: String
     var destination: String
+    var sourceVersion: StoreVersion?
+    var destinationVersion: StoreVersion?
     var isEqual: Bool
     var validation: ValidationReport
 
-    init(_ report: ValidationReport, source: FilePath, result: FilePath) {
+    init(
+        _ report: ValidationReport, source: FilePath, result: FilePath,
+        versions: VerifiedVersions?
+    ) {
         self.source = source.description
         destination = result.description
+        sourceVersion = versions?.source
+        destinationVersion = versions?.destination
         isEqual = report.isEqual
         validation = report
+    }
+
+    /// The report for a terminal.
+    var text: String {
+        var lines: [String] = []
+        if let sourceVersion { lines.append("source       \(source): \(sourceVersion.text)") }
+        if let destinationVersion {
+            lines.append("destination  \(destination): \(destinationVersion.text)")
+        }
+        return (lines + validation.lines).joined(separator: "\n")
     }
 }

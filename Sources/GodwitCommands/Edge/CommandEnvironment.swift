@@ -1,0 +1,16 @@
+import DurableFiles
+import Foundation
+import LocalRun
+import Threads
+
+/// What commands hand to runs: the machine's own files, clocks and waiting.
+enum CommandEnvironment {
+    /// An environment with the run's clock.
+    static func make(clock: @escaping @Sendable () -> Double) -> RunEnvironment {
+        // Nothing is ever sent to it: receiving is waiting.
+        let silence = BoundedMailbox<Bool>(capacity: 1)
+        return RunEnvironment(
+            clock: clock, wallTime: { Int64(Date().timeIntervalSince1970 * 1000) },
+            wait: { _ = silence.receive(within: .seconds($0)) })
+    }
+}

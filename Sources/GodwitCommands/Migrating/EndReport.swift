@@ -1,0 +1,108 @@
+import ArgumentParser
+import DurableFiles
+import Foundation
+import LocalRun
+import RunLedger
+
+/// The report at the end of a run: shown, and kept in the run's folder as text, HTML and JSON.
+struct EndReport {
+    private let ending: RunEnding
+    private let state: FilePath
+    private let report: RunReport
+    private let stores: StoreReports
+
+    /// Reads the ledger.
+    ///
+    /// - Throws: `CommandFailure`.
+    init(
+        _ ending: RunEnding, request: RunRequest, destination: String, fleet: FleetArguments?,
+        seconds: Double
+    ) throws(CommandFailure) {
+        self.ending = ending
+        state = request.state
+        var facts = RunFacts(
+            run: ending.id, state: request.state, destination: destination,
+            slots: request.slots, seconds: seconds)
+        facts.output = request.output
+        facts.skipped =
+            fleet?.skipped.filter(\.needsAttention).map { file in
+                RunFacts.Skipped(path: file.path.description, reason: "\(file.reason)")
+            } ?? []
+        facts.warnings = fleet?.warnings.map(\.description) ?? []
+        let run = ending.id
+        let state = request.state
+        let stores = StoreReports { body in
+            let records = try RunRecords(state: state)
+            try records.forEachStore(of: run) { try body(StoreReport($0, $1)) }
+            try records.close()
+        }
+        self.stores = stores
+        report = try CommandFailure.translating { try RunReport(facts, stores: stores) }
+    }
+
+    /// Keeps the report and prints it.
+    ///
+    /// - Parameters:
+    ///   - single: the result of a run over one store, which is told at length.
+    ///   - asJSON: whether to print JSON.
+    /// - Throws: `CommandFailure`.
+    func show(single: StoreResult?, asJSON: Bool) throws(CommandFailure) {
+        let folder = state.appending("runs").appending(FilePath(ending.id))
+        try CommandFailure.translating {
+            try DurableFileSystem().makeFolders(folder)
+            try keep(folder.appending("report.txt")) { write in
+                try TextReport.write(report, stores: stores) { try write($0 + "\n") }
+            }
+            try keep(folder.appending("report.html")) { write in
+                try HTMLReport.write(report, stores: stores, to: write)
+            }
+            try keep(folder.appending("report.json")) { write in
+                try JSONReport.write(report, stores: stores, to: write)
+            }
+            if asJSON {
+                try JSONReport.write(report, stores: stores) { Console.printRaw($0) }
+            } else if let single {
+                Console.print(ResultText.text(of: single))
+            } else if ending.counts.values.reduce(0, +) > 1 {
+                try TextReport.write(report, stores: stores) { Console.print($0) }
+                Console.print("\nThe whole report: \(folder.appending("report.html"))")
+            }
+        }
+    }
+
+    private func keep(
+        _ path: FilePath, _ body: ((String) throws -> Void) throws -> Void
+    ) throws {
+        try DurableFileSystem().publish(to: path) { file in
+            // Collected, so that a line costs no system call.
+            var pending: [UInt8] = []
+            try body { text in
+                pending += text.utf8
+                guard pending.count >= 1 << 16 else { return }
+                try file.write(pending)
+                pending = []
+            }
+            try file.write(pending)
+        }
+    }
+
+    /// Ends the command as the run ended.
+    ///
+    /// - Throws: `ExitCode`.
+    func finish(failures: StoreOutcomes) throws {
+        if ending.isCutShort {
+            Console.log("godwit: the run was ended by --max-failures; the same command goes on")
+        }
+        let failed = ending.counts[.failed] ?? 0
+        if failed == 1, ending.counts.values.reduce(0, +) == 1,
+            let only = failures.failures.first
+        {
+            throw ExitCode(only.status)
+        }
+        try failures.finish()
+        let attention = report.facts.skipped.count
+        if failed > 0 || ending.isCutShort || attention > 0 {
+            throw ExitCode(CommandStatus.canBeRepeated.rawValue)
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import DurableFiles
+import LocalRun
+import RunLedger
+
+/// The stores that a command line names, as a run numbers them.
+struct FleetArguments {
+    let stores: [FoundStore]
+    /// What was named, absolute.
+    let inputs: [FilePath]
+    let skipped: [SkippedFile]
+    let warnings: [DiscoveryWarning]
+
+    /// Finds the stores; what is odd about them goes to standard error.
+    ///
+    /// - Parameters:
+    ///   - arguments: as parsed.
+    ///   - output: the folder of the results; nil for a swap in place.
+    ///   - state: the folder of the runs.
+    /// - Throws: `CommandFailure` with status 64 for what cannot be meant: a named store that is
+    ///   not there, results that would share a path, a result in the place of its original.
+    init(
+        _ arguments: MigrationArguments, output: String?, state: FilePath
+    ) throws(CommandFailure) {
+        var selection = StoreSelection(paths: arguments.stores.map { FilePath($0) })
+        selection.lists = arguments.lists.map { FilePath($0) }
+        selection.include = arguments.include.map { FilePath($0) }
+        selection.exclude = arguments.exclude.map { FilePath($0) }
+        selection.ignoredFolders = [state] + (output.map { [FilePath($0)] } ?? [])
+        let found = try CommandFailure.translating {
+            try StoreDiscovery.discover(selection)
+        }
+        skipped = found.skipped
+        warnings = found.warnings
+        try FleetArguments.refuse(found, arguments, isInPlace: output == nil)
+        for file in found.skipped where file.needsAttention {
+            Console.log("warning: \(file) is left out")
+        }
+        for warning in found.warnings { Console.log("warning: \(warning)") }
+        inputs = try CommandFailure.translating {
+            try (selection.paths + selection.lists).map(FleetArguments.absolute)
+        }
+        stores = try CommandFailure.translating {
+            let folder = try output.map { try FleetArguments.absolute(FilePath($0)) }
+            return try found.stores.enumerated().map { place, store in
+                let result = folder?.appending(store.relative)
+                try FleetArguments.refuseItself(store, result)
+                return FoundStore(
+                    number: place + 1,
+                    path: try FleetArguments.absolute(store.root).appending(store.relative),
+                    output: result, bytes: store.bytes)
+            }
+        }
+    }
+
+    /// The path from the root, with the links in its folder resolved as far as it exists.
+    static func absolute(_ path: FilePath) throws(DurableFileError) -> FilePath {
+        let files = DurableFileSystem()
+        var existing = path.bytes.isEmpty ? FilePath(".") : path
+        var missing: [FilePath] = []
+        while try FileStatus.ifPresent(existing) == nil {
+            missing.append(existing.lastComponent)
+            let parent = existing.folderAsGiven
+            guard parent != existing else { break }
+            existing = parent.bytes.isEmpty ? FilePath(".") : parent
+        }
+        return missing.reversed().reduce(try files.resolve(existing)) { $0.appending($1) }
+    }
+
+    private static func refuse(
+        _ found: Discovery, _ arguments: MigrationArguments, isInPlace: Bool
+    ) throws(CommandFailure) {
+        if let named = found.skipped.first(where: \.isNamed) {
+            switch named.reason {
+            case .missing, .noMatch:
+                throw .usage(
+                    "\(named.path) does not exist; name database files or folders that hold them")
+            default: throw CommandFailure(.badData, "\(named)")
+            }
+        }
+        guard !found.stores.isEmpty else {
+            let searched = (arguments.stores + arguments.lists).joined(separator: ", ")
+            throw .usage(
+                "no store was found in \(searched): name database files, or folders that hold Core "
+                    + "Data stores")
+        }
+        guard !isInPlace else { return }
+        for warning in found.warnings {
+            switch warning.kind {
+            case .sameResult, .sameSupportFolder:
+                throw .usage(
+                    "\(warning); migrate them one after the other into different folders")
+            case .sameFile, .sameResultButForCase: continue
+            }
+        }
+    }
+
+    /// The advice for an existing result is to remove it: it must not be the original.
+    private static func refuseItself(_ store: DiscoveredStore, _ result: FilePath?) throws {
+        guard let result, let there = try FileStatus.ifPresent(result) else { return }
+        guard there.identity.device == store.device, there.identity.inode == store.inode else {
+            return
+        }
+        throw CommandFailure.usage(
+            "the result of \(store.path) would take the place of the original; give another "
+                + "--output, or none for a swap in place")
+    }
+}

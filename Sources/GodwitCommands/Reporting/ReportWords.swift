@@ -1,0 +1,124 @@
+import DurableFiles
+import LocalRun
+import MigrationEngine
+
+/// Words and orders that the report has in text and in HTML.
+enum ReportWords {
+    /// Stages in the order of a run; those that nobody knows come last, by name.
+    static func ordered(_ seconds: [String: Double]) -> [(stage: String, seconds: Double)] {
+        let order = RunStep.allCases.map(\.rawValue) + ["swap"]
+        return seconds.sorted { left, right in
+            let places = (order.firstIndex(of: left.key), order.firstIndex(of: right.key))
+            return (places.0 ?? order.count, left.key) < (places.1 ?? order.count, right.key)
+        }.map { (stage: $0.key, seconds: $0.value) }
+    }
+
+    /// `1.2 GiB`, or `1.2 GiB → 1.1 GiB` where it changed.
+    static func bytes(_ change: StoreReport.Change) -> String {
+        let before = ByteSize(bytes: change.before).words
+        guard let after = change.after else { return before }
+        return "\(before) → \(ByteSize(bytes: after).words)"
+    }
+
+    /// `12 rows`, or `12 → 10 rows` where it changed.
+    static func rows(_ change: StoreReport.Change) -> String {
+        guard let after = change.after, after != change.before else {
+            return counted(change.before, "row")
+        }
+        return "\(grouped(change.before)) → \(counted(after, "row"))"
+    }
+
+    /// What was compared, in one line.
+    static func validation(_ sums: StoreReport.Sums) -> String {
+        let compared = [
+            counted(sums.values, "value"), counted(sums.links, "link"),
+            counted(sums.joinRows, "join row"),
+            counted(sums.indexEntries, "index entry", plural: "index entries"),
+        ].joined(separator: ", ")
+        let found =
+            sums.differences == 0
+            ? "no difference" : counted(sums.differences, "difference")
+        return "\(compared): \(found)"
+    }
+
+    /// The kinds of inherited faults in words, the most frequent first.
+    static func inherited(_ faults: [String: Int64]) -> [String] {
+        faults.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { kind, count in
+            "\(grouped(count)) × \(Fault.Kind(rawValue: kind)?.text ?? kind)"
+        }
+    }
+
+    /// What a store lost, in words.
+    static func dropped(_ dropped: StoreReport.Dropped) -> [String] {
+        var lines: [String] = []
+        if dropped.rows > 0 {
+            lines.append("\(counted(dropped.rows, "row")) of entities that are gone")
+        }
+        lines += dropped.tables.sorted { $0.key < $1.key }.map {
+            "table \($0.key): \(counted($0.value, "row"))"
+        }
+        if dropped.hasHistory { lines.append("persistent history") }
+        return lines + dropped.extras
+    }
+
+    /// What the stores lost together, in words; nil for nothing.
+    static func dropped(_ summary: RunSummary) -> String? {
+        var parts: [String] = []
+        if summary.droppedRows > 0 {
+            parts.append("\(counted(summary.droppedRows, "row")) of entities that are gone")
+        }
+        if summary.droppedHistories > 0 {
+            parts.append(
+                "persistent history of \(counted(summary.droppedHistories, "store"))")
+        }
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+
+    /// `8.2 stores/s, 3.1 MiB/s`; nil where there is no rate.
+    static func rates(_ report: RunReport) -> String? {
+        guard let rate = report.storesPerSecond else { return nil }
+        let bytes = Double(report.summary.bytes.before) / report.facts.seconds
+        let bounded = Int64(min(max(bytes, 0), 1e18))
+        let volume = "\(ByteSize(bytes: bounded).words)/s"
+        // Of few large stores the number a second says nothing.
+        return rate < 0.1 ? volume : "\(tenths(rate)) stores/s, \(volume)"
+    }
+
+    /// A number with one digit after the point.
+    static func tenths(_ number: Double) -> String {
+        let bounded = number.isFinite ? min(max(number, 0), 1e15) : 0
+        let scaled = Int64((bounded * 10).rounded())
+        return "\(grouped(scaled / 10)).\(scaled % 10)"
+    }
+
+    /// The figures of the whole run: a label and what it says.
+    static func totals(_ report: RunReport) -> [(label: String, text: String)] {
+        let (facts, summary) = (report.facts, report.summary)
+        var totals: [(String, String)] = [("model", facts.destination)]
+        totals.append(("result", facts.output?.description ?? "in place"))
+        let slots = counted(facts.slots, "slot")
+        totals.append(("time", "\(Seconds.words(facts.seconds)) with \(slots)"))
+        if let rates = rates(report) { totals.append(("speed", rates)) }
+        if summary.migrated > 0 {
+            totals.append(("rows", rows(summary.rows)))
+            totals.append(("size", bytes(summary.bytes)))
+            totals.append(("compared", validation(summary.validation)))
+        }
+        if let dropped = dropped(summary) { totals.append(("dropped", dropped)) }
+        if summary.storesWithInherited > 0 {
+            let faults = inherited(summary.inherited).joined(separator: "; ")
+            totals.append(
+                ("inherited", "in \(counted(summary.storesWithInherited, "store")): \(faults)"))
+        }
+        if summary.repeated > 0 {
+            totals.append(
+                ("repeated", "\(counted(summary.repeated, "store")) begun more than once"))
+        }
+        if summary.backups > 0 {
+            let size = ByteSize(bytes: summary.backupBytes).words
+            totals.append(
+                ("originals", "\(counted(summary.backups, "store")) kept, \(size)"))
+        }
+        return totals
+    }
+}

@@ -1,0 +1,113 @@
+package import DurableFiles
+
+/// What a run tells of itself, beside its stores.
+package struct RunFacts: Hashable, Sendable, Codable {
+    /// Something that was named or looked like a store and was not taken.
+    package struct Skipped: Hashable, Sendable, Codable {
+        package var path: String
+        package var reason: String
+
+        package init(path: String, reason: String) {
+            self.path = path
+            self.reason = reason
+        }
+    }
+
+    /// The run's id.
+    package var run: String
+    /// When it began, as people write it; nil where nobody knows.
+    package var begun: String?
+    /// Where its ledger lies.
+    package var state: FilePath
+    /// Where the results lie; nil for stores that are swapped in place.
+    package var output: FilePath?
+    /// What `--to` named.
+    package var destination: String
+    package var slots: Int
+    /// From the beginning to the end, pauses included.
+    package var seconds: Double
+    package var skipped: [Skipped] = []
+    /// What is odd about the fleet as a whole.
+    package var warnings: [String] = []
+
+    package init(
+        run: String, state: FilePath, destination: String, slots: Int, seconds: Double
+    ) {
+        self.run = run
+        self.state = state
+        self.destination = destination
+        self.slots = slots
+        self.seconds = seconds
+    }
+}
+
+/// The report of a run: what it tells of itself, and what its stores add up to.
+///
+/// The stores themselves are read twice, once to add them up and once to list them, and never
+/// held together.
+package struct RunReport: Hashable, Sendable {
+    package let facts: RunFacts
+    package let summary: RunSummary
+
+    /// Adds the stores up.
+    ///
+    /// - Throws: what reading the stores throws.
+    package init(_ facts: RunFacts, stores: StoreReports) throws {
+        var summary = RunSummary()
+        try stores.forEach { summary.add($0) }
+        self.facts = facts
+        self.summary = summary
+    }
+
+    /// Up to this many stores are all listed; of more, those that failed and the slowest.
+    package static let listLimit = 2000
+
+    /// Whether every store is listed.
+    package var listsAllStores: Bool { summary.stores <= RunReport.listLimit }
+
+    /// Stores that were migrated, per second of the run; nil where that says nothing.
+    package var storesPerSecond: Double? {
+        facts.seconds > 0 && summary.migrated > 0
+            ? Double(summary.migrated) / facts.seconds : nil
+    }
+
+    /// The report in one sentence.
+    package var headline: String {
+        let all = counted(summary.stores, "store")
+        if summary.stores == 0 { return "No stores were found" }
+        // Pruning takes nothing from the result.
+        let whole: Set<StoreOutcome> = [.done, .pruned]
+        let done = whole.reduce(0) { $0 + (summary.outcomes[$1] ?? 0) }
+        if done == summary.stores { return done == 1 ? "\(all) migrated" : "All \(all) migrated" }
+        let parts = StoreOutcome.allCases.compactMap { outcome -> String? in
+            guard !whole.contains(outcome), let count = summary.outcomes[outcome] else {
+                return nil
+            }
+            return "\(grouped(count)) \(outcome.words)"
+        }
+        return (["\(grouped(done)) of \(all) migrated"] + parts).joined(separator: ", ")
+    }
+}
+
+/// The reports on the stores of a run, which can be read again and again.
+package struct StoreReports {
+    private let visit: ((StoreReport) throws -> Void) throws -> Void
+
+    /// - Parameter visit: hands every report to its argument, in the order of the run, and
+    ///   throws what that throws.
+    package init(visit: @escaping ((StoreReport) throws -> Void) throws -> Void) {
+        self.visit = visit
+    }
+
+    /// Reports that are at hand, or are made one by one.
+    package init(_ reports: some Sequence<StoreReport>) {
+        visit = { body in for report in reports { try body(report) } }
+    }
+
+    /// Reads the reports, one at a time.
+    ///
+    /// - Throws: what reading them or the body throws.
+    package func forEach(_ body: (StoreReport) throws -> Void) throws {
+        try withoutActuallyEscaping(body) { try visit($0) }
+    }
+}

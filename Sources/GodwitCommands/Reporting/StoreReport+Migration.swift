@@ -1,0 +1,86 @@
+import CoreDataStore
+import DurableFiles
+package import LocalRun
+import MigrationEngine
+package import RunLedger
+
+extension StoreReport {
+    /// The report on a store as the ledger knows it.
+    ///
+    /// - Parameters:
+    ///   - store: of the run.
+    ///   - record: what was kept of its end; nil for a store that has not come to it.
+    package init(_ store: StoreSummary, _ record: StoreRecord?) {
+        self.init(
+            store: store.found.path.description, outcome: StoreOutcome(store.state),
+            bytes: Change(before: store.found.bytes))
+        switch record {
+        case .result(let result): take(result, isThere: store.state == .done)
+        case .failure(let cause):
+            guard store.state == .failed else { return }
+            failure = Failure(
+                cause: cause, status: CommandStatus(cause).rawValue,
+                reason: store.reason?.text ?? cause.title)
+        case .unchanged: notes = ["it was of the destination's version already"]
+        case nil: break
+        }
+    }
+
+    private mutating func take(_ found: StoreResult, isThere: Bool) {
+        let validation = found.validation
+        source = ModelVersion(identifiers: found.from.identifiers, digest: found.from.digest)
+        destination = ModelVersion(identifiers: found.to.identifiers, digest: found.to.digest)
+        steps = [source, destination].compactMap { $0?.label }
+        strategy = found.strategy
+        rows = Change(before: validation.sourceRows, after: validation.rows)
+        bytes = Change(before: found.sourceBytes, after: found.outputBytes)
+        result = isThere ? found.output.description : nil
+        seconds = Dictionary(
+            uniqueKeysWithValues: found.seconds.map { ($0.key.rawValue, $0.value) })
+        chunks = found.strategy == .whole ? 0 : found.chunks + found.linkChunks
+        inherited = validation.inherited
+        dropped.rows = max(0, validation.sourceRows - validation.rows)
+        for table in found.tables where table.action == .dropped {
+            dropped.tables[table.table] = table.rows
+        }
+        dropped.extras = found.extras.filter { !$0.isKept }.map {
+            "\($0.object.kind.rawValue) \($0.object.name): \($0.reason)"
+        }
+        dropped.hasHistory = found.dropsHistory
+        notes = found.notes + validation.notes + found.leftovers
+        oddities = found.oddities
+        self.validation = Sums(validation)
+        if isThere, let kept = found.backup {
+            backup = Backup(path: kept.description, bytes: found.sourceBytes)
+        }
+    }
+}
+
+extension StoreOutcome {
+    /// The outcome of a store in a state of the ledger.
+    init(_ state: StoreState) {
+        switch state {
+        case .waiting, .running, .cancelled: self = .notStarted
+        case .validated: self = .deferred
+        case .done: self = .done
+        case .failed: self = .failed
+        case .rolledBack: self = .rolledBack
+        case .pruned: self = .pruned
+        }
+    }
+}
+
+extension CommandStatus {
+    /// The status of a store that failed for this cause.
+    init(_ cause: FailureCause) {
+        switch cause {
+        case .damaged, .unsupported, .modelMissing, .externalDataMissing, .noMapping,
+            .dataRefused:
+            self = .badData
+        case .sourceChanged, .locked, .stopped: self = .canBeRepeated
+        case .outputExists, .swapRefused: self = .usage
+        case .missing, .noSpace, .inputOutput: self = .inputOutput
+        case .validationFailed, .bug: self = .bug
+        }
+    }
+}

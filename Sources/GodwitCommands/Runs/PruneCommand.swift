@@ -1,0 +1,84 @@
+import ArgumentParser
+import DurableFiles
+import Foundation
+import LocalRun
+import RunLedger
+
+/// `godwit prune`.
+struct PruneCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "prune",
+        abstract: "Removes the kept originals and leftovers of a run for good.",
+        discussion: """
+            Shows what would be freed; --yes removes it. Stores that are pruned cannot be rolled \
+            back any more.
+            """)
+
+    @OptionGroup
+    var arguments: RunArguments
+
+    @Option(help: "All ended runs that ended longer ago than this, such as 30d, 12h or 45m.")
+    var olderThan: Age?
+
+    @Flag(help: "Remove what is shown.")
+    var yes = false
+
+    func run() throws {
+        let selection = try arguments.selection()
+        let environment = CommandEnvironment.make(clock: MonotonicClock.start())
+        var refused = 0
+        for run in try runs(selection, now: environment.wallTime()) {
+            var chosen = selection
+            chosen.run = run
+            let estimate = try CommandFailure.translating {
+                try PruneRun(chosen, environment: environment).run(removes: yes)
+            }
+            refused += estimate.refused.count
+            show(estimate)
+        }
+        if !yes { Console.print("Nothing was removed; --yes removes it.") }
+        if refused > 0 { throw ExitCode(CommandStatus.canBeRepeated.rawValue) }
+    }
+
+    /// The runs that are meant; nil stands for the newest.
+    private func runs(
+        _ selection: RunSelection, now: Int64
+    ) throws(CommandFailure) -> [String?] {
+        guard let olderThan else { return [selection.run] }
+        return try CommandFailure.translating {
+            let records = try RunRecords(state: selection.state)
+            let all = try records.runs()
+            try records.close()
+            return all.filter {
+                !$0.state.isUnfinished && now - $0.changedAt > olderThan.milliseconds
+            }.map(\.id)
+        }
+    }
+
+    private func show(_ estimate: PruneEstimate) {
+        let verb = yes ? "freed" : "would free"
+        Console.print(
+            "run \(estimate.run): \(verb) \(ByteSize(bytes: estimate.bytes).words), "
+                + "\(counted(estimate.backups, "kept original"))")
+        for path in estimate.leftovers { Console.print("  \(path)") }
+        for change in estimate.refused {
+            Console.log(
+                "godwit: \(change.path): \(change.text): "
+                    + (change.failure.map { "\($0)" } ?? ""))
+        }
+    }
+}
+
+/// A time that has passed, as people write it: `30d`, `12h`, `45m`.
+struct Age: Hashable, Sendable, ExpressibleByArgument {
+    let milliseconds: Int64
+
+    /// Reads an age; nil for what is none.
+    init?(argument: String) {
+        let units: [Character: Int64] = ["d": 86_400_000, "h": 3_600_000, "m": 60_000]
+        guard let last = argument.last, let unit = units[last],
+            let number = Int64(argument.dropLast()), (0...100_000).contains(number)
+        else { return nil }
+        milliseconds = number * unit
+    }
+}

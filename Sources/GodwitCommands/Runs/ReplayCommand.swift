@@ -1,0 +1,74 @@
+import ArgumentParser
+import DurableFiles
+import Foundation
+import LocalRun
+import RunLedger
+import MigrationEngine
+
+/// `godwit replay`.
+struct ReplayCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Runs again what failed in a run, and nothing else.",
+        discussion: """
+            Once the causes are mended. Chunks of a large store that had been copied are not \
+            copied again.
+            """)
+
+    @OptionGroup
+    var arguments: RunArguments
+
+    @Option(help: "Jobs at a time; as many as there are processors without it.")
+    var workers: Int?
+
+    @Flag(help: "End with 74 where a disk is full, instead of waiting for room.")
+    var noWait = false
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func validate() throws {
+        let limit = MigrationArguments.workerLimit
+        if let workers, !(1...limit).contains(workers) {
+            throw ValidationError("--workers takes 1 to \(limit)")
+        }
+    }
+
+    func run() throws {
+        let selection = try arguments.selection()
+        let clock = MonotonicClock.start()
+        let slots = workers ?? max(1, ProcessInfo.processInfo.activeProcessorCount)
+        let failed = try CommandFailure.translating { try failedStores(selection) }
+        let view = FleetView(stores: failed, isLive: Console.isTerminal, clock: clock)
+        let ending: RunEnding
+        let replayed: Int
+        do throws(RunError) {
+            (ending, replayed) = try FleetRun.replay(
+                selection, slots: slots, waitsForRoom: !noWait,
+                environment: CommandEnvironment.make(clock: clock)
+            ) { view.show($0) }
+        } catch {
+            view.end()
+            throw CommandFailure(error)
+        }
+        view.end()
+        if !json {
+            Console.print("\(counted(replayed, "store")) of run \(ending.id) replayed")
+        }
+        let request = RunRequest(
+            destination: .itself, output: nil, state: selection.state, inputs: [], slots: slots)
+        let report = try EndReport(
+            ending, request: request, destination: "", fleet: nil, seconds: clock())
+        try report.show(single: nil, asJSON: json)
+        try report.finish(failures: view.failures)
+    }
+
+    /// How many stores will be run again, for the view.
+    private func failedStores(_ selection: RunSelection) throws -> Int {
+        guard selection.store == nil else { return 1 }
+        let records = try RunRecords(state: selection.state)
+        let count = try records.counts(of: records.run(selection.run).id)[.failed] ?? 0
+        try records.close()
+        return count
+    }
+}

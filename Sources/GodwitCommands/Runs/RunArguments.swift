@@ -1,0 +1,67 @@
+import ArgumentParser
+import DurableFiles
+import Foundation
+import LocalRun
+
+/// What commands that work on earlier runs are pointed at.
+struct RunArguments: ParsableArguments {
+    @Argument(
+        help: """
+            A run, such as r3, or a store of a run; the newest run of --state without it.
+            """)
+    var target: String?
+
+    @Option(
+        help: """
+            The folder of runs; without it .godwit beside the store, or in the current folder.
+            """)
+    var state: String?
+
+    /// The run or store that was named.
+    ///
+    /// - Throws: `CommandFailure` with status 64 where there is no such folder of runs.
+    func selection() throws(CommandFailure) -> RunSelection {
+        let path = target.map { FilePath($0) }
+        let store = try CommandFailure.translating { () -> FilePath? in
+            guard let path, try FileStatus.ifPresent(path) != nil else { return nil }
+            return try FleetArguments.absolute(path.folderAsGiven).appending(path.lastComponent)
+        }
+        let folder =
+            state.map { FilePath($0) }
+            ?? (store?.parent ?? FilePath(".")).appending(".godwit")
+        let isThere = try CommandFailure.translating { try FileStatus.ifPresent(folder) != nil }
+        guard isThere else {
+            throw .usage(
+                "there is no folder of runs at \(folder): name the one that migrate used with "
+                    + "--state")
+        }
+        return RunSelection(state: folder, run: store == nil ? target : nil, store: store)
+    }
+}
+
+/// Prints what a command did with each store, and ends as its failures demand.
+final class ChangeList {
+    private var done = 0
+    private var failures = 0
+    private var first: CommandStatus?
+
+    func add(_ change: StoreChange) {
+        if let failure = change.failure {
+            failures += 1
+            let failure = CommandFailure(failure)
+            first = first ?? failure.status
+            Console.log("godwit: \(change.path): \(change.text): \(failure)")
+        } else {
+            done += 1
+            Console.print("\(change.path): \(change.text)")
+        }
+    }
+
+    /// - Throws: `ExitCode`: of a single store its own; of several, 75 where one failed.
+    func finish() throws {
+        guard let first else { return }
+        if done + failures == 1 { throw ExitCode(first.rawValue) }
+        Console.log("godwit: \(failures) of \(counted(done + failures, "store")) failed")
+        throw ExitCode(CommandStatus.canBeRepeated.rawValue)
+    }
+}

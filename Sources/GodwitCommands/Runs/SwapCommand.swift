@@ -1,0 +1,76 @@
+import ArgumentParser
+import LocalRun
+
+/// `godwit swap`.
+struct SwapCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "swap",
+        abstract: "Swaps in the results that migrate --defer-swap left waiting.",
+        discussion: """
+            A store that changed since it was migrated is refused and keeps its waiting result.
+            """)
+
+    @OptionGroup
+    var arguments: RunArguments
+
+    func run() throws {
+        let selection = try arguments.selection()
+        let list = ChangeList()
+        try CommandFailure.translating {
+            try DeferredSwap(
+                selection, environment: CommandEnvironment.make(clock: MonotonicClock.start())
+            ).run(list.add)
+        }
+        try list.finish()
+    }
+}
+
+/// `godwit rollback`.
+struct RollbackCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rollback",
+        abstract: "Puts the originals of a run back.",
+        discussion: """
+            Byte for byte, with -wal and external data. A store that was written since its swap \
+            is refused, unless --discard-changes says that what was written may be lost.
+            """)
+
+    @OptionGroup
+    var arguments: RunArguments
+
+    @Flag(help: "Lose what was written to stores since their swap.")
+    var discardChanges = false
+
+    func run() throws {
+        let selection = try arguments.selection()
+        let list = ChangeList()
+        try CommandFailure.translating {
+            try RollbackRun(
+                selection, discardsChanges: discardChanges,
+                environment: CommandEnvironment.make(clock: MonotonicClock.start())
+            ).run(list.add)
+        }
+        try list.finish()
+    }
+}
+
+/// `godwit cancel`.
+struct CancelCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cancel",
+        abstract: "Gives up a run that was stopped; what it had built is removed.",
+        discussion: "Stores that it had swapped stay so, and can be rolled back.")
+
+    @OptionGroup
+    var arguments: RunArguments
+
+    func run() throws {
+        let selection = try arguments.selection()
+        let (run, stores) = try CommandFailure.translating {
+            try CancelRun(
+                selection, environment: CommandEnvironment.make(clock: MonotonicClock.start())
+            ).run()
+        }
+        Console.print("run \(run) is cancelled; \(counted(stores, "store")) given up")
+    }
+}

@@ -1,0 +1,74 @@
+import ArgumentParser
+import CoreDataStore
+import DurableFiles
+import Foundation
+import Glibc
+import LocalRun
+import MigrationEngine
+import RunLedger
+import Synchronization
+
+/// Migrates a folder of stores in one run, in a process of its own.
+struct RunFleetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run-fleet", abstract: "Migrates a folder of stores once.",
+        shouldDisplay: false)
+
+    @Argument var stores: String
+    @Argument var template: String
+    @Argument var output: String
+    @Argument(help: "The state folder; what an earlier run left in it is removed.")
+    var state: String
+    @Option var slots = 2
+
+    /// What stores told of their ends.
+    private final class Ends: Sendable {
+        let seconds = Mutex<[RunStep: Double]>([:])
+        let failures = Mutex<[String]>([])
+    }
+
+    func run() throws {
+        let manager = FileManager.default
+        if manager.fileExists(atPath: state) { try manager.removeItem(atPath: state) }
+        let folder = FilePath(state)
+        try DurableFileSystem().makeFolders(folder)
+        TemporaryFiles.use(folder)
+        let opened = try StoreOpener().open(FilePath(template), scratch: folder)
+        let (stores, output) = (FilePath(stores), FilePath(output))
+        let found = try manager.contentsOfDirectory(atPath: stores.description)
+            .filter { $0.hasSuffix(".sqlite") }.sorted().enumerated().map { number, name in
+                FoundStore(
+                    number: number + 1, path: stores.appending(FilePath(name)),
+                    output: output.appending(FilePath(name)),
+                    bytes: try FileStatus(of: stores.appending(FilePath(name))).size)
+            }
+        let request = RunRequest(
+            destination: .model(try DestinationModel(template: opened)), output: output,
+            state: folder, inputs: [stores], slots: slots, waitsForRoom: false)
+        let ends = Ends()
+        _ = try FleetRun(request, environment: RunEnvironment(clock: Self.processorSeconds)) {
+            guard case .ended(_, let path, let end) = $0 else { return }
+            switch end {
+            case .unchanged: break
+            case .done(let result), .deferred(let result):
+                ends.seconds.withLock { $0.merge(result.seconds, uniquingKeysWith: +) }
+            case .failed(let error):
+                ends.failures.withLock { $0.append("\(path): \(error)") }
+            }
+        }.run(over: found)
+        if let failure = ends.failures.withLock({ $0.first }) { throw BenchError(failure) }
+        let count = Double(max(1, found.count))
+        let seconds = ends.seconds.withLock { $0 }
+        let steps = RunStep.allCases.compactMap { step in
+            seconds[step].map { "\(step.rawValue) \(Rounds.text($0 * 1_000 / count))" }
+        }
+        print("    processor ms a store: \(steps.joined(separator: ", "))")
+    }
+
+    /// What the calling thread has used: steps are told apart however busy the machine is.
+    private static func processorSeconds() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}
