@@ -40,7 +40,12 @@ struct StoreMover: Sendable {
                 let move = Move(try way(of: store), store.result)
                 records.append(try entry(store.found, move))
                 if defersSwap {
-                    records.append(changed(store.found, .validated))
+                    records += [
+                        .storeReport(
+                            run: run, store: store.found.number,
+                            try StoreRecord.result(store.result).text()),
+                        changed(store.found, .validated),
+                    ]
                 }
                 moves.append(
                     (
@@ -112,6 +117,16 @@ struct StoreMover: Sendable {
                 newFile: store.places.building, snapshot: store.snapshot)
             return .swap(try SwapPlan(try SwapFacts(reading: request, files: files)))
         }
+    }
+
+    /// What a move is called that will never be made, because the store changed meanwhile.
+    static let void = "void"
+
+    /// The record that a move which stands in the ledger will not be made.
+    func void(_ found: FoundStore) -> LedgerRecord {
+        .swapStep(
+            run: run, store: found.number,
+            SwapEntry(kind: .swap, index: 0, name: Self.void, isDone: true, detail: ""))
     }
 
     private func entry(

@@ -78,7 +78,8 @@ package struct FleetRun: Sendable {
         try StateFolder(selection.state, files: environment.files).withLedger("replaying") {
             ledger, state throws(RunError) in
             let selected = try SelectedRun(
-                selection, ledger: ledger, state: state, environment: environment)
+                selection, ledger: ledger, state: state, environment: environment,
+                wanted: [.failed])
             let count = try RunBook(ledger: ledger, environment: environment).reopen(
                 selected.run, select: selection.store)
             let request = try RecordedRequest(reading: selected.run.record.request).request(
