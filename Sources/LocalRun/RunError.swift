@@ -30,6 +30,8 @@ package enum RunError: Error, Sendable {
     case alreadyThere(FilePath)
     /// The run was stopped before the store came to its end.
     case stopped
+    /// A file system has less room than the run needs; nothing was begun.
+    case noRoom(SpaceShortage)
 }
 
 extension RunError: CustomStringConvertible {
@@ -55,6 +57,8 @@ extension RunError: CustomStringConvertible {
         case .alreadyThere(let path): "\(path) is of the destination's version already"
         case .stopped:
             "the run was stopped; the original is as it was. The same command goes on with it"
+        case .noRoom(let shortage):
+            "\(shortage). No store was begun. Free room there, or give another --output or --state"
         }
     }
 }
@@ -70,6 +74,7 @@ extension RunError {
         case .model, .inference, .plan, .outputExists, .otherRun, .nothingToDo,
             .alreadyThere:
             .dataRefused
+        case .noRoom: .noSpace
         case .validationFailed, .stopped: .internalError
         }
     }
