@@ -132,9 +132,14 @@ extension RunFeeder {
             try begin(stores)
             var moves: [StoreMover.Recorded] = []
             var built: [BuiltStore] = []
+            var left: [StoreSummary] = []
             for store in stores {
+                guard !isOver else {
+                    left.append(store)
+                    continue
+                }
                 do throws(RunError) {
-                    if let unfinished = try mover.unfinished(store.found) {
+                    if let unfinished = try mover.resumable(store.found) {
                         moves.append(unfinished)
                     } else {
                         built.append(try build(store.found, slots: 1))
@@ -144,9 +149,22 @@ extension RunFeeder {
                 }
             }
             try finish(built, moves)
+            try putBack(left)
         } catch {
             end(with: error)
         }
+    }
+
+    /// Lets stores that were begun wait again.
+    private func putBack(_ stores: [StoreSummary]) throws(RunError) {
+        let begun = stores.filter { $0.state == .waiting }
+        guard !begun.isEmpty else { return }
+        try context.record(
+            begun.map { store in
+                .storeChanged(
+                    run: context.id, store: store.number, .waiting, reason: nil,
+                    at: context.environment.wallTime())
+            })
     }
 
     private func migrateLarge(_ found: FoundStore) {
@@ -158,7 +176,7 @@ extension RunFeeder {
             guard let summary else { return }
             try begin([summary])
             do throws(RunError) {
-                if let unfinished = try mover.unfinished(found) {
+                if let unfinished = try mover.resumable(found) {
                     try finish([], [unfinished])
                 } else {
                     try finish([try build(found, slots: context.request.slots)], [])
@@ -283,9 +301,22 @@ extension RunFeeder {
         // Mending a store's data changes it, and nothing that was made of it counts any more.
         if error.isFailedSync {
             try StoreRun(found, context: context, slots: 1).forget("\(error)")
-        } else if error.code.decision != .retry {
-            discard(found)
+        } else {
+            let isKept = try canGoOn(found, after: error)
+            if !isKept { discard(found) }
         }
+    }
+
+    /// Whether a replay could go on with what was made of a store.
+    private func canGoOn(
+        _ found: FoundStore, after error: RunError
+    ) throws(RunError) -> Bool {
+        guard error.code.decision == .retry else { return false }
+        let summary = try context.read { ledger throws(LedgerError) in
+            try ledger.store(run: context.id, found.number)
+        }
+        if summary?.preparation != nil { return true }
+        return try mover.unfinished(found) != nil
     }
 
     /// Closes the account of a store that needs no migration.
