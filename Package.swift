@@ -140,8 +140,8 @@ let package = Package(
             "GodwitCommandsTests",
             [
                 "GodwitCommands", "godwit", "LocalRun", "MigrationEngine", "CoreDataStore",
-                "MappingModel", "ManagedObjectModel", "DurableFiles", "Threads", "TestSupport",
-                arguments, grdb,
+                "MappingModel", "ManagedObjectModel", "DurableFiles", "Threads", "StoreForge",
+                "TestSupport", arguments, grdb,
             ]),
         tests("TidyTests", []),
     ]

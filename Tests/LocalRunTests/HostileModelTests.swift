@@ -172,7 +172,7 @@ struct SeededBytes {
 
 extension PropertyList {
     /// The same list with every value that equals one replaced.
-    fileprivate func replacing(_ value: PropertyList, with other: PropertyList) -> PropertyList {
+    func replacing(_ value: PropertyList, with other: PropertyList) -> PropertyList {
         if self == value { return other }
         switch self {
         case .array(let values):

@@ -46,11 +46,17 @@ package struct PruneRun: Sendable {
                     "the run \(selected.run.id) is not finished: go on with it or cancel it first")
             }
             var estimate = PruneEstimate(run: selected.run.id)
+            if selection.store == nil { try measureFolder(selected, &estimate) }
             let ends: Set<StoreState> = [.done, .failed, .rolledBack, .cancelled]
             _ = try selected.forEach(in: ends) { store throws(RunError) in
                 try prune(store, selected, removes: removes, &estimate)
             }
-            if selection.store == nil { try removeFolder(selected, removes, &estimate) }
+            if removes, selection.store == nil {
+                try RunError.translating {
+                    guard try FileStatus.ifPresent(selected.folders.folder) != nil else { return }
+                    try files.removeTree(selected.folders.folder)
+                }
+            }
             return estimate
         }
     }
@@ -64,9 +70,10 @@ package struct PruneRun: Sendable {
                 try selected.lastEntry(.swap, of: store) != nil
             {
                 try pruneBackup(store, selected, removes: removes, &estimate)
-            } else if let places = try presentPlaces(of: store, selected) {
+            } else if let places = try selected.presentPlaces(of: store) {
                 try RunError.translating {
-                    estimate.bytes += try places.bytes()
+                    // The run's folder counts as a whole.
+                    estimate.bytes += try places.bytes(countsFolder: selection.store != nil)
                     if removes { try places.removeAll(files) }
                 }
             }
@@ -75,18 +82,6 @@ package struct PruneRun: Sendable {
             if case .ledger = error { throw error }
             estimate.refused.append(
                 StoreChange(path: store.found.path, failure: error, text: "not pruned"))
-        }
-    }
-
-    /// A store that is gone has nothing beside it that could be found.
-    private func presentPlaces(
-        of store: StoreSummary, _ selected: SelectedRun
-    ) throws(RunError) -> StorePlaces? {
-        do throws(RunError) {
-            return try selected.places(of: store)
-        } catch {
-            guard case .file(let cause) = error, cause.isMissing else { throw error }
-            return nil
         }
     }
 
@@ -129,8 +124,8 @@ package struct PruneRun: Sendable {
         return try ExternalNames.referenced(by: opened)
     }
 
-    private func removeFolder(
-        _ selected: SelectedRun, _ removes: Bool, _ estimate: inout PruneEstimate
+    private func measureFolder(
+        _ selected: SelectedRun, _ estimate: inout PruneEstimate
     ) throws(RunError) {
         let folder = selected.folders.folder
         try RunError.translating {
@@ -139,7 +134,6 @@ package struct PruneRun: Sendable {
             for found in try files.tree(at: folder) where found.status.isRegularFile {
                 estimate.bytes += found.status.size
             }
-            if removes { try files.removeTree(folder) }
         }
     }
 }
@@ -184,9 +178,9 @@ package struct CancelRun: Sendable {
                         "the swap of \(store.found.path) has begun: go on with the run by its own "
                             + "command, then roll it back")
                 }
-                let places = try selected.places(of: store)
+                let places = try selected.presentPlaces(of: store)
                 try selected.record([selected.changed(store, .cancelled)])
-                try RunError.translating { try places.removeAll(environment.files) }
+                try RunError.translating { try places?.removeAll(environment.files) }
             }
             try RunBook(ledger: ledger, environment: environment).change(
                 selected.run.id, .cancelled, "given up by hand")

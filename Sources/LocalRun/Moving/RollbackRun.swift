@@ -68,8 +68,7 @@ package struct RollbackRun: Sendable {
             try RunError.translating {
                 let lock = try StoreLock(swap.store.path, faults: files.faults)
                 defer { lock.release() }
-                let plan = try plan(store, swap, selected, lock)
-                try Rollback(files: files).run(plan, under: lock)
+                try rollBack(store, swap, selected, lock)
             }
             try selected.record([
                 try self.entry(store, selected, isDone: true, detail: ""),
@@ -82,13 +81,28 @@ package struct RollbackRun: Sendable {
         }
     }
 
-    /// The plan of a rollback that an earlier process began, or a new one, in the ledger.
+    /// Carries out the plan of a rollback that an earlier process began, or a new one.
+    private func rollBack(
+        _ store: StoreSummary, _ swap: SwapPlan, _ selected: SelectedRun, _ lock: StoreLock
+    ) throws {
+        if let begun = try selected.lastEntry(.rollback, of: store), !begun.isDone {
+            let plan = try JSONDecoder().decode(
+                RollbackPlan.self, from: Data(begun.detail.utf8))
+            do {
+                return try Rollback(files: files).run(plan, under: lock)
+            } catch let error as EngineError {
+                // The plan knows nothing of what was written since: that takes another one.
+                guard discardsChanges, case .storeChangedSinceSwap = error else { throw error }
+            }
+        }
+        let plan = try plan(store, swap, selected, lock)
+        try Rollback(files: files).run(plan, under: lock)
+    }
+
+    /// A new plan, in the ledger.
     private func plan(
         _ store: StoreSummary, _ swap: SwapPlan, _ selected: SelectedRun, _ lock: StoreLock
     ) throws -> RollbackPlan {
-        if let begun = try selected.lastEntry(.rollback, of: store), !begun.isDone {
-            return try JSONDecoder().decode(RollbackPlan.self, from: Data(begun.detail.utf8))
-        }
         let plan = try Rollback(files: files).prepare(
             swap, discardsChanges: discardsChanges, under: lock)
         try selected.record([

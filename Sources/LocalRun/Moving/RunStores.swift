@@ -137,7 +137,7 @@ struct SelectedRun {
             result = output
         } else {
             do throws(DurableFileError) {
-                result = try environment.files.resolve(store.found.path)
+                result = try environment.files.resolveStore(store.found.path)
             } catch {
                 throw .file(error)
             }
@@ -145,6 +145,16 @@ struct SelectedRun {
         return StorePlaces(
             folder: folders.folder(ofStore: store.number), mark: mark, number: store.number,
             result: result)
+    }
+
+    /// The files of a store's migration; nil where the folder that they would be in is gone.
+    func presentPlaces(of store: StoreSummary) throws(RunError) -> StorePlaces? {
+        do throws(RunError) {
+            return try places(of: store)
+        } catch {
+            guard case .file(let cause) = error, cause.isMissing else { throw error }
+            return nil
+        }
     }
 
     /// Ends an open run whose stores have all come to their end.

@@ -120,7 +120,7 @@ struct StoreMover: Sendable {
     }
 
     /// What a move is called that will never be made, because the store changed meanwhile.
-    static let void = "void"
+    static let void = "given up"
 
     /// The record that a move which stands in the ledger will not be made.
     func void(_ found: FoundStore) -> LedgerRecord {
@@ -204,6 +204,78 @@ struct StoreMover: Sendable {
             folder: folders.folder(ofStore: found.number), mark: mark,
             number: found.number, result: move.result.output)
         return Recorded(found: found, places: places, move: move, lock: nil)
+    }
+}
+
+// MARK: - Moves that no longer fit
+
+extension StoreMover {
+    /// The move that an earlier process wrote down, where it can still be made.
+    ///
+    /// Where the store was written since, or the result is gone, the move is given up: the store
+    /// is to be migrated anew.
+    ///
+    /// - Throws: `RunError` where the store cannot be looked at, is in use, or was left between
+    ///   two steps of its swap by a process that died and has been written since.
+    func resumable(_ found: FoundStore) throws(RunError) -> Recorded? {
+        guard let recorded = try unfinished(found) else { return nil }
+        switch recorded.move.way {
+        case .publish(let plan):
+            let isThere = try RunError.translating {
+                try [plan.building.path, plan.output].contains { path in
+                    try FileStatus.ifPresent(path).map { plan.building.isFile($0.identity) }
+                        ?? false
+                }
+            }
+            if isThere { return recorded }
+            try giveUp(recorded)
+            return nil
+        case .swap(let plan):
+            let lock: StoreLock
+            do throws(DurableFileError) {
+                lock = try StoreLock(plan.store.path, faults: files.faults)
+            } catch {
+                throw .file(error)
+            }
+            do throws(EngineError) {
+                try Swapper(files: files).check(plan, under: lock)
+            } catch {
+                guard try isVoid(plan, after: error) else { throw .engine(error) }
+                // The original itself has the store's name: its second names hold nothing more.
+                try RunError.translating {
+                    let kept = try PrunePlan(
+                        plan, backupNames: [], storeNames: [], files: files)
+                    try kept.run(files: files, under: lock)
+                }
+                try giveUp(recorded)
+                return nil
+            }
+            return Recorded(
+                found: found, places: recorded.places, move: recorded.move, lock: lock)
+        }
+    }
+
+    private func isVoid(_ plan: SwapPlan, after error: EngineError) throws(RunError) -> Bool {
+        switch error {
+        case .sourceChanged, .swapRefused: break
+        default: return false
+        }
+        return try RunError.translating {
+            plan.store.isFile(try FileStatus(of: plan.store.path).identity)
+        }
+    }
+
+    private func giveUp(_ recorded: Recorded) throws(RunError) {
+        let number = recorded.found.number
+        do throws(LedgerError) {
+            var records = [void(recorded.found)]
+            if try ledger.store(run: run, number)?.state == .validated {
+                records.append(changed(recorded.found, .running))
+            }
+            try ledger.append(records)
+        } catch {
+            throw .ledger(error)
+        }
     }
 }
 

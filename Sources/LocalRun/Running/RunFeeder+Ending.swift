@@ -30,9 +30,21 @@ extension RunFeeder {
         // Mending a store's data changes it, and nothing that was made of it counts any more.
         if error.isFailedSync {
             try StoreRun(found, context: context, slots: 1).forget("\(error)")
-        } else if error.code.decision != .retry {
+        } else if try !canGoOn(found, after: error) {
             discard(found)
         }
+    }
+
+    /// Whether a replay could go on with what was made of a store.
+    private func canGoOn(
+        _ found: FoundStore, after error: RunError
+    ) throws(RunError) -> Bool {
+        guard error.code.decision == .retry else { return false }
+        let summary = try context.read { ledger throws(LedgerError) in
+            try ledger.store(run: context.id, found.number)
+        }
+        if summary?.preparation != nil { return true }
+        return try mover.unfinished(found) != nil
     }
 
     /// Closes the account of a store that needs no migration.

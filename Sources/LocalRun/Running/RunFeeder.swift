@@ -139,10 +139,15 @@ extension RunFeeder {
             try begin(stores)
             var moves: [StoreMover.Recorded] = []
             var built: [BuiltStore] = []
+            var left: [StoreSummary] = []
             do throws(RunError) {
-                for store in stores where !isOver {
+                for store in stores {
+                    guard !isOver else {
+                        left.append(store)
+                        continue
+                    }
                     do throws(RunError) {
-                        if let unfinished = try mover.unfinished(store.found) {
+                        if let unfinished = try mover.resumable(store.found) {
                             moves.append(unfinished)
                         } else {
                             built.append(try build(store.found, slots: 1))
@@ -156,9 +161,22 @@ extension RunFeeder {
                 throw error
             }
             try finish(built, moves)
+            try putBack(left)
         } catch {
             end(with: error)
         }
+    }
+
+    /// Lets stores that were begun wait again.
+    private func putBack(_ stores: [StoreSummary]) throws(RunError) {
+        let begun = stores.filter { $0.state == .waiting }
+        guard !begun.isEmpty else { return }
+        try context.record(
+            begun.map { store in
+                .storeChanged(
+                    run: context.id, store: store.number, .waiting, reason: nil,
+                    at: context.environment.wallTime())
+            })
     }
 
     private func migrateLarge(_ found: FoundStore) {
@@ -171,7 +189,7 @@ extension RunFeeder {
             try begin([summary])
             try context.record(try space.began(found))
             do throws(RunError) {
-                if let unfinished = try mover.unfinished(found) {
+                if let unfinished = try mover.resumable(found) {
                     try finish([], [unfinished])
                 } else {
                     try finish([try build(found, slots: context.request.slots)], [])

@@ -53,11 +53,17 @@ struct StorePlaces: Sendable {
         if let first { throw first }
     }
 
-    /// Bytes of everything that is there.
-    func bytes() throws(DurableFileError) -> Int64 {
+    /// Bytes that the file systems get back when everything is removed.
+    ///
+    /// - Parameter countsFolder: whether the folder in the run's own folder counts, too.
+    /// - Returns: the bytes of files that have no other name.
+    /// - Throws: `DurableFileError` where they cannot be looked at.
+    func bytes(countsFolder: Bool) throws(DurableFileError) -> Int64 {
         var sum: Int64 = 0
         for place in all where try FileStatus.ifPresent(place) != nil {
-            for found in try DurableFileSystem().tree(at: place) where found.status.isRegularFile {
+            guard countsFolder || place != folder else { continue }
+            for found in try DurableFileSystem().tree(at: place)
+            where found.status.isRegularFile && found.status.links == 1 {
                 sum += found.status.size
             }
         }
@@ -67,5 +73,20 @@ struct StorePlaces: Sendable {
     /// Makes the folder.
     func make(_ files: DurableFileSystem) throws(DurableFileError) {
         try files.makeFolders(folder)
+    }
+}
+
+extension DurableFileSystem {
+    /// A store's path without symbolic links; of a store that is gone, its path in its folder,
+    /// so that what was made beside it is still found.
+    ///
+    /// - Throws: `DurableFileError` where its folder is gone, too.
+    func resolveStore(_ path: FilePath) throws(DurableFileError) -> FilePath {
+        do throws(DurableFileError) {
+            return try resolve(path)
+        } catch {
+            guard error.isMissing else { throw error }
+            return try resolve(path.parent).appending(path.lastComponent)
+        }
     }
 }

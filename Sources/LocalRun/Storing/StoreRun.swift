@@ -35,13 +35,13 @@ final class StoreRun {
     ///   - found: the store as its run knows it.
     ///   - context: of the run.
     ///   - slots: jobs at a time.
-    /// - Throws: `RunError.file` where the store is gone.
+    /// - Throws: `RunError.file` where the store's folder is gone.
     init(_ found: FoundStore, context: RunContext, slots: Int) throws(RunError) {
         self.found = found
         self.context = context
         self.slots = slots
         do throws(DurableFileError) {
-            path = try context.files.resolve(found.path)
+            path = try context.files.resolveStore(found.path)
         } catch {
             throw .file(error)
         }

@@ -148,10 +148,14 @@ package struct Rollback {
         }
         if let main, first > main { return try resumeAfterMain(plan, from: first, live) }
         let original = plan.facts.swap.store
-        if let main, plan.facts.position != .original, original.isSame(live) {
+        if let main, plan.facts.position != .original, original.isFile(live) {
             // Once its backup's name is gone, all else is done.
             let isBackedUp = try FileStatus.ifPresent(plan.facts.swap.mainBackup) != nil
-            return max(first, isBackedUp ? main : plan.steps.count - 1)
+            guard isBackedUp else { return max(first, plan.steps.count - 1) }
+            guard !original.isSame(live) else { return max(first, main) }
+            // Its name must be safe before the backup's goes, for that step is not done again.
+            try files.syncFolder(moves.store.parent)
+            return try resumeAfterMain(plan, from: max(first, main + 1), live)
         }
         if let main, try isCopiedBack(plan, live) { return max(first, main) }
         if let whole = plan.whole, whole.isSame(live) {

@@ -55,6 +55,20 @@ package struct Swapper {
         return receipt
     }
 
+    /// Looks whether a plan can be carried out, or gone on with; nothing is changed.
+    ///
+    /// - Parameters:
+    ///   - plan: as it was recorded.
+    ///   - lock: of the plan's store.
+    /// - Throws: what `run` would throw before its first step.
+    package func check(_ plan: SwapPlan, under lock: StoreLock) throws(EngineError) {
+        let locks = SQLiteLocks(faults: files.faults)
+        defer { locks.release() }
+        let moves = StoreMoves(store: plan.store.path, files: files, lock: lock, locks: locks)
+        try moves.cover(plan.store.path)
+        _ = try EngineError.translating { try resume(plan, from: 0, moves) }
+    }
+
     private func perform(
         _ step: SwapStep, _ plan: SwapPlan, _ moves: StoreMoves, _ receipt: inout SwapReceipt
     ) throws {

@@ -1,0 +1,124 @@
+import DurableFiles
+import Foundation
+import StoreForge
+import TestSupport
+import Testing
+
+/// A fleet as a user meets it: the built program over a folder, and what comes after.
+@Suite struct FleetProcessTests {
+    private let program = ProcessTests()
+
+    /// What `status --json` prints of a run.
+    private struct Status: Codable, Equatable {
+        var run: String
+        var state: String
+        var stores: [String: Int]
+    }
+
+    /// The part of `report.json` that is looked at.
+    private struct Report: Codable {
+        struct Store: Codable {
+            var outcome: String
+            var store: String
+        }
+        var stores: [Store]
+    }
+
+    private func forge(_ url: URL, version: Int, seed: UInt64) throws {
+        let recipe = try ForgeRecipe.notes(version: version, notes: 40, seed: seed)
+        _ = try Forge(recipe).write(to: FilePath(url.path))
+    }
+
+    /// Two good stores, a broken one, and a template of the version to go to.
+    private func prepare(_ folder: URL) throws -> Data {
+        let data = folder.appendingPathComponent("data")
+        try FileManager.default.createDirectory(at: data, withIntermediateDirectories: false)
+        for (number, name) in ["a", "b", "broken"].enumerated() {
+            try forge(
+                data.appendingPathComponent("\(name).sqlite"), version: 1, seed: UInt64(number))
+        }
+        try forge(folder.appendingPathComponent("template.sqlite"), version: 2, seed: 9)
+        let broken = data.appendingPathComponent("broken.sqlite")
+        let whole = try Data(contentsOf: broken)
+        try whole.prefix(whole.count / 2).write(to: broken)
+        return whole
+    }
+
+    private func status(_ folder: URL) throws -> [Status] {
+        let ended = try program.run(["status", "--json"], in: folder)
+        #expect(ended.status == 0, "\(ended.log)")
+        return try JSONDecoder().decode([Status].self, from: Data(ended.output.utf8))
+    }
+
+    private func contents(_ folder: URL) throws -> [String: Data] {
+        var found: [String: Data] = [:]
+        let data = folder.appendingPathComponent("data")
+        for name in try FileManager.default.contentsOfDirectory(atPath: data.path)
+        where !name.hasPrefix(".") {
+            found[name] = try Data(contentsOf: data.appendingPathComponent(name))
+        }
+        return found
+    }
+
+    @Test func aFolderWithABrokenStore() throws {
+        try withTemporaryFolder { folder in
+            let whole = try prepare(folder)
+            let before = try contents(folder)
+            let migrate = ["migrate", "data", "--to", "template.sqlite"]
+            let ended = try program.run(migrate, in: folder)
+            #expect(ended.status == 75, "\(ended.log)")
+            #expect(ended.output.contains("2 of 3 stores migrated"))
+            #expect(ended.log.contains("broken.sqlite") && ended.log.contains("truncated"))
+            let reports = folder.appendingPathComponent(".godwit/runs/r1")
+            for name in ["report.txt", "report.html"] {
+                let text = try String(
+                    contentsOf: reports.appendingPathComponent(name), encoding: .utf8)
+                #expect(text.contains("broken.sqlite") && text.contains("truncated"))
+            }
+            let json = try JSONDecoder().decode(
+                Report.self, from: Data(contentsOf: reports.appendingPathComponent("report.json")))
+            #expect(json.stores.map(\.outcome).sorted() == ["done", "done", "failed"])
+            #expect(
+                try status(folder)
+                    == [Status(run: "r1", state: "ended", stores: ["done": 2, "failed": 1])])
+            let migrated = try contents(folder)
+            #expect(migrated["broken.sqlite"] == before["broken.sqlite"])
+            #expect(migrated["a.sqlite"] != before["a.sqlite"])
+
+            try replayAndRollBack(folder, whole: whole, before: before)
+        }
+    }
+
+    private func replayAndRollBack(_ folder: URL, whole: Data, before: [String: Data]) throws {
+        func expect(_ words: String..., status: Int32, saying: String) throws {
+            let ended = try program.run(words, in: folder)
+            #expect(ended.status == status, "\(words): \(ended.output)\(ended.log)")
+            #expect(
+                (ended.output + ended.log).contains(saying),
+                "\(words): \(ended.output)\(ended.log)")
+        }
+        // Not mended yet: the one store's own status.
+        try expect("replay", status: 65, saying: "truncated")
+        try whole.write(to: folder.appendingPathComponent("data/broken.sqlite"))
+        try expect("replay", status: 0, saying: "1 store of run r1 replayed")
+        try expect("replay", status: 64, saying: "nothing to replay")
+        #expect(try status(folder).map(\.stores) == [["done": 3]])
+
+        try expect("prune", status: 0, saying: "3 kept originals")
+        try expect("rollback", status: 0, saying: "rolled back")
+        var original = before
+        original["broken.sqlite"] = whole
+        #expect(try contents(folder) == original)
+        try expect("rollback", status: 64, saying: "nothing to roll back")
+
+        try expect("migrate", "data", "--to", "template.sqlite", status: 0, saying: "All 3 stores")
+        try expect("prune", "r2", "--yes", status: 0, saying: "freed")
+        try expect("rollback", "r2", status: 64, saying: "nothing to roll back")
+        try expect("prune", "--yes", "r1", status: 0, saying: "0 kept originals")
+        #expect(
+            try status(folder).map(\.stores) == [["pruned": 3], ["pruned": 3]])
+        let names = try FileManager.default.contentsOfDirectory(
+            atPath: folder.appendingPathComponent("data").path)
+        #expect(names.allSatisfy { !$0.hasPrefix(".godwit") }, "\(names)")
+    }
+}

@@ -1,0 +1,74 @@
+import DurableFiles
+import MigrationEngine
+import RunLedger
+import StoreForge
+import Testing
+
+@testable import LocalRun
+
+/// Results that wait for their swap.
+@Suite("Deferred swaps") struct DeferredSwapTests {
+    private func isChanged(_ change: StoreChange) -> Bool {
+        if case .engine(.sourceChanged)? = change.failure { true } else { false }
+    }
+
+    /// Migrates a fleet up to the swap and changes one of its stores.
+    private func prepare(
+        _ lab: RunLab
+    ) throws -> (stores: [FilePath], before: [FilePath: [UInt8]]) {
+        let stores = try lab.forgeGood()
+        var before = try lab.bytes()
+        let ending = try lab.migrate(stores, change: { $0.defersSwap = true })
+        #expect(ending.counts == [.validated: stores.count])
+        #expect(try lab.bytes().filter { before[$0.key] != nil } == before)
+        #expect(try lab.leftovers().count >= stores.count)
+        // The same command again has nothing left to do.
+        let waiting = try lab.identities(lab.files.tree(at: lab.data).map(\.path))
+        let again = try lab.migrate(stores, change: { $0.defersSwap = true })
+        #expect(again.isResumed && again.counts == [.validated: stores.count])
+        #expect(try lab.identities(waiting.keys) == waiting)
+        try lab.touch(stores[1])
+        for suffix in ["", "-wal"] {
+            let file = stores[1].adding(suffix: suffix)
+            before[file] = try FileStatus.ifPresent(file).map { _ in
+                try lab.files.contents(of: file, limit: 1 << 30)
+            }
+        }
+        return (stores, before)
+    }
+
+    @Test func waitingResultsAreSwapped() throws {
+        try RunLab.run { lab in
+            let (stores, before) = try prepare(lab)
+            let changes = try lab.swap()
+            #expect(changes.map(\.path) == stores)
+            #expect(changes.filter(isChanged).map(\.path) == [stores[1]])
+            #expect(changes.count { $0.failure == nil } == stores.count - 1)
+            let standings = try lab.standings()
+            #expect(standings[stores[1]]?.state == .validated)
+            #expect(standings.values.count { $0.state == .done } == stores.count - 1)
+            #expect(try lab.bytes()[stores[1]] == before[stores[1]])
+            // It stays refused, and the others stay swapped.
+            #expect(try lab.swap().map(isChanged) == [true])
+            // Thrown away, or made anew by the same command without --defer-swap.
+            let ending = try lab.migrate(stores)
+            #expect(ending.isResumed)
+            let reasons = try lab.standings().values.map(\.reason)
+            #expect(ending.counts == [.done: stores.count], "\(reasons)")
+            #expect(try lab.content(stores[1]).contains { $0.contains("written since") })
+            try lab.expect(good: stores, bad: [:], before: before)
+        }
+    }
+
+    @Test func waitingResultsAreThrownAwayByARollback() throws {
+        try RunLab.run { lab in
+            let (stores, before) = try prepare(lab)
+            _ = try lab.swap()
+            let changes = try lab.rollBack()
+            #expect(changes.count == stores.count && changes.allSatisfy { $0.failure == nil })
+            #expect(try lab.bytes() == before)
+            #expect(try lab.ours().isEmpty)
+            #expect(throws: RunError.self) { try lab.swap() }
+        }
+    }
+}
