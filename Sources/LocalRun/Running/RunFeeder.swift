@@ -9,7 +9,7 @@ import Threads
 /// Hands the stores of a run to its slots until none is left, and keeps count.
 package final class RunFeeder: Sendable {
     let context: RunContext
-    private let mover: StoreMover
+    let mover: StoreMover
     private let space: RunSpace
     let tally = Mutex(Tally())
     /// Lets one small store at a time try again for room: two that each take half of it would
