@@ -53,25 +53,12 @@ package struct DeferredSwap: Sendable {
             return StoreChange(path: store.found.path, failure: nil, text: "swapped in")
         } catch {
             if case .ledger = error { throw error }
-            guard error.code.decision == .planAgain else {
-                return StoreChange(
-                    path: store.found.path, failure: error,
-                    text: "not swapped; its result waits, and swap can be run again")
-            }
-            try selected.record([
-                mover.void(store.found),
-                selected.changed(
-                    store, .failed, reason: FailureReason(code: error.code, text: "\(error)")),
-                .storeReport(
-                    run: selected.run.id, store: store.number,
-                    try StoreRecord.failure(FailureCause(error)).text()),
-            ])
-            try RunError.translating {
-                try selected.places(of: store).removeAll(environment.files)
-            }
-            return StoreChange(
-                path: store.found.path, failure: error,
-                text: "not swapped; replay migrates it anew")
+            let way =
+                error.code.decision == .planAgain
+                ? "not swapped; migrate without --defer-swap migrates it anew, rollback throws its "
+                    + "waiting result away"
+                : "not swapped; its result waits, and swap can be run again"
+            return StoreChange(path: store.found.path, failure: error, text: way)
         }
     }
 }
