@@ -11,6 +11,7 @@ enum CommandEnvironment {
         let silence = BoundedMailbox<Bool>(capacity: 1)
         return RunEnvironment(
             clock: clock, wallTime: { Int64(Date().timeIntervalSince1970 * 1000) },
+            identifier: { String(UUID().uuidString.lowercased().prefix(13)) },
             wait: { _ = silence.receive(within: .seconds($0)) })
     }
 }

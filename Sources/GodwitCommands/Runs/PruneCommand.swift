@@ -23,6 +23,12 @@ struct PruneCommand: ParsableCommand {
     @Flag(help: "Remove what is shown.")
     var yes = false
 
+    func validate() throws {
+        if olderThan != nil, arguments.target != nil {
+            throw ValidationError("name a run or store, or give --older-than, not both")
+        }
+    }
+
     func run() throws {
         let selection = try arguments.selection()
         let environment = CommandEnvironment.make(clock: MonotonicClock.start())

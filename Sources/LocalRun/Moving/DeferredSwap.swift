@@ -39,7 +39,7 @@ package struct DeferredSwap: Sendable {
     ) throws(RunError) -> StoreChange {
         let mover = StoreMover(
             run: selected.run.id,
-            mark: RunMark.of(state: selected.folders.state, run: selected.run.id),
+            mark: selected.mark,
             folders: selected.folders, ledger: selected.ledger, environment: environment,
             defersSwap: false)
         do throws(RunError) {

@@ -171,13 +171,12 @@ package struct CancelRun: Sendable {
             let states: Set<StoreState> = [.waiting, .running, .validated]
             let count = try selected.forEach(in: states) { store throws(RunError) in
                 // A store whose swap has begun must not be left between two names.
-                if store.state == .running, let entry = try selected.lastEntry(.swap, of: store),
-                    !entry.isDone
-                {
+                guard try selected.begunSwap(of: store) == nil else {
                     throw .nothingToDo(
                         "the swap of \(store.found.path) has begun: go on with the run by its own "
-                            + "command, then roll it back")
+                            + "command or by godwit swap, then roll it back")
                 }
+                try selected.discardBackup(of: store)
                 let places = try selected.presentPlaces(of: store)
                 try selected.record([selected.changed(store, .cancelled)])
                 try RunError.translating { try places?.removeAll(environment.files) }

@@ -127,7 +127,13 @@ package struct RollbackRun: Sendable {
         _ store: StoreSummary, _ selected: SelectedRun
     ) throws(RunError) -> StoreChange {
         do throws(RunError) {
+            if try selected.begunSwap(of: store) != nil {
+                // The process that swapped it died before it could say so.
+                try selected.record([selected.changed(store, .done)])
+                return try rollBack(store, selected)
+            }
             let places = try selected.places(of: store)
+            try selected.discardBackup(of: store)
             try selected.record([selected.changed(store, .cancelled)])
             try RunError.translating { try places.removeAll(files) }
             return StoreChange(

@@ -34,6 +34,8 @@ struct SelectedRun {
     let environment: RunEnvironment
     let selection: RunSelection
     let folders: RunFolders
+    /// What the run's files beside stores are called by.
+    let mark: String
 
     /// Finds the run.
     ///
@@ -59,6 +61,7 @@ struct SelectedRun {
         self.environment = environment
         self.selection = selection
         folders = RunFolders(state: state, run: run.id)
+        mark = try RecordedRequest(reading: run.record.request).mark + "-\(run.id)"
     }
 
     private static func newest(
@@ -129,9 +132,33 @@ struct SelectedRun {
         }.last { $0.kind == kind && $0.name != StoreMover.void }
     }
 
+    /// The swap of a store that stands in the ledger and is not recorded as done, where files
+    /// have moved already: a process died between the two.
+    func begunSwap(of store: StoreSummary) throws(RunError) -> SwapPlan? {
+        guard store.found.output == nil, let entry = try lastEntry(.swap, of: store),
+            !entry.isDone, case .swap(let plan) = try Move(reading: entry.detail).way
+        else { return nil }
+        return try RunError.engine { () throws(EngineError) in
+            let facts = try RollbackFacts(reading: plan, files: environment.files)
+            return facts.position == .original ? nil : plan
+        }
+    }
+
+    /// Removes the backup of a swap that went no further.
+    func discardBackup(of store: StoreSummary) throws(RunError) {
+        guard store.found.output == nil, let entry = try lastEntry(.swap, of: store),
+            !entry.isDone, case .swap(let plan) = try Move(reading: entry.detail).way
+        else { return }
+        try RunError.translating {
+            let lock = try StoreLock(plan.store.path, faults: environment.files.faults)
+            defer { lock.release() }
+            try PrunePlan(plan, backupNames: [], storeNames: [], files: environment.files)
+                .run(files: environment.files, under: lock)
+        }
+    }
+
     /// The files of a store's migration.
     func places(of store: StoreSummary) throws(RunError) -> StorePlaces {
-        let mark = RunMark.of(state: folders.state, run: run.id)
         let result: FilePath
         if let output = store.found.output {
             result = output
@@ -171,8 +198,13 @@ struct SelectedRun {
 
 /// The short name that files of a run beside stores carry.
 enum RunMark {
-    /// Two state folders may both have a run of one number, hence the digest of the folder.
-    static func of(state: FilePath, run: String) -> String {
-        "\(ContentDigest.hexadecimal(of: state.bytes).prefix(8))-\(run)"
+    /// A name for a run that begins.
+    ///
+    /// State folders of several machines may have one path, and a folder that was lost begins
+    /// with the first run again: what one run keeps beside a store must never be taken for
+    /// another one's. Hence the identifier, which nobody else makes.
+    static func make(state: FilePath, identifier: String) -> String {
+        let folder = ContentDigest.hexadecimal(of: state.bytes).prefix(8)
+        return identifier.isEmpty ? "\(folder)" : "\(folder)-\(identifier)"
     }
 }

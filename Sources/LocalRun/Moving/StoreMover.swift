@@ -89,6 +89,9 @@ struct StoreMover: Sendable {
             where synced.insert(try FileStatus(of: file).identity.device).inserted {
                 try files.syncFileSystem(at: file.parent)
             }
+            // The data are on their way by now; only this tells of each file whether they arrived,
+            // for the file system tells of a lost write once, and perhaps to another slot.
+            for file in pending { try files.syncFile(file) }
         }
     }
 
@@ -105,6 +108,12 @@ struct StoreMover: Sendable {
 
     private func way(of store: BuiltStore) throws(RunError) -> Move.Way {
         try RunError.translating {
+            let building = try FileStatus(of: store.places.building).identity
+            guard building.inode == store.building.inode, building.size == store.building.size
+            else {
+                throw EngineError.internalError(
+                    "\(store.places.building) is not the file that was validated")
+            }
             guard store.found.output == nil else {
                 let now = try StoreFingerprint(of: store.result.store)
                 guard now == store.fingerprint else {
@@ -127,6 +136,26 @@ struct StoreMover: Sendable {
         .swapStep(
             run: run, store: found.number,
             SwapEntry(kind: .swap, index: 0, name: Self.void, isDone: true, detail: ""))
+    }
+
+    /// The record that a recovered result waits for `godwit swap`.
+    func waits(_ found: FoundStore) -> LedgerRecord { changed(found, .validated) }
+
+    /// Whether files have moved already.
+    ///
+    /// - Throws: `RunError` where they cannot be looked at.
+    func hasBegun(_ recorded: Recorded) throws(RunError) -> Bool {
+        switch recorded.move.way {
+        case .publish(let plan):
+            return try RunError.translating {
+                guard let there = try FileStatus.ifPresent(plan.output) else { return false }
+                return plan.building.isFile(there.identity)
+            }
+        case .swap(let plan):
+            return try RunError.engine { () throws(EngineError) in
+                try RollbackFacts(reading: plan, files: files).position != .original
+            }
+        }
     }
 
     private func entry(

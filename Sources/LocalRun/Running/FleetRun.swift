@@ -52,7 +52,8 @@ package struct FleetRun: Sendable {
     ///   it; failures of stores stand in the ledger.
     package func run(over stores: [FoundStore]) throws(RunError) -> RunEnding {
         try withLedger("migrating \(stores.count) stores") { ledger, state throws(RunError) in
-            let recorded = RecordedRequest(request)
+            let recorded = RecordedRequest(
+                request, mark: RunMark.make(state: state, identifier: environment.identifier()))
             let (text, digest) = (try recorded.text(), try recorded.digest())
             let runs = RunBook(ledger: ledger, environment: environment)
             let (id, isResumed) = try runs.begin(
@@ -135,9 +136,11 @@ package struct FleetRun: Sendable {
         } catch {
             throw .engine(.internalError("threads cannot be started: \(error)"))
         }
+        let run = try RunBook(ledger: ledger, environment: environment).find(id, state: state)
+        let mark = try RecordedRequest(reading: run.record.request).mark + "-\(id)"
         let context = RunContext(
-            id: id, request: request, ledger: ledger, environment: environment, state: state,
-            slots: lanes, cache: cache, observe: observe)
+            id: id, mark: mark, request: request, ledger: ledger, environment: environment,
+            state: state, slots: lanes, cache: cache, observe: observe)
         let feeder = RunFeeder(context, only: numbers)
         let result: Swift.Result<Void, RunError>
         do throws(RunError) {

@@ -17,13 +17,19 @@ struct RecordedRequest: Codable {
     let inputs: [FilePath]
     /// Does not tell requests apart: one model has many names.
     private(set) var destinationName: String
+    /// What the run's files beside stores are called by; made once, when the run begins.
+    private(set) var mark: String
+    /// Whether results wait for `godwit swap`, also those of a replay.
+    private(set) var defersSwap: Bool
     let output: FilePath?
     let options: PlanOptions
     /// Nil for `--to self`.
     let destination: Destination?
     let sourceModel: Model?
 
-    init(_ request: RunRequest) {
+    init(_ request: RunRequest, mark: String) {
+        self.mark = mark
+        defersSwap = request.defersSwap
         inputs = request.inputs
         destinationName = request.destinationName
         output = request.output
@@ -55,6 +61,8 @@ struct RecordedRequest: Codable {
     func digest() throws(RunError) -> String {
         var nameless = self
         nameless.destinationName = ""
+        nameless.mark = ""
+        nameless.defersSwap = false
         return ContentDigest.hexadecimal(of: Array(try nameless.text().utf8))
     }
 
@@ -89,6 +97,6 @@ struct RecordedRequest: Codable {
         return RunRequest(
             destination: choice, sourceModel: sourceModel, options: options, output: output,
             state: state, inputs: inputs, destinationName: destinationName, slots: slots,
-            waitsForRoom: waitsForRoom)
+            defersSwap: defersSwap, waitsForRoom: waitsForRoom)
     }
 }

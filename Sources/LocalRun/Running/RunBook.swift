@@ -117,6 +117,9 @@ struct RunBook {
     /// - Returns: the numbers of the stores that will be run again.
     /// - Throws: `RunError.nothingToDo` where nothing failed.
     func reopen(_ run: RunOverview, select: FilePath?) throws(RunError) -> Set<Int> {
+        guard run.state != .cancelled else {
+            throw .nothingToDo("the run \(run.id) was cancelled: migrate its stores anew")
+        }
         var numbers: Set<Int> = []
         var last: Int?
         while true {

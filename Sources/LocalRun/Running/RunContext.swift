@@ -14,6 +14,8 @@ struct RunContext: Sendable {
     }
 
     let id: String
+    /// The short name that files of the run beside stores carry.
+    let mark: String
     let request: RunRequest
     let ledger: Ledger
     let environment: RunEnvironment
@@ -25,11 +27,6 @@ struct RunContext: Sendable {
     let observe: @Sendable (RunNotice) -> Void
 
     var files: DurableFileSystem { environment.files }
-
-    /// The short name that files of the run beside stores carry.
-    var mark: String {
-        RunMark.of(state: state, run: id)
-    }
 
     /// The folder of one store of the run.
     func folder(ofStore number: Int) -> FilePath {

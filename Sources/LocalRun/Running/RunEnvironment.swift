@@ -10,6 +10,8 @@ package struct RunEnvironment: Sendable {
     package var wallTime: @Sendable () -> Int64
     /// Names the time since the machine was started: what was not synced before is not trusted.
     package var bootIdentifier: String
+    /// Makes a short name that no other run has: letters, digits and hyphens, at most 40.
+    package var identifier: @Sendable () -> String
     /// Waits about so many seconds.
     package var wait: @Sendable (Double) -> Void
 
@@ -17,12 +19,14 @@ package struct RunEnvironment: Sendable {
         files: DurableFileSystem = DurableFileSystem(), clock: @escaping @Sendable () -> Double,
         wallTime: @escaping @Sendable () -> Int64 = { 0 },
         bootIdentifier: String = RunEnvironment.currentBoot,
+        identifier: @escaping @Sendable () -> String = { "" },
         wait: @escaping @Sendable (Double) -> Void = { _ in }
     ) {
         self.files = files
         self.clock = clock
         self.wallTime = wallTime
         self.bootIdentifier = bootIdentifier
+        self.identifier = identifier
         self.wait = wait
     }
 

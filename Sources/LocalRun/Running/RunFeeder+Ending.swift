@@ -35,6 +35,13 @@ extension RunFeeder {
         }
     }
 
+    /// Tells of a store whose move met an error on its way: it stays what it is in the ledger, and
+    /// the run stays open.
+    func leave(_ found: FoundStore, _ error: RunError) {
+        tally.withLock { $0.failures += 1 }
+        context.observe(.ended(store: found.number, path: found.path, .failed(error)))
+    }
+
     /// Whether a replay could go on with what was made of a store.
     private func canGoOn(
         _ found: FoundStore, after error: RunError

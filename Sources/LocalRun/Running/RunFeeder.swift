@@ -96,8 +96,17 @@ package final class RunFeeder: Sendable {
         if !batch.isEmpty { submit(batch) }
     }
 
+    /// Whether a store is to be cut into chunks: what lies in its `-wal` counts, too.
     private func isLarge(_ store: FoundStore) -> Bool {
-        StoreMeasure.isLarge(store.bytes, context.request.options)
+        var bytes = store.bytes
+        do throws(DurableFileError) {
+            let log = store.path.adding(suffix: "-wal")
+            bytes += try FileStatus.ifPresent(log)?.size ?? 0
+        } catch {
+            // Whatever is wrong with it shows when the store is opened.
+            return StoreMeasure.isLarge(bytes, context.request.options)
+        }
+        return StoreMeasure.isLarge(bytes, context.request.options)
     }
 
     /// Whether no further store is to be begun.
@@ -298,7 +307,8 @@ extension RunFeeder {
             for store in built { try fail(store.found, error) }
         }
         guard !context.request.defersSwap else {
-            try context.record(recorded.map { space.ended($0.found) })
+            try context.record(
+                recorded.map { space.ended($0.found) } + unfinished.map { mover.waits($0.found) })
             for store in recorded {
                 context.observe(
                     .ended(
@@ -321,6 +331,10 @@ extension RunFeeder {
                 // What was built is of no use for a store that changed: it is built anew.
                 if error.code.decision == .planAgain {
                     try context.record([mover.void(store.found)])
+                } else if try mover.hasBegun(store) {
+                    // The result has the store's name, or is about to: the same command ends it.
+                    leave(store.found, error)
+                    continue
                 }
                 try fail(store.found, error)
             }

@@ -29,7 +29,12 @@ final class ChunkJobs {
     /// How often a job is tried whose failure may pass by itself.
     static let attemptLimit = 3
 
-    init(context: RunContext, makers: JobMaker, attempts: [AttemptSummary]) {
+    /// Whether jobs run on the calling thread, which is a slot itself: waiting for other slots
+    /// from a slot may last for ever.
+    private let isInline: Bool
+
+    init(context: RunContext, makers: JobMaker, attempts: [AttemptSummary], isInline: Bool) {
+        self.isInline = isInline
         self.context = context
         self.makers = makers
         window = Self.window(slots: context.request.slots)
@@ -102,9 +107,14 @@ final class ChunkJobs {
                 context: context, job: makers.job(work), epoch: epochs[work] ?? 1, first: number,
                 makers: makers)
             let mailbox = mailbox
-            context.slots.submit(to: RunContext.Lane.large.rawValue) { slot in
-                _ = mailbox.send((work, attempts.run(on: slot)))
+            if isInline {
+                _ = mailbox.send((work, attempts.run(until: context.slots.cancellation)))
+                continue
             }
+            let isTaken = context.slots.submit(to: RunContext.Lane.large.rawValue) { slot in
+                _ = mailbox.send((work, attempts.run(until: slot.cancellation)))
+            }
+            if !isTaken { _ = mailbox.send((work, .failure(.stopped))) }
         }
     }
 }
@@ -118,10 +128,10 @@ private struct AttemptRun: Sendable {
     let first: Int
     let makers: JobMaker
 
-    func run(on slot: Slot) -> Result<Receipt, RunError> {
+    func run(until cancellation: CancelFlag) -> Result<Receipt, RunError> {
         var number = first
         while true {
-            if slot.cancellation.isCancelled { return .failure(.stopped) }
+            if cancellation.isCancelled { return .failure(.stopped) }
             do throws(RunError) {
                 return .success(try attempt(number))
             } catch {

@@ -38,7 +38,8 @@ final class ShardAssembly {
             try ledger.attempts(run: context.id, store: run.found.number)
         }
         receipts = Dictionary(known.map { ($0.work, $0) }, uniquingKeysWith: { first, _ in first })
-        jobs = ChunkJobs(context: context, makers: makers, attempts: attempts)
+        jobs = ChunkJobs(
+            context: context, makers: makers, attempts: attempts, isInline: run.slots == 1)
     }
 
     /// Brings the destination to where indexes are built.

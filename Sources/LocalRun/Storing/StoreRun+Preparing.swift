@@ -77,9 +77,15 @@ extension StoreRun {
             try forget("its plan is gone or damaged")
             return nil
         }
-        return try step(.prepare) { () throws(RunError) in
+        let planned = try step(.prepare) { () throws(RunError) in
             try self.preparation.reopened(file, hasSnapshot: preparation.hasSnapshot)
         }
+        // It may have been written between the look before and now.
+        guard try fingerprint(of: planned.source) == preparation.sourceFingerprint else {
+            try forget("the source changed")
+            return nil
+        }
+        return planned
     }
 
     /// Why progress under a preparation does not count any more; nil where it does.

@@ -14,6 +14,8 @@ struct BuiltStore {
     let fingerprint: StoreFingerprint
     let places: StorePlaces
     let snapshot: FilePath?
+    /// The file that was validated; no other one is published.
+    let building: FileIdentity
     /// Keeps other runs away from the store; nil where its file system has no such locks.
     let lock: StoreLock?
     /// Whether contents were synced already.
@@ -111,14 +113,15 @@ final class StoreRun {
         _ planned: PlannedStore, _ outcome: Built, _ lock: StoreLock?
     ) throws(RunError) -> BuiltStore {
         try RunError.translating {
+            let building = try FileStatus(of: places.building).identity
             let result = StoreResult(
                 planned, validation: outcome.validation, output: found.output,
-                outputBytes: try FileStatus(of: places.building).size, seconds: seconds)
+                outputBytes: building.size, seconds: seconds)
             return BuiltStore(
                 found: found, result: result, plan: planned.plan,
                 fingerprint: planned.source.fingerprint, places: places,
                 snapshot: planned.source.isSnapshot ? places.snapshot : nil,
-                lock: lock, isDurable: outcome.isDurable)
+                building: building, lock: lock, isDurable: outcome.isDurable)
         }
     }
 
