@@ -215,8 +215,9 @@ int clinux_lock_is_held(int descriptor) {
     return result < 0 ? result : lock.l_type != F_UNLCK;
 }
 
-int clinux_lock_file(int descriptor) {
-    return (int)RETRYING(flock(descriptor, LOCK_EX | LOCK_NB));
+int clinux_lock_file(int descriptor, int exclusive) {
+    int kind = exclusive ? LOCK_EX : LOCK_SH;
+    return (int)RETRYING(flock(descriptor, kind | LOCK_NB));
 }
 
 int clinux_lock_range(int descriptor, int64_t start, int64_t length, int exclusive) {

@@ -27,6 +27,18 @@ package struct FileSystemSpace: Hashable, Sendable {
         magic = status.type
     }
 
+    /// Whether nothing more can be made at a path: no block is free, or no inode.
+    ///
+    /// For callers that were told no system error; false where the file system cannot be asked.
+    package static func isExhausted(at path: FilePath) -> Bool {
+        do throws(DurableFileError) {
+            let space = try FileSystemSpace(at: path)
+            return space.freeBytes == 0 || space.freeInodes == 0
+        } catch {
+            return false
+        }
+    }
+
     /// Whether other machines may change the files: no place for a ledger or a lock.
     ///
     /// FUSE counts, for what lies behind it is unknown (sshfs, s3fs), and so do cluster file

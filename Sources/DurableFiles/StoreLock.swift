@@ -2,7 +2,15 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// The right of one run to a store, wherever the run keeps its state.
+/// What a run does with a store that it has locked.
+package enum StoreUse: Hashable, Sendable {
+    /// Its files are only read; other runs may read them, too.
+    case reading
+    /// Its name changes hands: no other run may have the store.
+    case replacing
+}
+
+/// The right of a run to a store, wherever the run keeps its state.
 ///
 /// A flock(2) lock on the database file itself: it works on a read-only descriptor, SQLite takes
 /// no notice of it, and it goes with the process. It belongs to the file and not to its name: a
@@ -12,6 +20,7 @@ package final class StoreLock: Sendable {
     /// The store's main file, symbolic links resolved by the caller.
     package let path: FilePath
     private let covered = Mutex<[CoveredFile]>([])
+    private let use: StoreUse
     private let faults: FaultPoints
 
     private static let attempts = 10
@@ -20,8 +29,11 @@ package final class StoreLock: Sendable {
     ///
     /// - Throws: `DurableFileError.lockHeld` where another run has the store, with its process
     ///   id where the system tells; `changedMeanwhile` where the name keeps changing hands.
-    package init(_ path: FilePath, faults: FaultPoints = .none) throws(DurableFileError) {
+    package init(
+        _ path: FilePath, for use: StoreUse = .replacing, faults: FaultPoints = .none
+    ) throws(DurableFileError) {
         self.path = path
+        self.use = use
         self.faults = faults
         for _ in 0..<StoreLock.attempts {
             try cover(path)
@@ -42,7 +54,8 @@ package final class StoreLock: Sendable {
         let opened = try open.status().identity
         do {
             try faults.perform(.lock, on: file) { () throws(DurableFileError) in
-                _ = try checked(clinux_lock_file(open.descriptor), .lock, file)
+                _ = try checked(
+                    clinux_lock_file(open.descriptor, use == .replacing ? 1 : 0), .lock, file)
             }
         } catch {
             guard error.number == EAGAIN else { throw error }

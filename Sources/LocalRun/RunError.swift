@@ -23,13 +23,15 @@ package enum RunError: Error, Sendable {
     /// Differences between source and result; nothing was published.
     case validationFailed(ValidationReport)
     /// An unfinished run has the store and was asked for something else.
-    case otherRun(id: String, store: FilePath)
+    case otherRun(id: String, store: FilePath, state: FilePath)
     /// There is nothing that the command could work on; the text says what was looked for.
     case nothingToDo(String)
     /// The store is of the destination's version already; nothing is to be done.
     case alreadyThere(FilePath)
     /// The run was stopped before the store came to its end.
     case stopped
+    /// A file system has less room than the run needs; nothing was begun.
+    case noRoom(SpaceShortage)
 }
 
 extension RunError: CustomStringConvertible {
@@ -47,14 +49,16 @@ extension RunError: CustomStringConvertible {
         case .validationFailed(let report):
             "the result differs from what the mapping asks for and was thrown away; the original "
                 + "is as it was:\n" + report.lines.joined(separator: "\n")
-        case .otherRun(let id, let store):
+        case .otherRun(let id, let store, let state):
             "\(store) belongs to the unfinished run \(id), which was asked for something else; "
                 + "nothing was changed. Go on with that run by its own command, give it up with "
-                + "godwit cancel \(id), or use another --state"
+                + "godwit cancel \(id) --state \(state), or use another --state"
         case .nothingToDo(let text): text
         case .alreadyThere(let path): "\(path) is of the destination's version already"
         case .stopped:
             "the run was stopped; the original is as it was. The same command goes on with it"
+        case .noRoom(let shortage):
+            "\(shortage). No store was begun. Free room there, or give another --output or --state"
         }
     }
 }
@@ -70,6 +74,7 @@ extension RunError {
         case .model, .inference, .plan, .outputExists, .otherRun, .nothingToDo,
             .alreadyThere:
             .dataRefused
+        case .noRoom: .noSpace
         case .validationFailed, .stopped: .internalError
         }
     }

@@ -28,6 +28,20 @@ import Testing
         }
     }
 
+    @Test func readersShareAStoreAndKeepAnInPlaceRunAway() throws {
+        try withFolder { folder in
+            let path = try store(folder)
+            let first = try StoreLock(path, for: .reading)
+            let second = try StoreLock(path, for: .reading)
+            #expect(throws: DurableFileError.self) { try StoreLock(path, for: .replacing) }
+            first.release()
+            second.release()
+            let owner = try StoreLock(path, for: .replacing)
+            #expect(throws: DurableFileError.self) { try StoreLock(path, for: .reading) }
+            owner.release()
+        }
+    }
+
     @Test func theLockBelongsToTheFileAndIsCarriedToItsSuccessor() throws {
         try withFolder { folder in
             let (path, next) = (try store(folder), try store(folder, "next"))

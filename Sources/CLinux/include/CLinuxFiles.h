@@ -92,9 +92,10 @@ int clinux_unlock(int descriptor);
 /// 1 where another description holds a lock that an exclusive one would meet, else 0.
 int clinux_lock_is_held(int descriptor);
 
-/// Takes the flock(2) lock of the file, exclusively and without waiting, on a descriptor of any
-/// kind; -EAGAIN where another description holds it. No fcntl(2) lock conflicts with it.
-int clinux_lock_file(int descriptor);
+/// Takes the flock(2) lock of the file without waiting, shared where `exclusive` is 0, on a
+/// descriptor of any kind; -EAGAIN where another description holds one that conflicts. No
+/// fcntl(2) lock conflicts with it.
+int clinux_lock_file(int descriptor, int exclusive);
 /// Takes an open file description lock on bytes of the file, without waiting; -EAGAIN where
 /// another description, or a process by fcntl(2), holds a lock that conflicts.
 int clinux_lock_range(int descriptor, int64_t start, int64_t length, int exclusive);

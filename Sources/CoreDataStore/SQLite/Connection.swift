@@ -56,7 +56,12 @@ package final class Connection {
         } catch let error as StoreError {
             throw error
         } catch let error as DatabaseError {
-            throw Connection.error(error.resultCode.rawValue, error.message ?? "", path: path)
+            // The connection, which knew the system's number, is gone.
+            let isFull =
+                error.resultCode == .SQLITE_CANTOPEN
+                && FileSystemSpace.isExhausted(at: file.parent)
+            throw Connection.error(
+                isFull ? SQLITE_FULL : error.resultCode.rawValue, error.message ?? "", path: path)
         } catch {
             throw .inputOutput(path: path, reason: "\(error)")
         }
@@ -236,8 +241,10 @@ extension Connection {
     }
 
     func failure(_ code: Int32) -> StoreError {
-        // A quota is told by the system's number alone.
-        let isFull = sqlite3_system_errno(handle) == EDQUOT && code & 0xFF == SQLITE_IOERR
+        // A quota, a file that cannot be made, and SQLite's shared memory: the system's number
+        // alone tells that room is missing.
+        let isSystem = [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF)
+        let isFull = isSystem && [ENOSPC, EDQUOT].contains(sqlite3_system_errno(handle))
         return Connection.error(
             isFull ? SQLITE_FULL : code, String(cString: sqlite3_errmsg(handle)), path: path)
     }

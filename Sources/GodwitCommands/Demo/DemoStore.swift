@@ -28,7 +28,7 @@ struct DemoStore {
                 fileName: "user-25-broken.sqlite", version: 1, notes: 400, seed: 25,
                 isBroken: true),
             DemoStore(
-                fileName: "user-26-large.sqlite", version: 1, notes: 190_000, seed: 26,
+                fileName: "user-26-large.sqlite", version: 1, notes: 470_000, seed: 26,
                 attachmentBytes: 1_500),
         ]
 

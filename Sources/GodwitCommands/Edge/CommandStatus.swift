@@ -31,6 +31,7 @@ extension CommandStatus {
         case .ledger(let error): self.init(error)
         case .outputExists, .otherRun, .nothingToDo, .alreadyThere: self = .usage
         case .stopped: self = .canBeRepeated
+        case .noRoom: self = .inputOutput
         // The plan promised another result: what the store holds cannot excuse that.
         case .validationFailed: self = .bug
         }

@@ -100,6 +100,12 @@ struct EndReport {
             throw ExitCode(only.status)
         }
         try failures.finish()
+        if failed > 0 {
+            let all = ending.counts.values.reduce(0, +)
+            Console.log(
+                "godwit: \(grouped(failed)) of \(counted(all, "store")) failed earlier in this run; "
+                    + "replay runs them again")
+        }
         let attention = report.facts.skipped.count
         if failed > 0 || ending.isCutShort || attention > 0 {
             throw ExitCode(CommandStatus.canBeRepeated.rawValue)

@@ -33,7 +33,7 @@ struct FleetArguments {
         warnings = found.warnings
         try FleetArguments.refuse(found, arguments, isInPlace: output == nil)
         for file in found.skipped where file.needsAttention {
-            Console.log("warning: \(file) is left out")
+            Console.log("warning: \(file.path) is left out: \(file.reason)")
         }
         for warning in found.warnings { Console.log("warning: \(warning)") }
         inputs = try CommandFailure.translating {
@@ -69,12 +69,14 @@ struct FleetArguments {
     private static func refuse(
         _ found: Discovery, _ arguments: MigrationArguments, isInPlace: Bool
     ) throws(CommandFailure) {
-        if let named = found.skipped.first(where: \.isNamed) {
+        // A list of a hundred thousand stores may name one that is gone; a command line must not.
+        let typed = Set(arguments.stores.map { FilePath($0) })
+        if let named = found.skipped.first(where: { $0.isNamed && typed.contains($0.path) }) {
             switch named.reason {
             case .missing, .noMatch:
                 throw .usage(
                     "\(named.path) does not exist; name database files or folders that hold them")
-            default: throw CommandFailure(.badData, "\(named)")
+            default: throw CommandFailure(.badData, "\(named.path): \(named.reason)")
             }
         }
         guard !found.stores.isEmpty else {

@@ -23,8 +23,10 @@ struct PlanCommand: ParsableCommand {
         let fleet = try FleetArguments(
             arguments, output: nil, state: try arguments.stateFolder(output: nil))
         var outcomes = StoreOutcomes(count: fleet.stores.count)
+        var room: [String] = []
         try ScratchFolder.with(in: arguments.state) { scratch in
             let builder = try RequestBuilder(arguments, scratch: scratch)
+            room = try self.room(fleet, builder, scratch)
             for store in fleet.stores.map(\.path) {
                 // A run's folder would bring back the scratch folder that a signal removed.
                 Interruption.shared.gate()
@@ -40,8 +42,25 @@ struct PlanCommand: ParsableCommand {
         if arguments.json {
             try Console.printJSON(StoreList(stores: reports, failures: outcomes.failures))
         } else if !reports.isEmpty {
-            Console.print(reports.map(\.text).joined(separator: "\n\n"))
+            Console.print((reports.map(\.text) + room).joined(separator: "\n\n"))
         }
         try outcomes.finish()
+    }
+
+    /// What a run over all stores in place would reserve; nothing for one store.
+    private func room(
+        _ fleet: FleetArguments, _ builder: RequestBuilder, _ scratch: FilePath
+    ) throws -> [String] {
+        guard fleet.stores.count > 1, let first = fleet.stores.first else { return [] }
+        let request = builder.request(store: first.path, scratch: scratch)
+        var measure = try StoreMeasure(
+            options: request.options, slots: request.slots,
+            state: try arguments.stateFolder(output: nil), files: DurableFileSystem())
+        let lines = measure.needs(of: fleet.stores).sorted { $0.key < $1.key }
+            .map { folder, need in
+                "- \(ByteSize(bytes: need.bytes).words) and \(counted(need.inodes, "inode")) on "
+                    + "the file system of \(folder)"
+            }
+        return [PlanReport.list("room for all stores in place", lines).joined(separator: "\n")]
     }
 }

@@ -6,13 +6,13 @@ enum HTMLStyle {
         :root {
           --paper: #fcfcfa; --ink: #1d2125; --soft: #5d666f; --line: #dfe2e0; --tint: #f1f3f0;
           --done: #2f7d57; --deferred: #2c6fa8; --failed: #b8322a; --rolledBack: #8a6a1f;
-          --pruned: #5f8f78; --notStarted: #9aa1a7;
+          --pruned: #5f8f78; --notStarted: #9aa1a7; --unchanged: #8aa3b5;
         }
         @media (prefers-color-scheme: dark) {
           :root {
             --paper: #16191c; --ink: #e3e6e8; --soft: #9aa4ad; --line: #30363b; --tint: #1e2327;
             --done: #58b98a; --deferred: #6aaee6; --failed: #f0857c; --rolledBack: #d3ac55;
-            --pruned: #86b8a0; --notStarted: #69727a;
+            --pruned: #86b8a0; --notStarted: #69727a; --unchanged: #7f98aa;
           }
         }
         * { box-sizing: border-box; }
@@ -45,6 +45,7 @@ enum HTMLStyle {
         .bar .rolledBack, .dot.rolledBack { background: var(--rolledBack); }
         .bar .pruned, .dot.pruned { background: var(--pruned); }
         .bar .notStarted, .dot.notStarted { background: var(--notStarted); }
+        .bar .unchanged, .dot.unchanged { background: var(--unchanged); }
         .outcome { white-space: nowrap; }
         .outcome.done { color: var(--done); }
         .outcome.deferred { color: var(--deferred); }
@@ -52,7 +53,7 @@ enum HTMLStyle {
         .outcome.failed { font-weight: 600; }
         .outcome.rolledBack { color: var(--rolledBack); }
         .outcome.pruned { color: var(--pruned); }
-        .outcome.notStarted { color: var(--soft); }
+        .outcome.notStarted, .outcome.unchanged { color: var(--soft); }
         table { width: 100%; border-collapse: collapse; font-size: .9375rem; }
         th, td {
           padding: .4375rem 1rem .4375rem 0; text-align: left; vertical-align: top;

@@ -78,6 +78,10 @@ package struct RunReport: Hashable, Sendable {
         // Pruning takes nothing from the result.
         let whole: Set<StoreOutcome> = [.done, .pruned]
         let done = whole.reduce(0) { $0 + (summary.outcomes[$1] ?? 0) }
+        if summary.outcomes[.unchanged] == summary.stores {
+            return summary.stores == 1
+                ? "\(all) was at the version already" : "All \(all) were at the version already"
+        }
         if done == summary.stores { return done == 1 ? "\(all) migrated" : "All \(all) migrated" }
         let parts = StoreOutcome.allCases.compactMap { outcome -> String? in
             guard !whole.contains(outcome), let count = summary.outcomes[outcome] else {

@@ -21,7 +21,9 @@ extension StoreReport {
             failure = Failure(
                 cause: cause, status: CommandStatus(cause).rawValue,
                 reason: store.reason?.text ?? cause.title)
-        case .unchanged: notes = ["it was of the destination's version already"]
+        case .unchanged:
+            if store.state == .done { outcome = .unchanged }
+            notes = ["it was of the destination's version already"]
         case nil: break
         }
     }

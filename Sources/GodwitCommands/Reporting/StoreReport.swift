@@ -13,6 +13,8 @@ package enum StoreOutcome: String, Hashable, Sendable, Codable, CaseIterable {
     case rolledBack
     /// Done, and the kept original was removed.
     case pruned
+    /// It was of the destination's version already, and nothing was done.
+    case unchanged
     /// The run ended or was cancelled before the store's turn came.
     case notStarted
 
@@ -24,6 +26,7 @@ package enum StoreOutcome: String, Hashable, Sendable, Codable, CaseIterable {
         case .failed: "failed"
         case .rolledBack: "rolled back"
         case .pruned: "pruned"
+        case .unchanged: "already there"
         case .notStarted: "not started"
         }
     }

@@ -2,6 +2,7 @@ import ArgumentParser
 import DurableFiles
 import Foundation
 import LocalRun
+import RunLedger
 
 /// What commands that work on earlier runs are pointed at.
 struct RunArguments: ParsableArguments {
@@ -13,9 +14,27 @@ struct RunArguments: ParsableArguments {
 
     @Option(
         help: """
-            The folder of runs; without it .godwit beside the store, or in the current folder.
+            The folder of runs; without it .godwit beside the store or in a folder above it, or \
+            in the current folder.
             """)
     var state: String?
+
+    /// The nearest folder of runs: migrate puts it beside the first path that it is given, which
+    /// may be a folder with the store somewhere in it.
+    private func nearestFolder(_ store: FilePath?) throws(CommandFailure) -> FilePath {
+        let name = FilePath(".godwit")
+        guard let store else { return name }
+        return try CommandFailure.translating {
+            var folder = store.parent
+            while try FileStatus.ifPresent(
+                folder.appending(name).appending(FilePath(Ledger.fileName))) == nil
+            {
+                guard folder.parent != folder else { return store.parent.appending(name) }
+                folder = folder.parent
+            }
+            return folder.appending(name)
+        }
+    }
 
     /// The run or store that was named.
     ///
@@ -27,8 +46,7 @@ struct RunArguments: ParsableArguments {
             return try FleetArguments.absolute(path.folderAsGiven).appending(path.lastComponent)
         }
         let folder =
-            state.map { FilePath($0) }
-            ?? (store?.parent ?? FilePath(".")).appending(".godwit")
+            if let state { FilePath(state) } else { try nearestFolder(store) }
         let isThere = try CommandFailure.translating { try FileStatus.ifPresent(folder) != nil }
         guard isThere else {
             throw .usage(

@@ -39,15 +39,25 @@ struct StatusCommand: ParsableCommand {
             return entries
         }
         if json { return try Console.printJSON(entries) }
+        let lock = selection.state.appending(FilePath(Ledger.lockName))
+        let holder = try CommandFailure.translating { try OwnerLock.currentHolder(of: lock) }
         var table = TextTable([("run", .left), ("state", .left), ("stores", .left)])
         for entry in entries {
             let stores = entry.stores.sorted { $0.key < $1.key }
                 .map { "\(grouped($0.value)) \($0.key)" }
             table.add([
-                entry.run, entry.state + (entry.state == "paused" ? ": \(entry.reason)" : ""),
+                entry.run, entry.state,
                 stores.joined(separator: ", "),
             ])
         }
         for line in table.lines { Console.print(line) }
+        for entry in entries where entry.state == "paused" {
+            Console.print("\(entry.run) is paused: \(entry.reason)")
+        }
+        if let holder {
+            Console.print("at work: \(holder)")
+        } else if entries.contains(where: { $0.state == "open" || $0.state == "paused" }) {
+            Console.print("nobody is at work: the command of an unfinished run goes on with it")
+        }
     }
 }

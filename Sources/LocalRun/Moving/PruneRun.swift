@@ -39,7 +39,8 @@ package struct PruneRun: Sendable {
         try StateFolder(selection.state, files: files).withLedger("pruning") {
             ledger, state throws(RunError) in
             let selected = try SelectedRun(
-                selection, ledger: ledger, state: state, environment: environment)
+                selection, ledger: ledger, state: state, environment: environment,
+                wanted: [.done, .failed, .rolledBack, .cancelled])
             guard !selected.run.state.isUnfinished else {
                 throw .nothingToDo(
                     "the run \(selected.run.id) is not finished: go on with it or cancel it first")
@@ -162,7 +163,8 @@ package struct CancelRun: Sendable {
         try StateFolder(selection.state, files: environment.files).withLedger("cancelling") {
             ledger, state throws(RunError) in
             let selected = try SelectedRun(
-                selection, ledger: ledger, state: state, environment: environment)
+                selection, ledger: ledger, state: state, environment: environment,
+                wanted: [.waiting, .running, .validated])
             guard selected.run.state.isUnfinished else {
                 throw .nothingToDo("the run \(selected.run.id) has ended; roll it back instead")
             }

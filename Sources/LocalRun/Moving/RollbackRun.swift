@@ -32,7 +32,8 @@ package struct RollbackRun: Sendable {
         try StateFolder(selection.state, files: files).withLedger("rolling back") {
             ledger, state throws(RunError) in
             let selected = try SelectedRun(
-                selection, ledger: ledger, state: state, environment: environment)
+                selection, ledger: ledger, state: state, environment: environment,
+                wanted: [.done, .validated])
             var swapped = 0
             _ = try selected.forEach(in: [.done]) { store throws(RunError) in
                 guard store.found.output == nil,
@@ -46,9 +47,11 @@ package struct RollbackRun: Sendable {
             }
             try selected.endIfFinished()
             guard swapped + waiting > 0 else {
+                let what = selection.store.map { "\($0)" } ?? "no store"
                 throw .nothingToDo(
-                    "no store of the run \(selected.run.id) was swapped: there is nothing to roll "
-                        + "back")
+                    "\(what) of the run \(selected.run.id) is "
+                        + "\(selection.store == nil ? "" : "not ")swapped in now: there is nothing "
+                        + "to roll back")
             }
         }
     }

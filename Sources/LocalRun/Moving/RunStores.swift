@@ -37,13 +37,21 @@ struct SelectedRun {
 
     /// Finds the run.
     ///
+    /// - Parameters:
+    ///   - selection: what was named.
+    ///   - ledger: of the state folder.
+    ///   - state: the folder without symbolic links.
+    ///   - environment: files and clocks.
+    ///   - wanted: what the command works on: of a store that several runs have, the newest run
+    ///     is meant in which it is that.
     /// - Throws: `RunError.nothingToDo` where there is none.
     init(
-        _ selection: RunSelection, ledger: Ledger, state: FilePath, environment: RunEnvironment
+        _ selection: RunSelection, ledger: Ledger, state: FilePath, environment: RunEnvironment,
+        wanted: Set<StoreState>
     ) throws(RunError) {
         let book = RunBook(ledger: ledger, environment: environment)
         if selection.run == nil, let path = selection.store {
-            run = try SelectedRun.newest(with: path, ledger: ledger)
+            run = try SelectedRun.newest(with: path, in: wanted, ledger: ledger)
         } else {
             run = try book.find(selection.run, state: state)
         }
@@ -53,15 +61,24 @@ struct SelectedRun {
         folders = RunFolders(state: state, run: run.id)
     }
 
-    private static func newest(with path: FilePath, ledger: Ledger) throws(RunError) -> RunOverview
-    {
+    private static func newest(
+        with path: FilePath, in wanted: Set<StoreState>, ledger: Ledger
+    ) throws(RunError) -> RunOverview {
+        var fallback: RunOverview?
         do throws(LedgerError) {
-            for run in try ledger.runs() where try ledger.store(run: run.id, path: path) != nil {
-                return run
+            for run in try ledger.runs() {
+                guard let store = try ledger.store(run: run.id, path: path) else { continue }
+                let moved = try ledger.swapSteps(run: run.id, store: store.number)
+                // A store that was of the version already was never swapped by that run.
+                if wanted.contains(store.state), store.state != .done || !moved.isEmpty {
+                    return run
+                }
+                fallback = fallback ?? run
             }
         } catch {
             throw .ledger(error)
         }
+        if let fallback { return fallback }
         throw .nothingToDo("no run of this --state has the store \(path)")
     }
 
@@ -109,7 +126,7 @@ struct SelectedRun {
     ) throws(RunError) -> SwapEntry? {
         try read { ledger throws(LedgerError) in
             try ledger.swapSteps(run: run.id, store: store.number)
-        }.last { $0.kind == kind }
+        }.last { $0.kind == kind && $0.name != StoreMover.void }
     }
 
     /// The files of a store's migration.

@@ -40,7 +40,12 @@ struct StoreMover: Sendable {
                 let move = Move(try way(of: store), store.result)
                 records.append(try entry(store.found, move))
                 if defersSwap {
-                    records.append(changed(store.found, .validated))
+                    records += [
+                        .storeReport(
+                            run: run, store: store.found.number,
+                            try StoreRecord.result(store.result).text()),
+                        changed(store.found, .validated),
+                    ]
                 }
                 moves.append(
                     (
@@ -112,6 +117,16 @@ struct StoreMover: Sendable {
                 newFile: store.places.building, snapshot: store.snapshot)
             return .swap(try SwapPlan(try SwapFacts(reading: request, files: files)))
         }
+    }
+
+    /// What a move is called that will never be made, because the store changed meanwhile.
+    static let void = "void"
+
+    /// The record that a move which stands in the ledger will not be made.
+    func void(_ found: FoundStore) -> LedgerRecord {
+        .swapStep(
+            run: run, store: found.number,
+            SwapEntry(kind: .swap, index: 0, name: Self.void, isDone: true, detail: ""))
     }
 
     private func entry(
@@ -225,13 +240,8 @@ extension StoreMover {
             do throws(EngineError) {
                 try Swapper(files: files).check(plan, under: lock)
             } catch {
-                guard try isVoid(plan, after: error) else { throw .engine(error) }
-                // The original itself has the store's name: its second names hold nothing more.
-                try RunError.translating {
-                    let kept = try PrunePlan(
-                        plan, backupNames: [], storeNames: [], files: files)
-                    try kept.run(files: files, under: lock)
-                }
+                guard try isVoid(recorded, after: .engine(error)) else { throw .engine(error) }
+                try removeBackup(plan, under: lock)
                 try giveUp(recorded)
                 return nil
             }
@@ -240,8 +250,13 @@ extension StoreMover {
         }
     }
 
-    private func isVoid(_ plan: SwapPlan, after error: EngineError) throws(RunError) -> Bool {
-        switch error {
+    /// Whether a swap that failed can never be made, and the original itself has the store's
+    /// name.
+    func isVoid(_ recorded: Recorded, after error: RunError) throws(RunError) -> Bool {
+        guard case .swap(let plan) = recorded.move.way, case .engine(let cause) = error else {
+            return false
+        }
+        switch cause {
         case .sourceChanged, .swapRefused: break
         default: return false
         }
@@ -250,14 +265,18 @@ extension StoreMover {
         }
     }
 
+    /// Removes the second names of an original that has its own.
+    func removeBackup(_ plan: SwapPlan, under lock: StoreLock) throws(RunError) {
+        try RunError.translating {
+            let kept = try PrunePlan(plan, backupNames: [], storeNames: [], files: files)
+            try kept.run(files: files, under: lock)
+        }
+    }
+
     private func giveUp(_ recorded: Recorded) throws(RunError) {
         let number = recorded.found.number
         do throws(LedgerError) {
-            var records: [LedgerRecord] = [
-                .swapStep(
-                    run: run, store: number,
-                    SwapEntry(kind: .swap, index: 0, name: "given up", isDone: true, detail: ""))
-            ]
+            var records = [void(recorded.found)]
             if try ledger.store(run: run, number)?.state == .validated {
                 records.append(changed(recorded.found, .running))
             }

@@ -77,6 +77,7 @@ extension FailureCause {
         case .otherRun: self = .locked
         case .nothingToDo, .alreadyThere, .stopped: self = .stopped
         case .validationFailed: self = .validationFailed
+        case .noRoom: self = .noSpace
         }
     }
 

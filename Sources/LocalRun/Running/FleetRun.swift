@@ -57,7 +57,15 @@ package struct FleetRun: Sendable {
             let runs = RunBook(ledger: ledger, environment: environment)
             let (id, isResumed) = try runs.begin(
                 stores, request: text, digest: digest, engine: Planner.engineVersion)
-            return try work(on: id, isResumed: isResumed, ledger, state)
+            do throws(RunError) {
+                return try work(on: id, isResumed: isResumed, ledger, state)
+            } catch {
+                // Nothing was begun: the stores are free for another request.
+                if case .noRoom = error, !isResumed {
+                    try runs.change(id, .cancelled, "\(error)")
+                }
+                throw error
+            }
         }
     }
 
@@ -78,7 +86,8 @@ package struct FleetRun: Sendable {
         try StateFolder(selection.state, files: environment.files).withLedger("replaying") {
             ledger, state throws(RunError) in
             let selected = try SelectedRun(
-                selection, ledger: ledger, state: state, environment: environment)
+                selection, ledger: ledger, state: state, environment: environment,
+                wanted: [.failed])
             let count = try RunBook(ledger: ledger, environment: environment).reopen(
                 selected.run, select: selection.store)
             let request = try RecordedRequest(reading: selected.run.record.request).request(
@@ -92,7 +101,25 @@ package struct FleetRun: Sendable {
     private func withLedger<Result>(
         _ purpose: String, _ body: (Ledger, FilePath) throws(RunError) -> Result
     ) throws(RunError) -> Result {
-        try StateFolder(request.state, files: environment.files).withLedger(purpose, body)
+        let folder = StateFolder(request.state, files: environment.files)
+        var isWaiting = false
+        while true {
+            do throws(RunError) {
+                return try folder.withLedger(purpose) { ledger, state throws(RunError) in
+                    if isWaiting { observe(.resumed) }
+                    isWaiting = false
+                    return try body(ledger, state)
+                }
+            } catch {
+                // Where not even the ledger has room, nobody but the observer can be told.
+                guard request.waitsForRoom, error.isOutOfSpace, !error.isFailedSync else {
+                    throw error
+                }
+                if !isWaiting { observe(.paused("no room: \(error)")) }
+                isWaiting = true
+                environment.wait(RoomWatch.interval)
+            }
+        }
     }
 
     private func work(

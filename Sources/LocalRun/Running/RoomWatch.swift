@@ -11,28 +11,53 @@ struct RoomWatch {
     static let interval = 2.0
     /// Bytes that must have come free before another try is worth it.
     static let worthwhile: Int64 = 1 << 20
+    /// Looks after which another try is made although nothing seems to have changed: a quota
+    /// shows in no count of free blocks, and what others hold may come free in small parts.
+    static let patience = 30
+    /// The same where plenty of room is free, so that it must be a quota.
+    static let patienceWithQuota = 5
 
-    /// Returns once the file systems of the store have more room than when the disk was found
-    /// full, or as soon as nothing is known of them (a quota).
+    /// What was free where the disk was found full.
+    struct Finding {
+        fileprivate let paths: [FilePath]
+        fileprivate let free: [Int64]
+    }
+
+    /// Looks at the file systems of a store and of the ledger.
+    func look(beside places: StorePlaces) throws(RunError) -> Finding {
+        try look(at: [places.building.parent, context.state])
+    }
+
+    /// Looks at the file systems of some folders.
+    func look(at paths: [FilePath]) throws(RunError) -> Finding {
+        Finding(paths: paths, free: try room(paths))
+    }
+
+    /// Returns once the file systems have more room than when the disk was found full, or after
+    /// some time, for a try is the only way to know.
     ///
     /// - Throws: `RunError` where the file systems or the ledger cannot be read.
-    func wait(for error: RunError, beside places: StorePlaces) throws(RunError) {
-        let paths = [places.building.parent, context.state]
-        let before = try room(paths)
-        let reason = "no room: \(error)"
+    func wait(for error: RunError, since finding: Finding) throws(RunError) {
+        let before = finding.free
+        try pause("no room: \(error)")
+        let isQuota = before.allSatisfy { $0 > 64 * Self.worthwhile }
+        for _ in 0..<(isQuota ? Self.patienceWithQuota : Self.patience) {
+            context.environment.wait(Self.interval)
+            if context.slots.cancellation.isCancelled { throw .stopped }
+            let now = try room(finding.paths)
+            if zip(before, now).contains(where: { $1 - $0 >= Self.worthwhile }) { break }
+        }
+        try resume()
+    }
+
+    /// Tells that the run waits.
+    func pause(_ reason: String) throws(RunError) {
         try change(.paused, reason)
         context.observe(.paused(reason))
-        var looks = 0
-        while true {
-            context.environment.wait(Self.interval)
-            looks += 1
-            let now = try room(paths)
-            let grew = zip(before, now).contains { $1 - $0 >= Self.worthwhile }
-            // A quota shows in no count of free blocks: trying is the only way to know.
-            let isQuota = before.allSatisfy { $0 > 64 * Self.worthwhile }
-            if grew || isQuota && looks >= 5 { break }
-            if context.slots.cancellation.isCancelled { throw .stopped }
-        }
+    }
+
+    /// Tells that it goes on.
+    func resume() throws(RunError) {
         try change(.open, "there is room again")
         context.observe(.resumed)
     }
@@ -41,8 +66,13 @@ struct RoomWatch {
         let run = try context.read { ledger throws(LedgerError) in try ledger.run(context.id) }
         // Several stores may meet the same full disk.
         guard run?.state.canBecome(state) == true else { return }
-        try RunBook(ledger: context.ledger, environment: context.environment).change(
-            context.id, state, reason)
+        do throws(RunError) {
+            try RunBook(ledger: context.ledger, environment: context.environment).change(
+                context.id, state, reason)
+        } catch {
+            // The ledger may lie on the disk that is full: then it hears of it when work goes on.
+            if !error.isOutOfSpace { throw error }
+        }
     }
 
     private func room(_ paths: [FilePath]) throws(RunError) -> [Int64] {

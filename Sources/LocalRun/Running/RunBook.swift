@@ -37,7 +37,8 @@ struct RunBook {
                     try ledger.openRun(ofStore: store.path)
                 }
                 if let other, other.store.state.isUnfinished {
-                    throw .otherRun(id: other.run.id, store: store.path)
+                    throw .otherRun(
+                        id: other.run.id, store: store.path, state: ledger.path.parent)
                 }
             }
         }

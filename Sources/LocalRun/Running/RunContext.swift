@@ -36,9 +36,29 @@ struct RunContext: Sendable {
         RunFolders(state: state, run: id).folder(ofStore: number)
     }
 
-    /// Appends records, errors as those of a run.
+    /// Appends records, errors as those of a run; where the ledger's disk is full and the run
+    /// waits for room, it waits here.
     func record(_ records: [LedgerRecord]) throws(RunError) {
-        do throws(LedgerError) { try ledger.append(records) } catch { throw .ledger(error) }
+        try whenThereIsRoom { () throws(RunError) in
+            do throws(LedgerError) { try ledger.append(records) } catch { throw .ledger(error) }
+        }
+    }
+
+    /// Runs a body that writes to the ledger alone, again and again while there is no room for it.
+    func whenThereIsRoom<Result>(
+        _ body: () throws(RunError) -> Result
+    ) throws(RunError) -> Result {
+        while true {
+            do throws(RunError) {
+                return try body()
+            } catch {
+                guard case .ledger(let reason) = error, reason.isOutOfSpace,
+                    request.waitsForRoom
+                else { throw error }
+                let watch = RoomWatch(context: self)
+                try watch.wait(for: error, since: try watch.look(at: [state]))
+            }
+        }
     }
 
     /// Reads from the ledger, errors as those of a run.

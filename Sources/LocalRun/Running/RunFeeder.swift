@@ -8,11 +8,15 @@ import Threads
 
 /// Hands the stores of a run to its slots until none is left, and keeps count.
 package final class RunFeeder: Sendable {
-    private let context: RunContext
-    private let mover: StoreMover
-    private let tally = Mutex(Tally())
+    let context: RunContext
+    let mover: StoreMover
+    private let space: RunSpace
+    let tally = Mutex(Tally())
+    /// Lets one small store at a time try again for room: two that each take half of it would
+    /// both fail for ever.
+    private let turn = BoundedMailbox<Bool>(capacity: 1)
 
-    private struct Tally {
+    struct Tally {
         var failures = 0
         /// What ends the run as a whole: the ledger, or a disk that stays full.
         var fatal: RunError?
@@ -28,12 +32,15 @@ package final class RunFeeder: Sendable {
     init(_ context: RunContext) {
         self.context = context
         mover = StoreMover(context)
+        space = RunSpace(context: context)
+        turn.send(true)
     }
 
-    /// Works on every unfinished store of the run.
+    /// Works on every unfinished store of the run, once there is room for all of them.
     ///
     /// - Throws: what ends the run as a whole.
     func feed() throws(RunError) {
+        try space.reserve()
         let large = BoundedMailbox<FoundStore>(capacity: 2)
         let driver: OwnedThread
         do throws(ThreadError) {
@@ -86,11 +93,7 @@ package final class RunFeeder: Sendable {
     }
 
     private func isLarge(_ store: FoundStore) -> Bool {
-        switch context.request.options.strategy {
-        case .partitioned: true
-        case .whole: false
-        case nil: store.bytes > Self.smallLimit
-        }
+        StoreMeasure.isLarge(store.bytes, context.request.options)
     }
 
     /// Whether no further store is to be begun.
@@ -133,20 +136,25 @@ extension RunFeeder {
             var moves: [StoreMover.Recorded] = []
             var built: [BuiltStore] = []
             var left: [StoreSummary] = []
-            for store in stores {
-                guard !isOver else {
-                    left.append(store)
-                    continue
-                }
-                do throws(RunError) {
-                    if let unfinished = try mover.resumable(store.found) {
-                        moves.append(unfinished)
-                    } else {
-                        built.append(try build(store.found, slots: 1))
+            do throws(RunError) {
+                for store in stores {
+                    guard !isOver else {
+                        left.append(store)
+                        continue
                     }
-                } catch {
-                    try fail(store.found, error)
+                    do throws(RunError) {
+                        if let unfinished = try mover.resumable(store.found) {
+                            moves.append(unfinished)
+                        } else {
+                            built.append(try build(store.found, slots: 1))
+                        }
+                    } catch {
+                        try fail(store.found, error)
+                    }
                 }
+            } catch {
+                if error.isOutOfSpace { finishWithoutRoom(built, moves) }
+                throw error
             }
             try finish(built, moves)
             try putBack(left)
@@ -175,6 +183,7 @@ extension RunFeeder {
             }
             guard let summary else { return }
             try begin([summary])
+            try context.record(try space.began(found))
             do throws(RunError) {
                 if let unfinished = try mover.resumable(found) {
                     try finish([], [unfinished])
@@ -193,13 +202,25 @@ extension RunFeeder {
     /// turns out to be void.
     private func build(_ found: FoundStore, slots: Int) throws(RunError) -> BuiltStore {
         var isSecond = false
+        var hasTurn = false
+        defer { if hasTurn { turn.send(true) } }
         while true {
             let run = try StoreRun(found, context: context, slots: slots)
             do throws(RunError) {
                 return try run.build()
             } catch {
-                if error.isOutOfSpace, context.request.waitsForRoom {
-                    try waitForRoom(error, at: run.places)
+                if error.isOutOfSpace {
+                    let watch = RoomWatch(context: context)
+                    let finding = try watch.look(beside: run.places)
+                    // What was written and cannot be gone on with only keeps others from room.
+                    if error.isFailedSync { try run.forget("\(error)") }
+                    guard context.request.waitsForRoom else {
+                        discard(found)
+                        throw error
+                    }
+                    if try !isPrepared(found) { discard(found) }
+                    if slots == 1, !hasTurn { hasTurn = turn.receive() != nil }
+                    try watch.wait(for: error, since: finding)
                 } else if error.code.decision == .planAgain, !isSecond {
                     isSecond = true
                     try run.forget("\(error)")
@@ -210,14 +231,40 @@ extension RunFeeder {
         }
     }
 
+    /// Whether jobs were accepted, or may have been, that the store goes on with.
+    func isPrepared(_ found: FoundStore) throws(RunError) -> Bool {
+        try context.read { ledger throws(LedgerError) in
+            try ledger.store(run: context.id, found.number)?.preparation != nil
+        }
+    }
+
     /// Moves a store, waiting for room as often as it takes.
     private func moveWithRoom(_ store: StoreMover.Recorded) throws(RunError) -> StoreResult {
         while true {
             do throws(RunError) {
                 return try mover.move(store)
             } catch {
-                guard error.isOutOfSpace, context.request.waitsForRoom else { throw error }
-                try waitForRoom(error, at: store.places)
+                guard error.isOutOfSpace, !error.isFailedSync, context.request.waitsForRoom else {
+                    throw error
+                }
+                let watch = RoomWatch(context: context)
+                try watch.wait(for: error, since: try watch.look(beside: store.places))
+            }
+        }
+    }
+
+    /// Moves what was built before the disk was full, which takes next to nothing, and removes
+    /// what cannot be moved.
+    private func finishWithoutRoom(_ built: [BuiltStore], _ moves: [StoreMover.Recorded]) {
+        do throws(RunError) {
+            try finish(built, moves)
+        } catch {
+            for store in built {
+                do throws(RunError) {
+                    if try mover.unfinished(store.found) == nil { discard(store.found) }
+                } catch {
+                    continue
+                }
             }
         }
     }
@@ -233,7 +280,10 @@ extension RunFeeder {
         for store in built { tell(store.found, .began(.publish, jobs: 0)) }
         var recorded = unfinished
         do throws(RunError) {
-            for (found, move) in try mover.record(built) {
+            let moves = try context.whenThereIsRoom { () throws(RunError) in
+                try mover.record(built)
+            }
+            for (found, move) in moves {
                 switch move {
                 case .success(let move): recorded.append(move)
                 case .failure(let error): try fail(found, error)
@@ -244,6 +294,7 @@ extension RunFeeder {
             for store in built { try fail(store.found, error) }
         }
         guard !context.request.defersSwap else {
+            try context.record(recorded.map { space.ended($0.found) })
             for store in recorded {
                 context.observe(
                     .ended(
@@ -260,7 +311,7 @@ extension RunFeeder {
                 var result = try moveWithRoom(store)
                 result.seconds[.publish] = context.environment.clock() - start
                 tell(store.found, .ended(.publish))
-                records += try mover.done(store, result)
+                records += try mover.done(store, result) + [space.ended(store.found)]
                 done.append((store, result))
             } catch {
                 try fail(store.found, error)
@@ -274,97 +325,5 @@ extension RunFeeder {
             context.observe(
                 .ended(store: store.found.number, path: store.found.path, .done(result)))
         }
-    }
-}
-
-// MARK: - Failures
-
-extension RunFeeder {
-    /// Closes the account of a store that failed; what ends the whole run goes on.
-    private func fail(_ found: FoundStore, _ error: RunError) throws(RunError) {
-        switch error {
-        case .alreadyThere: return try skip(found)
-        case .ledger, .stopped: throw error
-        default: if error.isOutOfSpace { throw error }
-        }
-        try context.record([
-            .storeChanged(
-                run: context.id, store: found.number, .failed,
-                reason: FailureReason(code: error.code, text: "\(error)"),
-                at: context.environment.wallTime()),
-            .storeReport(
-                run: context.id, store: found.number,
-                try StoreRecord.failure(FailureCause(error)).text()),
-        ])
-        tally.withLock { $0.failures += 1 }
-        context.observe(.ended(store: found.number, path: found.path, .failed(error)))
-        // Mending a store's data changes it, and nothing that was made of it counts any more.
-        if error.isFailedSync {
-            try StoreRun(found, context: context, slots: 1).forget("\(error)")
-        } else {
-            let isKept = try canGoOn(found, after: error)
-            if !isKept { discard(found) }
-        }
-    }
-
-    /// Whether a replay could go on with what was made of a store.
-    private func canGoOn(
-        _ found: FoundStore, after error: RunError
-    ) throws(RunError) -> Bool {
-        guard error.code.decision == .retry else { return false }
-        let summary = try context.read { ledger throws(LedgerError) in
-            try ledger.store(run: context.id, found.number)
-        }
-        if summary?.preparation != nil { return true }
-        return try mover.unfinished(found) != nil
-    }
-
-    /// Closes the account of a store that needs no migration.
-    private func skip(_ found: FoundStore) throws(RunError) {
-        try context.record([
-            .storeReport(run: context.id, store: found.number, try StoreRecord.unchanged.text()),
-            .storeChanged(
-                run: context.id, store: found.number, .done, reason: nil,
-                at: context.environment.wallTime()),
-        ])
-        discard(found)
-        context.observe(.ended(store: found.number, path: found.path, .unchanged))
-    }
-
-    /// Removes what a failed store left.
-    private func discard(_ found: FoundStore) {
-        do throws(RunError) {
-            let places = try StoreRun(found, context: context, slots: 1).places
-            try RunError.translating { try places.removeAll(context.files) }
-        } catch {
-            // The store's own failure is what counts; prune removes what is left.
-            return
-        }
-    }
-
-    private func end(with error: RunError) {
-        tally.withLock { $0.fatal = $0.fatal ?? error }
-        context.slots.cancellation.cancel()
-    }
-
-    /// Waits until the disk has room again; the run is paused meanwhile, with the reason.
-    private func waitForRoom(_ error: RunError, at places: StorePlaces) throws(RunError) {
-        let watch = RoomWatch(context: context)
-        try watch.wait(for: error, beside: places)
-    }
-
-    /// Closes the run.
-    func end(isResumed: Bool) throws(RunError) -> RunEnding {
-        let (fatal, isCutShort) = tally.withLock { ($0.fatal, $0.isCutShort) }
-        if let fatal { throw fatal }
-        let counts = try context.read { ledger throws(LedgerError) in
-            try ledger.storeCounts(of: context.id)
-        }
-        if counts.allSatisfy({ !$0.key.isUnfinished || $0.value == 0 }) {
-            try RunBook(ledger: context.ledger, environment: context.environment).change(
-                context.id, .ended, "every store has come to its end")
-        }
-        return RunEnding(
-            id: context.id, counts: counts, isResumed: isResumed, isCutShort: isCutShort)
     }
 }

@@ -43,7 +43,12 @@ package struct StateFolder: Sendable {
             do throws(LedgerError) { try ledger.close() } catch { throw .ledger(error) }
             throw error
         }
-        do throws(LedgerError) { try ledger.close() } catch { throw .ledger(error) }
+        do throws(LedgerError) {
+            try ledger.close()
+        } catch {
+            // What was appended is durable in the log: the next opener has room to move it.
+            if !error.isOutOfSpace { throw .ledger(error) }
+        }
         return result
     }
 }

@@ -23,13 +23,16 @@ final class ChunkJobs {
     /// Jobs that may run or have results that nobody took.
     private let window: Int
 
+    /// How many jobs run ahead of the merge.
+    static func window(slots: Int) -> Int { max(1, slots) * 2 + 1 }
+
     /// How often a job is tried whose failure may pass by itself.
     static let attemptLimit = 3
 
     init(context: RunContext, makers: JobMaker, attempts: [AttemptSummary]) {
         self.context = context
         self.makers = makers
-        window = context.request.slots * 2 + 1
+        window = Self.window(slots: context.request.slots)
         mailbox = BoundedMailbox(capacity: window)
         for attempt in attempts {
             begun[attempt.work, default: 0] += 1

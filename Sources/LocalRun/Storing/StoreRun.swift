@@ -124,8 +124,13 @@ final class StoreRun {
     /// Takes the store's lock against other runs, which may have other state folders.
     private func lockStore() throws(RunError) -> StoreLock? {
         do throws(DurableFileError) {
-            return try StoreLock(path, faults: context.files.faults)
+            return try StoreLock(
+                path, for: isInPlace ? .replacing : .reading, faults: context.files.faults)
         } catch {
+            // A file system without such locks: reading needs none.
+            let isUnknown = ["ENOLCK", "EOPNOTSUPP", "ENOSYS", "EBADF", "EINVAL"].contains(
+                error.number.map { DurableFileError.name(of: $0) })
+            if isUnknown, !isInPlace { return nil }
             throw .file(error)
         }
     }

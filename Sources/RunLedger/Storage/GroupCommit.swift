@@ -157,7 +157,8 @@ struct GroupCommit: Sendable {
             let cause = LedgerError.Cause.inputOutput(reason: "\(error)")
             return Failure(error: LedgerError(ledger: path, cause: cause), isFinal: true)
         }
-        let isSystem = error.resultCode == .SQLITE_IOERR || error.resultCode == .SQLITE_FULL
+        let codes: [ResultCode] = [.SQLITE_IOERR, .SQLITE_FULL, .SQLITE_CANTOPEN]
+        let isSystem = codes.contains(error.resultCode)
         let system = isSystem ? sqlite3_system_errno(database.sqliteConnection) : 0
         let told = LedgerError(
             ledger: path, step: "write", database: error, systemError: system)

@@ -27,7 +27,8 @@ extension LedgerError {
             + "(SQLite \(error.extendedResultCode.rawValue)\(system))"
         switch error.resultCode.rawValue {
         case SQLITE_FULL: cause = .noSpace(reason: reason)
-        case SQLITE_IOERR where systemError == ENOSPC || systemError == EDQUOT:
+        case SQLITE_IOERR where systemError == ENOSPC || systemError == EDQUOT,
+            SQLITE_CANTOPEN where systemError == ENOSPC || systemError == EDQUOT:
             cause = .noSpace(reason: reason)
         case SQLITE_CORRUPT, SQLITE_NOTADB: cause = .damaged(reason: reason)
         default: cause = .inputOutput(reason: reason)
@@ -43,7 +44,11 @@ extension LedgerError {
         } catch let error as LedgerError {
             throw error
         } catch let error as DatabaseError {
-            throw LedgerError(ledger: ledger, step: step, database: error)
+            // The connection, which knew the system's number, may be gone.
+            let mayLackRoom = [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(error.resultCode)
+            let lacksRoom = mayLackRoom && FileSystemSpace.isExhausted(at: ledger.parent)
+            throw LedgerError(
+                ledger: ledger, step: step, database: error, systemError: lacksRoom ? ENOSPC : 0)
         } catch let error as DurableFileError {
             throw LedgerError(ledger: ledger, file: error)
         } catch {

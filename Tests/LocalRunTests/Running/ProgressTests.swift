@@ -51,7 +51,7 @@ import Testing
                 try lab.migrate(
                     [stores[2], stores[1]], change: { $0.options.dangling = .nullify })
             } catch {
-                if case .otherRun(let id, let store) = error { refused = "\(id) \(store)" }
+                if case .otherRun(let id, let store, _) = error { refused = "\(id) \(store)" }
             }
             #expect(refused == "\(ending.id) \(stores[1])")
             #expect(try lab.bytes().filter { before[$0.key] != nil } == before)

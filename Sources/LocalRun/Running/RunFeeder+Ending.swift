@@ -1,0 +1,94 @@
+import DurableFiles
+import Jobs
+import MigrationEngine
+import RunLedger
+import Synchronization
+import Threads
+
+// How stores and runs end.
+
+extension RunFeeder {
+    /// Closes the account of a store that failed; what ends the whole run goes on.
+    func fail(_ found: FoundStore, _ error: RunError) throws(RunError) {
+        switch error {
+        case .alreadyThere: return try skip(found)
+        case .ledger, .stopped: throw error
+        default: if error.isOutOfSpace, !error.isFailedSync { throw error }
+        }
+        try context.record([
+            .storeChanged(
+                run: context.id, store: found.number, .failed,
+                reason: FailureReason(code: error.code, text: "\(error)"),
+                at: context.environment.wallTime()),
+            .storeReport(
+                run: context.id, store: found.number,
+                try StoreRecord.failure(FailureCause(error)).text()),
+            .released(run: context.id, store: found.number),
+        ])
+        tally.withLock { $0.failures += 1 }
+        context.observe(.ended(store: found.number, path: found.path, .failed(error)))
+        // Mending a store's data changes it, and nothing that was made of it counts any more.
+        if error.isFailedSync {
+            try StoreRun(found, context: context, slots: 1).forget("\(error)")
+        } else {
+            let isKept = try canGoOn(found, after: error)
+            if !isKept { discard(found) }
+        }
+    }
+
+    /// Whether a replay could go on with what was made of a store.
+    private func canGoOn(
+        _ found: FoundStore, after error: RunError
+    ) throws(RunError) -> Bool {
+        guard error.code.decision == .retry else { return false }
+        if try isPrepared(found) { return true }
+        return try mover.unfinished(found) != nil
+    }
+
+    /// Closes the account of a store that needs no migration.
+    private func skip(_ found: FoundStore) throws(RunError) {
+        try context.record([
+            .storeReport(run: context.id, store: found.number, try StoreRecord.unchanged.text()),
+            .storeChanged(
+                run: context.id, store: found.number, .done, reason: nil,
+                at: context.environment.wallTime()),
+            .released(run: context.id, store: found.number),
+        ])
+        discard(found)
+        context.observe(.ended(store: found.number, path: found.path, .unchanged))
+    }
+
+    /// Removes what a failed store left.
+    func discard(_ found: FoundStore) {
+        do throws(RunError) {
+            let places = try StoreRun(found, context: context, slots: 1).places
+            try RunError.translating { try places.removeAll(context.files) }
+        } catch {
+            // The store's own failure is what counts; prune removes what is left.
+            return
+        }
+    }
+
+    func end(with error: RunError) {
+        tally.withLock { $0.fatal = $0.fatal ?? error }
+        context.slots.cancellation.cancel()
+    }
+
+    /// Closes the run.
+    func end(isResumed: Bool) throws(RunError) -> RunEnding {
+        let (fatal, isCutShort) = tally.withLock { ($0.fatal, $0.isCutShort) }
+        if let fatal { throw fatal }
+        let counts = try context.read { ledger throws(LedgerError) in
+            try ledger.storeCounts(of: context.id)
+        }
+        if counts.allSatisfy({ !$0.key.isUnfinished || $0.value == 0 }) {
+            try context.record([
+                .runChanged(
+                    run: context.id, .ended, reason: "every store has come to its end",
+                    at: context.environment.wallTime())
+            ])
+        }
+        return RunEnding(
+            id: context.id, counts: counts, isResumed: isResumed, isCutShort: isCutShort)
+    }
+}
