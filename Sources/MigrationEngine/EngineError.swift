@@ -53,7 +53,7 @@ extension EngineError: CustomStringConvertible {
         case .file(let error): error.description
         case .wrongPlan(let text): "the plan cannot be used: \(text). Plan the store again"
         case .sourceChanged(let text):
-            "\(text) changed since it was planned. Its result was thrown away; run the same "
+            "\(text) changed since it was planned. Run the same "
                 + "command again when nobody writes the store"
         case .dataRefused(let text): text
         case .storeBusy(let store, let holder):

@@ -19,8 +19,7 @@ enum StorePath {
         }
         guard !status.isFolder else {
             throw .usage(
-                "\(path) is a folder. Fleets of stores come with a later version; name the "
-                    + "database file of each store")
+                "\(path) is a folder; name the database file of one store")
         }
         return path
     }

@@ -10,6 +10,8 @@ struct EndReport {
     private let state: FilePath
     private let report: RunReport
     private let stores: StoreReports
+    /// Files that were not taken although a user's data may be behind them.
+    private let leftOut: Int
 
     /// Reads the ledger.
     ///
@@ -25,10 +27,11 @@ struct EndReport {
             slots: request.slots, seconds: seconds)
         facts.output = request.output
         facts.skipped =
-            fleet?.skipped.filter(\.needsAttention).map { file in
+            fleet?.skipped.map { file in
                 RunFacts.Skipped(path: file.path.description, reason: "\(file.reason)")
             } ?? []
         facts.warnings = fleet?.warnings.map(\.description) ?? []
+        leftOut = fleet?.skipped.count(where: \.needsAttention) ?? 0
         let run = ending.id
         let state = request.state
         let stores = StoreReports { body in
@@ -103,11 +106,15 @@ struct EndReport {
         if failed > 0 {
             let all = ending.counts.values.reduce(0, +)
             Console.log(
-                "godwit: \(grouped(failed)) of \(counted(all, "store")) failed earlier in this run; "
-                    + "replay runs them again")
+                "godwit: \(grouped(failed)) of \(counted(all, "store")) failed earlier in this "
+                    + "run; replay runs them again")
         }
-        let attention = report.facts.skipped.count
-        if failed > 0 || ending.isCutShort || attention > 0 {
+        if leftOut > 0 {
+            Console.log(
+                "godwit: \(counted(leftOut, "file was", plural: "files were")) left out that may "
+                    + "hold a user's data, see above")
+        }
+        if failed > 0 || ending.isCutShort || leftOut > 0 {
             throw ExitCode(CommandStatus.canBeRepeated.rawValue)
         }
     }

@@ -1,5 +1,6 @@
 import DurableFiles
 import LocalRun
+import MigrationEngine
 import RunLedger
 
 /// The stores that a command line names, as a run numbers them.
@@ -32,7 +33,7 @@ struct FleetArguments {
         skipped = found.skipped
         warnings = found.warnings
         try FleetArguments.refuse(found, arguments, isInPlace: output == nil)
-        for file in found.skipped where file.needsAttention {
+        for file in found.skipped where FleetArguments.isTold(file) {
             Console.log("warning: \(file.path) is left out: \(file.reason)")
         }
         for warning in found.warnings { Console.log("warning: \(warning)") }
@@ -43,6 +44,7 @@ struct FleetArguments {
             let folder = try output.map { try FleetArguments.absolute(FilePath($0)) }
             return try found.stores.enumerated().map { place, store in
                 let result = folder?.appending(store.relative)
+                if folder == nil { try FleetArguments.refuseKept(store) }
                 try FleetArguments.refuseItself(store, result)
                 return FoundStore(
                     number: place + 1,
@@ -50,6 +52,24 @@ struct FleetArguments {
                     output: result, bytes: store.bytes)
             }
         }
+    }
+
+    /// Whether a file that is not taken is worth a warning beside its line in the report: a link
+    /// that leads elsewhere may stand for a whole disk of stores.
+    private static func isTold(_ file: SkippedFile) -> Bool {
+        switch file.reason {
+        case .linkLeavesFolder, .brokenLink: true
+        default: file.needsAttention
+        }
+    }
+
+    /// Refuses what godwit itself keeps: a kept original that is migrated is no original any more.
+    private static func refuseKept(_ store: DiscoveredStore) throws(CommandFailure) {
+        let names = store.real.bytes.split(separator: UInt8(ascii: "/"))
+        guard names.contains(where: { $0.starts(with: SwapPlan.backupPrefix.utf8) }) else { return }
+        throw .usage(
+            "\(store.path) is an original that an earlier run keeps; leave it out, or copy it "
+                + "elsewhere first")
     }
 
     /// The path from the root, with the links in its folder resolved as far as it exists.

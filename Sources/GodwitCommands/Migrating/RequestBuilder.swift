@@ -57,6 +57,7 @@ struct RequestBuilder {
         RunRequest(
             destination: destination, sourceModel: sourceModel, options: options,
             output: output.map { FilePath($0) }, state: state, inputs: fleet.inputs,
+            destinationName: arguments.to.text,
             slots: arguments.slots, defersSwap: defersSwap, waitsForRoom: waitsForRoom,
             failureLimit: failureLimit)
     }

@@ -97,7 +97,9 @@ enum ReportWords {
         var totals: [(String, String)] = [("model", facts.destination)]
         totals.append(("result", facts.output?.description ?? "in place"))
         let slots = counted(facts.slots, "slot")
-        totals.append(("time", "\(Seconds.words(facts.seconds)) with \(slots)"))
+        if facts.seconds > 0 {
+            totals.append(("time", "\(Seconds.words(facts.seconds)) with \(slots)"))
+        }
         if let rates = rates(report) { totals.append(("speed", rates)) }
         if summary.migrated > 0 {
             totals.append(("rows", rows(summary.rows)))

@@ -42,8 +42,9 @@ struct ReplayCommand: ParsableCommand {
         let view = FleetView(stores: failed, isLive: Console.isTerminal, clock: clock)
         let ending: RunEnding
         let replayed: Int
+        let request: RunRequest
         do throws(RunError) {
-            (ending, replayed) = try FleetRun.replay(
+            (ending, replayed, request) = try FleetRun.replay(
                 selection, slots: slots, waitsForRoom: !noWait,
                 environment: CommandEnvironment.make(clock: clock)
             ) { view.show($0) }
@@ -55,10 +56,10 @@ struct ReplayCommand: ParsableCommand {
         if !json {
             Console.print("\(counted(replayed, "store")) of run \(ending.id) replayed")
         }
-        let request = RunRequest(
-            destination: .itself, output: nil, state: selection.state, inputs: [], slots: slots)
+        // The time of a replay says nothing of the run: its report goes without.
         let report = try EndReport(
-            ending, request: request, destination: "", fleet: nil, seconds: clock())
+            ending, request: request, destination: request.destinationName, fleet: nil,
+            seconds: 0)
         try report.show(single: nil, asJSON: json)
         try report.finish(failures: view.failures)
     }

@@ -53,43 +53,12 @@ package struct DeferredSwap: Sendable {
             return StoreChange(path: store.found.path, failure: nil, text: "swapped in")
         } catch {
             if case .ledger = error { throw error }
-            guard try isGivenUp(store, mover, after: error) else {
-                return StoreChange(
-                    path: store.found.path, failure: error,
-                    text: "not swapped; its result waits, and swap can be run again")
-            }
-            try selected.record([
-                mover.void(store.found),
-                selected.changed(
-                    store, .failed, reason: FailureReason(code: error.code, text: "\(error)")),
-                .storeReport(
-                    run: selected.run.id, store: store.number,
-                    try StoreRecord.failure(FailureCause(error)).text()),
-            ])
-            try RunError.translating {
-                try selected.places(of: store).removeAll(environment.files)
-            }
-            return StoreChange(
-                path: store.found.path, failure: error,
-                text: "not swapped; replay migrates it anew")
+            let way =
+                error.code.decision == .planAgain
+                ? "not swapped; migrate without --defer-swap migrates it anew, rollback throws its "
+                    + "waiting result away"
+                : "not swapped; its result waits, and swap can be run again"
+            return StoreChange(path: store.found.path, failure: error, text: way)
         }
-    }
-
-    /// Whether a swap can never be made; what it had linked of the original goes then.
-    private func isGivenUp(
-        _ store: StoreSummary, _ mover: StoreMover, after error: RunError
-    ) throws(RunError) -> Bool {
-        guard let recorded = try mover.unfinished(store.found),
-            case .swap(let plan) = recorded.move.way,
-            try mover.isVoid(recorded, after: error)
-        else { return false }
-        let lock: StoreLock
-        do throws(DurableFileError) {
-            lock = try StoreLock(plan.store.path, faults: environment.files.faults)
-        } catch {
-            throw .file(error)
-        }
-        try mover.removeBackup(plan, under: lock)
-        return true
     }
 }

@@ -120,7 +120,7 @@ struct StoreMover: Sendable {
     }
 
     /// What a move is called that will never be made, because the store changed meanwhile.
-    static let void = "void"
+    static let void = "given up"
 
     /// The record that a move which stands in the ledger will not be made.
     func void(_ found: FoundStore) -> LedgerRecord {
@@ -240,8 +240,13 @@ extension StoreMover {
             do throws(EngineError) {
                 try Swapper(files: files).check(plan, under: lock)
             } catch {
-                guard try isVoid(recorded, after: .engine(error)) else { throw .engine(error) }
-                try removeBackup(plan, under: lock)
+                guard try isVoid(plan, after: error) else { throw .engine(error) }
+                // The original itself has the store's name: its second names hold nothing more.
+                try RunError.translating {
+                    let kept = try PrunePlan(
+                        plan, backupNames: [], storeNames: [], files: files)
+                    try kept.run(files: files, under: lock)
+                }
                 try giveUp(recorded)
                 return nil
             }
@@ -250,26 +255,13 @@ extension StoreMover {
         }
     }
 
-    /// Whether a swap that failed can never be made, and the original itself has the store's
-    /// name.
-    func isVoid(_ recorded: Recorded, after error: RunError) throws(RunError) -> Bool {
-        guard case .swap(let plan) = recorded.move.way, case .engine(let cause) = error else {
-            return false
-        }
-        switch cause {
+    private func isVoid(_ plan: SwapPlan, after error: EngineError) throws(RunError) -> Bool {
+        switch error {
         case .sourceChanged, .swapRefused: break
         default: return false
         }
         return try RunError.translating {
             plan.store.isFile(try FileStatus(of: plan.store.path).identity)
-        }
-    }
-
-    /// Removes the second names of an original that has its own.
-    func removeBackup(_ plan: SwapPlan, under lock: StoreLock) throws(RunError) {
-        try RunError.translating {
-            let kept = try PrunePlan(plan, backupNames: [], storeNames: [], files: files)
-            try kept.run(files: files, under: lock)
         }
     }
 

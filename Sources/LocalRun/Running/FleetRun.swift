@@ -52,8 +52,8 @@ package struct FleetRun: Sendable {
     ///   it; failures of stores stand in the ledger.
     package func run(over stores: [FoundStore]) throws(RunError) -> RunEnding {
         try withLedger("migrating \(stores.count) stores") { ledger, state throws(RunError) in
-            let text = try RecordedRequest(request).text()
-            let digest = ContentDigest.hexadecimal(of: Array(text.utf8))
+            let recorded = RecordedRequest(request)
+            let (text, digest) = (try recorded.text(), try recorded.digest())
             let runs = RunBook(ledger: ledger, environment: environment)
             let (id, isResumed) = try runs.begin(
                 stores, request: text, digest: digest, engine: Planner.engineVersion)
@@ -77,24 +77,25 @@ package struct FleetRun: Sendable {
     ///   - waitsForRoom: whether a full disk is waited for.
     ///   - environment: files, clocks, waiting.
     ///   - observe: told of everything that happens, on the run's threads.
-    /// - Returns: how it ended, and how many stores were run again.
+    /// - Returns: how it ended, how many stores were run again, and what the run was asked for.
     /// - Throws: `RunError`.
     package static func replay(
         _ selection: RunSelection, slots: Int, waitsForRoom: Bool, environment: RunEnvironment,
         observe: @escaping @Sendable (RunNotice) -> Void = { _ in }
-    ) throws(RunError) -> (ending: RunEnding, replayed: Int) {
+    ) throws(RunError) -> (ending: RunEnding, replayed: Int, request: RunRequest) {
         try StateFolder(selection.state, files: environment.files).withLedger("replaying") {
             ledger, state throws(RunError) in
             let selected = try SelectedRun(
                 selection, ledger: ledger, state: state, environment: environment,
                 wanted: [.failed])
-            let count = try RunBook(ledger: ledger, environment: environment).reopen(
+            let numbers = try RunBook(ledger: ledger, environment: environment).reopen(
                 selected.run, select: selection.store)
             let request = try RecordedRequest(reading: selected.run.record.request).request(
                 state: selection.state, slots: slots, waitsForRoom: waitsForRoom)
             let fleet = FleetRun(request, environment: environment, observe: observe)
-            let ending = try fleet.work(on: selected.run.id, isResumed: true, ledger, state)
-            return (ending, count)
+            let ending = try fleet.work(
+                on: selected.run.id, isResumed: true, ledger, state, only: numbers)
+            return (ending, numbers.count, request)
         }
     }
 
@@ -123,7 +124,8 @@ package struct FleetRun: Sendable {
     }
 
     private func work(
-        on id: String, isResumed: Bool, _ ledger: Ledger, _ state: FilePath
+        on id: String, isResumed: Bool, _ ledger: Ledger, _ state: FilePath,
+        only numbers: Set<Int>? = nil
     ) throws(RunError) -> RunEnding {
         let lanes: SlotLanes
         do throws(ThreadError) {
@@ -136,7 +138,7 @@ package struct FleetRun: Sendable {
         let context = RunContext(
             id: id, request: request, ledger: ledger, environment: environment, state: state,
             slots: lanes, cache: cache, observe: observe)
-        let feeder = RunFeeder(context)
+        let feeder = RunFeeder(context, only: numbers)
         let result: Swift.Result<Void, RunError>
         do throws(RunError) {
             result = .success(try feeder.feed())

@@ -15,6 +15,8 @@ struct RecordedRequest: Codable {
     }
 
     let inputs: [FilePath]
+    /// Does not tell requests apart: one model has many names.
+    private(set) var destinationName: String
     let output: FilePath?
     let options: PlanOptions
     /// Nil for `--to self`.
@@ -23,6 +25,7 @@ struct RecordedRequest: Codable {
 
     init(_ request: RunRequest) {
         inputs = request.inputs
+        destinationName = request.destinationName
         output = request.output
         options = request.options
         sourceModel = request.sourceModel
@@ -48,7 +51,14 @@ struct RecordedRequest: Codable {
         }
     }
 
-    /// JSON with sorted keys: equal requests have equal texts.
+    /// Equal for equal requests, in hexadecimal.
+    func digest() throws(RunError) -> String {
+        var nameless = self
+        nameless.destinationName = ""
+        return ContentDigest.hexadecimal(of: Array(try nameless.text().utf8))
+    }
+
+    /// JSON with sorted keys.
     func text() throws(RunError) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -78,6 +88,7 @@ struct RecordedRequest: Codable {
         }
         return RunRequest(
             destination: choice, sourceModel: sourceModel, options: options, output: output,
-            state: state, inputs: inputs, slots: slots, waitsForRoom: waitsForRoom)
+            state: state, inputs: inputs, destinationName: destinationName, slots: slots,
+            waitsForRoom: waitsForRoom)
     }
 }

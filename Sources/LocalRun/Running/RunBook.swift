@@ -114,10 +114,10 @@ struct RunBook {
     /// - Parameters:
     ///   - run: the run.
     ///   - select: one of its stores; nil takes all that failed.
-    /// - Returns: how many stores will be run again.
+    /// - Returns: the numbers of the stores that will be run again.
     /// - Throws: `RunError.nothingToDo` where nothing failed.
-    func reopen(_ run: RunOverview, select: FilePath?) throws(RunError) -> Int {
-        var count = 0
+    func reopen(_ run: RunOverview, select: FilePath?) throws(RunError) -> Set<Int> {
+        var numbers: Set<Int> = []
         var last: Int?
         while true {
             let page = try read { () throws(LedgerError) in
@@ -126,7 +126,7 @@ struct RunBook {
             guard let end = page.last?.number else { break }
             last = end
             let chosen = page.filter { select == nil || $0.found.path == select }
-            count += chosen.count
+            numbers.formUnion(chosen.map(\.number))
             try read { () throws(LedgerError) in
                 try ledger.append(
                     chosen.map { store in
@@ -136,10 +136,10 @@ struct RunBook {
                     })
             }
         }
-        guard count > 0 else {
+        guard !numbers.isEmpty else {
             throw .nothingToDo("no store of the run \(run.id) failed: there is nothing to replay")
         }
-        if run.state == .ended { try change(run.id, .open, "\(count) stores replayed") }
-        return count
+        if run.state == .ended { try change(run.id, .open, "\(numbers.count) stores replayed") }
+        return numbers
     }
 }

@@ -30,9 +30,8 @@ extension RunFeeder {
         // Mending a store's data changes it, and nothing that was made of it counts any more.
         if error.isFailedSync {
             try StoreRun(found, context: context, slots: 1).forget("\(error)")
-        } else {
-            let isKept = try canGoOn(found, after: error)
-            if !isKept { discard(found) }
+        } else if try !canGoOn(found, after: error) {
+            discard(found)
         }
     }
 
@@ -41,7 +40,10 @@ extension RunFeeder {
         _ found: FoundStore, after error: RunError
     ) throws(RunError) -> Bool {
         guard error.code.decision == .retry else { return false }
-        if try isPrepared(found) { return true }
+        let summary = try context.read { ledger throws(LedgerError) in
+            try ledger.store(run: context.id, found.number)
+        }
+        if summary?.preparation != nil { return true }
         return try mover.unfinished(found) != nil
     }
 

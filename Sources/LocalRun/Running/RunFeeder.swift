@@ -29,8 +29,12 @@ package final class RunFeeder: Sendable {
     static let batchStores = 16
     static let batchBytes: Int64 = 16 << 20
 
-    init(_ context: RunContext) {
+    /// The stores that are meant; nil for all that are unfinished.
+    private let only: Set<Int>?
+
+    init(_ context: RunContext, only: Set<Int>? = nil) {
         self.context = context
+        self.only = only
         mover = StoreMover(context)
         space = RunSpace(context: context)
         turn.send(true)
@@ -75,7 +79,7 @@ package final class RunFeeder: Sendable {
             }
             guard let end = page.last?.number else { break }
             last = end
-            for store in page where !isOver {
+            for store in page where !isOver && only?.contains(store.number) != false {
                 if isLarge(store.found) {
                     large.send(store.found)
                     continue
@@ -232,7 +236,7 @@ extension RunFeeder {
     }
 
     /// Whether jobs were accepted, or may have been, that the store goes on with.
-    func isPrepared(_ found: FoundStore) throws(RunError) -> Bool {
+    private func isPrepared(_ found: FoundStore) throws(RunError) -> Bool {
         try context.read { ledger throws(LedgerError) in
             try ledger.store(run: context.id, found.number)?.preparation != nil
         }
@@ -314,6 +318,10 @@ extension RunFeeder {
                 records += try mover.done(store, result) + [space.ended(store.found)]
                 done.append((store, result))
             } catch {
+                // What was built is of no use for a store that changed: it is built anew.
+                if error.code.decision == .planAgain {
+                    try context.record([mover.void(store.found)])
+                }
                 try fail(store.found, error)
             }
         }

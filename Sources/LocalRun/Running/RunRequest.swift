@@ -14,6 +14,8 @@ package struct RunRequest: Sendable {
     package var state: FilePath
     /// What the user named, as it tells this request from another one.
     package var inputs: [FilePath]
+    /// What the destination was called, for reports.
+    package var destinationName: String
     /// Jobs at a time; at least 1.
     package var slots: Int
     /// Whether results wait for `godwit swap`.
@@ -26,7 +28,8 @@ package struct RunRequest: Sendable {
     package init(
         destination: DestinationChoice, sourceModel: Model? = nil,
         options: PlanOptions = PlanOptions(), output: FilePath?, state: FilePath,
-        inputs: [FilePath], slots: Int = 2, defersSwap: Bool = false, waitsForRoom: Bool = true,
+        inputs: [FilePath], destinationName: String = "", slots: Int = 2, defersSwap: Bool = false,
+        waitsForRoom: Bool = true,
         failureLimit: Int? = nil
     ) {
         self.destination = destination
@@ -35,6 +38,7 @@ package struct RunRequest: Sendable {
         self.output = output
         self.state = state
         self.inputs = inputs
+        self.destinationName = destinationName
         self.slots = slots
         self.defersSwap = defersSwap
         self.waitsForRoom = waitsForRoom

@@ -92,7 +92,7 @@ package struct StoreMeasure {
             } else {
                 folders[size.device] = folders[size.device] ?? path.parent
             }
-            if let made { size.made = SpaceNeed(bytes: try made.bytes()) }
+            if let made { size.made = SpaceNeed(bytes: try made.bytes(countsFolder: true)) }
             return size
         } catch {
             return nil

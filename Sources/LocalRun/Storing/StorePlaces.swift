@@ -58,7 +58,7 @@ struct StorePlaces: Sendable {
     /// - Parameter countsFolder: whether the folder in the run's own folder counts, too.
     /// - Returns: the bytes of files that have no other name.
     /// - Throws: `DurableFileError` where they cannot be looked at.
-    func bytes(countsFolder: Bool = true) throws(DurableFileError) -> Int64 {
+    func bytes(countsFolder: Bool) throws(DurableFileError) -> Int64 {
         var sum: Int64 = 0
         for place in all where try FileStatus.ifPresent(place) != nil {
             guard countsFolder || place != folder else { continue }

@@ -73,6 +73,7 @@ final class StoreRun {
     ///
     /// - Throws: `RunError`; what can be gone on with is kept, everything else is removed.
     func build() throws(RunError) -> BuiltStore {
+        if isInPlace { try refuseHardLinks() }
         let lock = try lockStore()
         try refuseExistingOutput()
         let planned: PlannedStore
@@ -132,6 +133,17 @@ final class StoreRun {
                 error.number.map { DurableFileError.name(of: $0) })
             if isUnknown, !isInPlace { return nil }
             throw .file(error)
+        }
+    }
+
+    /// A swap would leave the other names with the original: better said before any work.
+    private func refuseHardLinks() throws(RunError) {
+        try RunError.translating {
+            let links = try FileStatus(of: path).links
+            guard links > 1 else { return }
+            let own = try SwapFacts.backups(of: PlannedFile(at: path), context.files)
+            guard links > own + 1 else { return }
+            throw EngineError.severalHardLinks(store: path.description, links: links - own)
         }
     }
 

@@ -146,7 +146,7 @@ package struct SwapFacts: Hashable, Sendable, Codable {
     }
 
     /// How many names a store's main file has in backup folders beside it.
-    private static func backups(
+    package static func backups(
         of store: PlannedFile, _ files: DurableFileSystem
     ) throws(DurableFileError) -> UInt64 {
         let folder = store.path.parent

@@ -155,9 +155,10 @@ extension RunLab {
     func replay(
         _ store: FilePath? = nil, observe: @escaping @Sendable (RunNotice) -> Void = { _ in }
     ) throws -> (ending: RunEnding, replayed: Int) {
-        try FleetRun.replay(
+        let (ending, replayed, _) = try FleetRun.replay(
             selection(store), slots: 2, waitsForRoom: false, environment: environment(),
             observe: observe)
+        return (ending, replayed)
     }
 
     @discardableResult
