@@ -60,6 +60,25 @@ import Testing
         }
     }
 
+    /// The same command without --defer-swap swaps what waits, and makes anew what changed.
+    @Test func theSameCommandSwapsToo() throws {
+        try RunLab.run { lab in
+            let (stores, before) = try prepare(lab)
+            let waiting = try lab.identities(lab.files.tree(at: lab.data).map(\.path))
+            let ending = try lab.migrate(stores)
+            let reasons = try lab.standings().values.map(\.reason)
+            #expect(ending.isResumed)
+            #expect(ending.counts == [.done: stores.count], "\(reasons)")
+            #expect(try lab.content(stores[1]).contains { $0.contains("written since") })
+            try lab.expect(good: stores, bad: [:], before: before)
+            // The others are the very files that waited.
+            let inodes = Set(waiting.values.map(\.inode))
+            for store in stores where store != stores[1] {
+                #expect(inodes.contains(try FileStatus(of: store).identity.inode), "\(store)")
+            }
+        }
+    }
+
     @Test func waitingResultsAreThrownAwayByARollback() throws {
         try RunLab.run { lab in
             let (stores, before) = try prepare(lab)
