@@ -140,7 +140,8 @@ struct SelectedRun {
         else { return nil }
         return try RunError.engine { () throws(EngineError) in
             let facts = try RollbackFacts(reading: plan, files: environment.files)
-            return facts.position == .original ? nil : plan
+            // The original, perhaps written since.
+            return plan.store.isFile(facts.live.identity) ? nil : plan
         }
     }
 

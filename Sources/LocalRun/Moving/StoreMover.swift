@@ -153,7 +153,8 @@ struct StoreMover: Sendable {
             }
         case .swap(let plan):
             return try RunError.engine { () throws(EngineError) in
-                try RollbackFacts(reading: plan, files: files).position != .original
+                let facts = try RollbackFacts(reading: plan, files: files)
+                return !plan.store.isFile(facts.live.identity)
             }
         }
     }
