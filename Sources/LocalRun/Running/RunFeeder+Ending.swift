@@ -30,8 +30,10 @@ extension RunFeeder {
         // Mending a store's data changes it, and nothing that was made of it counts any more.
         if error.isFailedSync {
             try StoreRun(found, context: context, slots: 1).forget("\(error)")
-        } else if error.code.decision != .retry {
-            discard(found)
+        } else {
+            // A replay goes on with chunks alone.
+            let isKept = try isPrepared(found)
+            if error.code.decision != .retry || !isKept { discard(found) }
         }
     }
 
