@@ -106,6 +106,8 @@ let package = Package(
                 "MigrationEngine", "CoreDataStore", "ManagedObjectModel", "DurableFiles",
                 "TestSupport",
             ], path: "Tests/FaultSupport", swiftSettings: settings),
+        // Lets SQLite's own actions on files fail; it stands before the system's layer.
+        .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
         tests("ManagedObjectModelTests", ["ManagedObjectModel", "TestSupport", grdb]),
         tests("MappingModelTests", ["MappingModel", "ManagedObjectModel", "TestSupport"]),
         tests(
@@ -133,7 +135,7 @@ let package = Package(
             [
                 "LocalRun", "GodwitCommands", "StoreForge", "MigrationEngine", "CoreDataStore",
                 "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs", "FaultSupport",
-                "TestSupport", grdb,
+                "RunLedger", "CFaultVFS", "TestSupport", grdb,
             ]),
         // These run the built program, too.
         tests(

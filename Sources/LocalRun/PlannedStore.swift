@@ -58,6 +58,16 @@ struct StorePreparation {
         }
     }
 
+    /// Makes a snapshot of the store, which needed one before.
+    func makeSnapshot(_ path: FilePath) throws {
+        let source = try StoreOpener(files: files).open(
+            store, scratch: folder, given: request.sourceModel, checksPages: false,
+            snapshot: .toMake(path))
+        guard source.isSnapshot else {
+            throw EngineError.sourceChanged(store.description)
+        }
+    }
+
     private func route(_ number: Int) -> FilePath {
         folder.appending("plan.json.route-\(number)")
     }
@@ -151,10 +161,11 @@ struct StorePreparation {
                 asked: request.options.framework, source: source.metadata.framework))
         try checkHistory(source, inference, connection)
         var routes: [Int: FilePath] = [:]
+        let options = options(for: source)
         let facts = try StoreSurvey(
             store: source, destination: layout, inference: inference, files: files,
             connection: connection
-        ).facts(options: request.options) { number in
+        ).facts(options: options) { number in
             let path = route(number)
             routes[number] = path
             return path
@@ -165,12 +176,29 @@ struct StorePreparation {
         }
         let plan = try Planner.plan(
             source: source.layout, destination: layout, inference: inference, facts: facts,
-            options: request.options, cache: cache)
+            options: options, cache: cache)
         try InlinedDataCheck.check(plan, store: source)
         return PlannedStore(
             laidOut: try LaidOutPlan(plan, cache: cache), source: source,
             destination: destination, routes: routes)
     }
+
+    /// The request's options with chunks that suit the store: those that wait for the merge are
+    /// a part of it only, and slots that are done first find work.
+    private func options(for source: SourceStore) -> PlanOptions {
+        var options = request.options
+        options.chunkBytes = min(
+            options.chunkBytes, Self.chunkBytes(of: source.bytes, slots: slots))
+        return options
+    }
+
+    /// The most bytes that a chunk of a store may have, whatever the options allow.
+    static func chunkBytes(of bytes: Int64, slots: Int) -> Int64 {
+        max(smallestChunk, bytes / (8 * Int64(max(1, min(slots, 1 << 16)))))
+    }
+
+    /// Smaller chunks cost more in the ledger than they bring.
+    private static let smallestChunk: Int64 = 2 << 20
 
     private func checkHistory(
         _ source: SourceStore, _ inference: Inference, _ connection: Connection

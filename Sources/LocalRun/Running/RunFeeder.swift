@@ -245,7 +245,7 @@ extension RunFeeder {
     }
 
     /// Whether jobs were accepted, or may have been, that the store goes on with.
-    private func isPrepared(_ found: FoundStore) throws(RunError) -> Bool {
+    func isPrepared(_ found: FoundStore) throws(RunError) -> Bool {
         try context.read { ledger throws(LedgerError) in
             try ledger.store(run: context.id, found.number)?.preparation != nil
         }

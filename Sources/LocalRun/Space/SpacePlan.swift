@@ -90,19 +90,27 @@ package struct SpacePlan: Sendable {
     package func work(on store: StoreSize) -> [UInt64: SpaceNeed] {
         let content = Self.content(of: store)
         // The log is copied, too, and is there until it has been applied to the copy.
-        let snapshot = store.log > 0 ? content + store.log : 0
+        let snapshot = store.log > 0 ? content + Self.bounded(store.log) : 0
         var needs = [
             store.device: SpaceNeed(bytes: snapshot, inodes: Self.namesOfWork)
         ]
         if store.isLarge {
-            needs[setting.stateDevice, default: SpaceNeed()] += shards(of: content)
+            // Where shards fill much room, the snapshot is given up for them; else the result is
+            // far from complete as long as there are any.
+            let shards = shards(of: content)
+            needs[setting.stateDevice] = shards.joined(
+                with: needs[setting.stateDevice] ?? SpaceNeed())
         }
         return needs
     }
 
     /// Shards that wait for the merge; an index is sorted in their room later.
     private func shards(of content: Int64) -> SpaceNeed {
-        let chunk = max(1, setting.chunkBytes)
+        let chunk = max(
+            1,
+            min(
+                setting.chunkBytes,
+                StorePreparation.chunkBytes(of: content, slots: setting.slots)))
         let jobs = Int64(ChunkJobs.window(slots: setting.slots))
         let count = content / chunk + 1
         guard setting.interleaves else {
@@ -115,8 +123,11 @@ package struct SpacePlan: Sendable {
     }
 
     private static func content(of store: StoreSize) -> Int64 {
-        (SpaceNeed(bytes: max(0, store.database)) + SpaceNeed(bytes: max(0, store.log))).bytes
+        bounded(store.database) + bounded(store.log)
     }
+
+    /// SQLite's files hold at most 2⁴⁸ bytes; a sparse file may claim to be larger.
+    private static func bounded(_ bytes: Int64) -> Int64 { max(0, min(bytes, 1 << 48)) }
 
     /// Takes a store in.
     package mutating func add(_ store: StoreSize) {
@@ -134,7 +145,7 @@ package struct SpacePlan: Sendable {
     /// The most that is needed at one time, by file system.
     package var needs: [UInt64: SpaceNeed] {
         var sum: [UInt64: SpaceNeed] = [:]
-        let slots = Int64(max(1, setting.slots))
+        let slots = Int64(max(1, min(setting.slots, 1 << 16)))
         let batches = SpaceNeed(
             bytes: slots * (RunFeeder.batchBytes + RunFeeder.smallLimit),
             inodes: slots * Int64(RunFeeder.batchStores) * Self.namesOfWork)

@@ -75,7 +75,10 @@ final class ShardAssembly {
         let open = steps.flatMap { works(of: $0) }.filter { receipts[$0] == nil }
         try store.step(.copy, jobs: open.count) { () throws(RunError) in
             jobs.queue(open)
+            let isSnapshotInTheWay = planned.source.isSnapshot && steps.contains { $0.isMerge }
+            if isSnapshotInTheWay { try giveUpSnapshot(for: open) }
             for step in steps { try merge(step) }
+            if isSnapshotInTheWay { try store.remakeSnapshot() }
             var copied = CopiedRows(plan: plan)
             for (number, chunk) in plan.chunks.enumerated() {
                 copied.add(chunk, rows: receipts[.copy(chunk: number)]?.rows ?? 0)
@@ -84,6 +87,15 @@ final class ShardAssembly {
                 try copied.check(store: planned.source.path.description)
             }
         }
+    }
+
+    /// Waits for all shards, which a merge reads at one time, and removes the snapshot.
+    ///
+    /// Snapshot, shards and result together would be three times the source. The original has
+    /// not changed, so that the snapshot can be made again.
+    private func giveUpSnapshot(for works: [Work]) throws(RunError) {
+        for work in works { _ = try shard(of: work, .copy) }
+        try RunError.translating { try store.context.files.remove(store.places.snapshot) }
     }
 
     private func merge(_ step: AssemblyStep) throws(RunError) {
@@ -164,5 +176,12 @@ final class ShardAssembly {
                 try store.context.files.removeTree(folder.appending(name))
             }
         }
+    }
+}
+
+extension AssemblyStep {
+    /// Whether the step reads many shards at one time.
+    fileprivate var isMerge: Bool {
+        if case .merge = self { true } else { false }
     }
 }

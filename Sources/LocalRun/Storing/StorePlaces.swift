@@ -29,11 +29,13 @@ struct StorePlaces: Sendable {
     }
 
     var plan: FilePath { folder.appending("plan.json") }
+    /// A snapshot that is being made for the second time.
+    var newSnapshot: FilePath { snapshot.adding(suffix: "-new") }
     var attempts: FilePath { folder.appending("attempts") }
 
     /// Everything that there may be, with what SQLite makes beside databases.
     private var all: [FilePath] {
-        [building, snapshot].flatMap { file in
+        [building, snapshot, newSnapshot].flatMap { file in
             ["", "-wal", "-shm", "-journal"].map { file.adding(suffix: $0) }
         } + [buildingSupport, folder]
     }
@@ -51,6 +53,13 @@ struct StorePlaces: Sendable {
             }
         }
         if let first { throw first }
+    }
+
+    /// Removes what a process left that died while it made the snapshot again.
+    func removeNewSnapshot(_ files: DurableFileSystem) throws(DurableFileError) {
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            try files.remove(newSnapshot.adding(suffix: suffix))
+        }
     }
 
     /// Bytes that the file systems get back when everything is removed.

@@ -78,7 +78,11 @@ extension StoreRun {
             return nil
         }
         let planned = try step(.prepare) { () throws(RunError) in
-            try self.preparation.reopened(file, hasSnapshot: preparation.hasSnapshot)
+            if preparation.hasSnapshot {
+                let there = try RunError.translating { try FileStatus.ifPresent(places.snapshot) }
+                if there == nil { try remakeSnapshot() }
+            }
+            return try self.preparation.reopened(file, hasSnapshot: preparation.hasSnapshot)
         }
         // It may have been written between the look before and now.
         guard try fingerprint(of: planned.source) == preparation.sourceFingerprint else {
@@ -86,6 +90,27 @@ extension StoreRun {
             return nil
         }
         return planned
+    }
+
+    /// Makes the snapshot again of a store that has not changed.
+    ///
+    /// - Throws: `RunError.engine(.sourceChanged)` where it has.
+    func remakeSnapshot() throws(RunError) {
+        try RunError.translating {
+            try places.removeNewSnapshot(context.files)
+            try preparation.makeSnapshot(places.newSnapshot)
+            // A half-made one never has the name that is trusted.
+            try context.files.rename(places.newSnapshot, to: places.snapshot, existing: .replace)
+        }
+        let known = try context.read { ledger throws(LedgerError) in
+            try ledger.store(run: context.id, found.number)?.preparation
+        }
+        let now = try RunError.translating {
+            try JobMaker.text(of: StoreFingerprint(of: found.path))
+        }
+        guard known?.sourceFingerprint == now else {
+            throw .engine(.sourceChanged(found.path.description))
+        }
     }
 
     /// Why progress under a preparation does not count any more; nil where it does.
@@ -101,9 +126,6 @@ extension StoreRun {
         return try RunError.translating {
             let now = try JobMaker.text(of: StoreFingerprint(of: found.path))
             if now != preparation.sourceFingerprint { return "the source changed" }
-            if preparation.hasSnapshot, try FileStatus.ifPresent(places.snapshot) == nil {
-                return "its snapshot is gone"
-            }
             return nil
         }
     }

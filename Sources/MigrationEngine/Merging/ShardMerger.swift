@@ -26,8 +26,9 @@ struct ShardMerger {
         return connection.changes
     }
 
-    /// The most shards that are read at one time: each costs a file and a page cache.
-    static let width = 32
+    /// The most shards that are read at one time: each costs a file and about 200 KiB. More of
+    /// them are copied once more, which takes their room again.
+    static let width = 128
 
     /// Merges shards whose keys interleave, by always taking the lowest key.
     ///
@@ -69,7 +70,7 @@ struct ShardMerger {
         var readers: [Statement] = []
         let list = columns.map(SQLText.quoted).joined(separator: ", ")
         for (number, shard) in shards.enumerated() {
-            let connection = try Connection(path: shard, mode: .immutable, cacheKibibytes: 256)
+            let connection = try Connection(path: shard, mode: .immutable, cacheKibibytes: 64)
             let reader = try connection.prepare(
                 "SELECT \(list) FROM \(SQLText.quoted(table)) ORDER BY Z_PK")
             connections.append(connection)

@@ -198,7 +198,7 @@ struct GroupCommit: Sendable {
 
     private func checkpoint(_ mode: Database.CheckpointMode) throws(LedgerError) {
         try faults.perform(.checkpointLedger, ledger: path) { () throws(LedgerError) in
-            try LedgerError.translating(path, "checkpoint") {
+            try LedgerError.translating(path, "checkpoint", on: queue) {
                 do {
                     _ = try queue.inDatabase { try $0.checkpoint(mode) }
                 } catch let error as DatabaseError {

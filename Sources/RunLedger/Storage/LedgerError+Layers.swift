@@ -58,6 +58,26 @@ extension LedgerError {
     }
 }
 
+extension LedgerError {
+    /// The same for work on a connection, which knows the system's number of what failed.
+    static func translating<Result>(
+        _ ledger: FilePath, _ step: String, on queue: DatabaseQueue, _ body: () throws -> Result
+    ) throws(LedgerError) -> Result {
+        try translating(ledger, step) {
+            do {
+                return try body()
+            } catch let error as DatabaseError {
+                guard [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(error.resultCode) else {
+                    throw error
+                }
+                let number = queue.inDatabase { sqlite3_system_errno($0.sqliteConnection) }
+                throw LedgerError(
+                    ledger: ledger, step: step, database: error, systemError: number)
+            }
+        }
+    }
+}
+
 extension FaultPoints {
     /// Runs one action of SQLite on the ledger between its two announcements.
     func perform<Result>(
