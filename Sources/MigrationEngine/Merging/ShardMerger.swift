@@ -26,8 +26,10 @@ struct ShardMerger {
         return connection.changes
     }
 
-    /// The most shards that are read at one time: each costs a file and about 200 KiB. More of
-    /// them are copied once more, which takes their room again.
+    /// The most shards that are read at one time.
+    ///
+    /// Each costs a file and about 200 KiB. More of them are copied once more, which takes their
+    /// room again.
     static let width = 128
 
     /// Merges shards whose keys interleave, by always taking the lowest key.
