@@ -130,7 +130,12 @@ package struct RollbackRun: Sendable {
             if try selected.begunSwap(of: store) != nil {
                 // The process that swapped it died before it could say so.
                 try selected.record([selected.changed(store, .done)])
-                return try rollBack(store, selected)
+                let change = try rollBack(store, selected)
+                if change.failure == nil {
+                    let places = try selected.places(of: store)
+                    try RunError.translating { try places.removeAll(files) }
+                }
+                return change
             }
             let places = try selected.places(of: store)
             try selected.discardBackup(of: store)

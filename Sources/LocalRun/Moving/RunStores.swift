@@ -138,6 +138,10 @@ struct SelectedRun {
         guard store.found.output == nil, let entry = try lastEntry(.swap, of: store),
             !entry.isDone, case .swap(let plan) = try Move(reading: entry.detail).way
         else { return nil }
+        let isThere = try RunError.translating {
+            try FileStatus.ifPresent(plan.store.path) != nil
+        }
+        guard isThere else { return nil }
         return try RunError.engine { () throws(EngineError) in
             let facts = try RollbackFacts(reading: plan, files: environment.files)
             // The original, perhaps written since.
@@ -151,6 +155,8 @@ struct SelectedRun {
             !entry.isDone, case .swap(let plan) = try Move(reading: entry.detail).way
         else { return }
         try RunError.translating {
+            // Of a store that is gone, the backup may be all that is left.
+            guard try FileStatus.ifPresent(plan.store.path) != nil else { return }
             let lock = try StoreLock(plan.store.path, faults: environment.files.faults)
             defer { lock.release() }
             try PrunePlan(plan, backupNames: [], storeNames: [], files: environment.files)

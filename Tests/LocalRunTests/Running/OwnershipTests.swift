@@ -54,7 +54,7 @@ import Testing
     @Test(arguments: [true, false])
     func aSwapThatNobodyRecordedIsRolledBack(_ cancels: Bool) throws {
         var seen = 0
-        for place in stride(from: 0, to: 60, by: 2) {
+        for place in stride(from: 10, to: 150, by: 3) {
             try RunLab.run { lab in
                 let store = try lab.forge("a.sqlite", journal: .writeAheadLogWithContent)
                 let (old, bytes) = (try lab.content(store), try lab.bytes())
