@@ -242,9 +242,11 @@ extension Connection {
 
     func failure(_ code: Int32) -> StoreError {
         // A quota, a file that cannot be made, and SQLite's shared memory: the system's number
-        // alone tells that room is missing.
+        // alone tells that room is missing. SQLite keeps it, but not where COMMIT fails.
+        let last = errno
         let isSystem = [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF)
-        let isFull = isSystem && [ENOSPC, EDQUOT].contains(sqlite3_system_errno(handle))
+        let numbers = [last, sqlite3_system_errno(handle)]
+        let isFull = isSystem && numbers.contains { $0 == ENOSPC || $0 == EDQUOT }
         return Connection.error(
             isFull ? SQLITE_FULL : code, String(cString: sqlite3_errmsg(handle)), path: path)
     }

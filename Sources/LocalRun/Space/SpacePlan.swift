@@ -59,6 +59,10 @@ package struct SpacePlan: Sendable {
     /// What the ledger takes, and what of it every store adds.
     static let ledger = SpaceNeed(bytes: 256 << 10, inodes: 8)
     static let ledgerOfStore = SpaceNeed(bytes: 8 << 10, inodes: 0)
+    /// What the ledger's log grows to before it is emptied, and what of it a chunk adds: two
+    /// commits of some pages each.
+    static let ledgerLog: Int64 = 16 << 20
+    static let ledgerLogOfChunk: Int64 = 48 << 10
     /// Names of a finished store: result, and the folder of its backup or its own.
     static let namesOfStore: Int64 = 2
     /// Names beside a result that is being built: journal, snapshot, its `-wal` and `-shm`.
@@ -113,13 +117,14 @@ package struct SpacePlan: Sendable {
                 StorePreparation.chunkBytes(of: content, slots: setting.slots)))
         let jobs = Int64(ChunkJobs.window(slots: setting.slots))
         let count = content / chunk + 1
+        let logged = min(count, Self.ledgerLog / Self.ledgerLogOfChunk)
+        let log = SpaceNeed(bytes: logged * Self.ledgerLogOfChunk)
         guard setting.interleaves else {
             let (window, overflow) = chunk.multipliedReportingOverflow(by: jobs)
-            return SpaceNeed(
-                bytes: min(content, overflow ? content : max(window, content / 16)),
-                inodes: 2 * min(count, jobs) + 4)
+            let bytes = min(content, overflow ? content : max(window, content / 16))
+            return SpaceNeed(bytes: bytes, inodes: 2 * min(count, jobs) + 4) + log
         }
-        return SpaceNeed(bytes: content, inodes: 2 * count + 4)
+        return SpaceNeed(bytes: content, inodes: 2 * count + 4) + log
     }
 
     private static func content(of store: StoreSize) -> Int64 {

@@ -1,6 +1,7 @@
 import DurableFiles
 import GRDB
 import GRDBSQLite
+import Glibc
 import Synchronization
 
 /// The one writer of a ledger: used by one thread at a time, which writes for all that wait.
@@ -152,6 +153,8 @@ struct GroupCommit: Sendable {
     private static let syncFailures: Set<Int32> = [SQLITE_IOERR | 4 << 8, SQLITE_IOERR | 5 << 8]
 
     private func failure(_ error: any Error, _ database: Database) -> Failure {
+        // SQLite keeps the system's number, but not where COMMIT fails: there it is the last one.
+        let last = errno
         if let failure = error as? Failure { return failure }
         guard let error = error as? DatabaseError else {
             let cause = LedgerError.Cause.inputOutput(reason: "\(error)")
@@ -159,7 +162,8 @@ struct GroupCommit: Sendable {
         }
         let codes: [ResultCode] = [.SQLITE_IOERR, .SQLITE_FULL, .SQLITE_CANTOPEN]
         let isSystem = codes.contains(error.resultCode)
-        let system = isSystem ? sqlite3_system_errno(database.sqliteConnection) : 0
+        var system = isSystem ? sqlite3_system_errno(database.sqliteConnection) : 0
+        if system == 0, isSystem, last == ENOSPC || last == EDQUOT { system = last }
         let told = LedgerError(
             ledger: path, step: "write", database: error, systemError: system)
         let isSync = GroupCommit.syncFailures.contains(error.extendedResultCode.rawValue)

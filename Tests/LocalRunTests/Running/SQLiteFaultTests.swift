@@ -166,7 +166,7 @@ extension DiskTests {
                     try ledger.close()
                 }.count
             }
-            for place in 0..<count {
+            for place in stride(from: 0, to: count, by: Self.isLong ? 1 : 3) {
                 try withTemporaryFolder { folder in
                     let path = try DurableFileSystem().resolve(FilePath(folder.path))
                     try fail(way, at: place, path)

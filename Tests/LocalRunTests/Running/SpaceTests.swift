@@ -10,6 +10,20 @@ import Testing
 @testable import GodwitCommands
 @testable import LocalRun
 
+/// Why stores failed.
+private final class Reasons: Sendable, CustomStringConvertible {
+    private let texts = Mutex<[String]>([])
+
+    var description: String { texts.withLock { $0.joined(separator: "; ") } }
+
+    var observe: @Sendable (RunNotice) -> Void {
+        { notice in
+            guard case .ended(_, _, .failed(let error)) = notice else { return }
+            self.texts.withLock { $0.append("\(error)") }
+        }
+    }
+}
+
 extension DiskTests {
     /// Runs in place on file systems that have too little room, at the beginning or from some
     /// moment on.
@@ -49,6 +63,11 @@ extension DiskTests {
             return path
         }
 
+        /// So that the ledger's log does not become larger than the store.
+        private static func largerChunks(_ request: inout RunRequest) {
+            request.options.chunkBytes = 256 << 10
+        }
+
         /// What a store holds after its migration.
         private func reference(
             _ one: CrashTests.Case, _ forge: (RunLab) throws -> FilePath
@@ -72,7 +91,8 @@ extension DiskTests {
                 let source = try disk.used()
                 try disk.resize(bytes: Int64(Double(source) * factor))
                 do throws(RunError) {
-                    let ending = try lab.migrate([store], strategy: one.strategy)
+                    let ending = try lab.migrate(
+                        [store], strategy: one.strategy, change: Self.largerChunks)
                     #expect(ending.counts == [.done: 1])
                     #expect(factor >= 2, "it cannot have had the room")
                 } catch {
@@ -80,7 +100,8 @@ extension DiskTests {
                     let text = "\(error)"
                     #expect(factor < 4, "there was more than enough room: \(text)")
                     try disk.resize(bytes: source * 5)
-                    let ending = try lab.migrate([store], strategy: one.strategy)
+                    let ending = try lab.migrate(
+                        [store], strategy: one.strategy, change: Self.largerChunks)
                     #expect(ending.counts == [.done: 1])
                 }
                 #expect(try lab.content(store) == new)
@@ -102,6 +123,7 @@ extension DiskTests {
                     do { try disk.resize(bytes: source * 5) } catch { Issue.record(error) }
                 }
                 var request = try lab.request([store], strategy: one.strategy)
+                Self.largerChunks(&request)
                 request.waitsForRoom = true
                 let told = Mutex<[String]>([])
                 let ending = try FleetRun(request, environment: environment) { notice in
@@ -146,10 +168,12 @@ extension DiskTests {
                     let store = try lab.forge("a.sqlite", journal: one.journal)
                     let old = try lab.content(store)
                     let neighbour = Neighbour(disk, at: place, takesInodes: takesInodes)
+                    let reasons = Reasons()
                     do throws(RunError) {
                         let ending = try lab.migrate(
-                            [store], strategy: one.strategy, files: neighbour.files)
-                        #expect(ending.counts == [.done: 1], "at \(place)")
+                            [store], strategy: one.strategy, files: neighbour.files,
+                            observe: reasons.observe)
+                        #expect(ending.counts == [.done: 1], "at \(place): \(reasons)")
                         neighbour.clear()
                     } catch {
                         neighbour.clear()
@@ -177,14 +201,16 @@ extension DiskTests {
                     let lab = try disk.lab()
                     let store = try lab.forge("a.sqlite", journal: one.journal)
                     let neighbour = Neighbour(disk, at: place, takesInodes: takesInodes)
+                    let reasons = Reasons()
                     var environment = lab.environment(neighbour.files)
                     environment.wait = { _ in neighbour.clear() }
                     var request = try lab.request([store], strategy: one.strategy)
                     request.waitsForRoom = true
-                    let ending = try FleetRun(request, environment: environment)
-                        .run(over: try lab.found([store]))
+                    let ending = try FleetRun(
+                        request, environment: environment, observe: reasons.observe
+                    ).run(over: try lab.found([store]))
                     neighbour.clear()
-                    #expect(ending.counts == [.done: 1], "at \(place)")
+                    #expect(ending.counts == [.done: 1], "at \(place): \(reasons)")
                     #expect(try lab.content(store) == new, "at \(place)")
                     #expect(try lab.redone() == 0, "at \(place)")
                     #expect(try lab.strays().isEmpty, "at \(place)")
