@@ -27,13 +27,14 @@ package struct FileSystemSpace: Hashable, Sendable {
         magic = status.type
     }
 
-    /// Whether nothing more can be made at a path: no block is free, or no inode.
+    /// Whether next to nothing can be made at a path: no inode is free, or fewer bytes than the
+    /// smallest file that SQLite makes beside a database and fills at once (`-shm`, 32 KiB).
     ///
     /// For callers that were told no system error; false where the file system cannot be asked.
     package static func isExhausted(at path: FilePath) -> Bool {
         do throws(DurableFileError) {
             let space = try FileSystemSpace(at: path)
-            return space.freeBytes == 0 || space.freeInodes == 0
+            return space.freeBytes < 65_536 || space.freeInodes == 0
         } catch {
             return false
         }

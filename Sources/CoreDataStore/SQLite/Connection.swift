@@ -26,6 +26,8 @@ package final class Connection {
     /// GRDB's connection, for queries that are not hot.
     package let queue: DatabaseQueue
     let handle: OpaquePointer
+    /// Of the file, whatever errors name.
+    private let folder: FilePath
 
     /// Opens a file and makes the connection safe for files of strangers.
     ///
@@ -40,6 +42,7 @@ package final class Connection {
         cacheKibibytes: Int = 2048
     ) throws(StoreError) {
         path = (original ?? file).description
+        folder = file.parent
         _ = Connection.isConfigured
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
@@ -59,7 +62,7 @@ package final class Connection {
             // The connection, which knew the system's number, is gone.
             let isFull =
                 error.resultCode == .SQLITE_CANTOPEN
-                && FileSystemSpace.isExhausted(at: file.parent)
+                && FileSystemSpace.isExhausted(at: folder)
             throw Connection.error(
                 isFull ? SQLITE_FULL : error.resultCode.rawValue, error.message ?? "", path: path)
         } catch {
@@ -246,7 +249,10 @@ extension Connection {
         let last = errno
         let isSystem = [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF)
         let numbers = [last, sqlite3_system_errno(handle)]
-        let isFull = isSystem && numbers.contains { $0 == ENOSPC || $0 == EDQUOT }
+        let isFull =
+            isSystem
+            && (numbers.contains { $0 == ENOSPC || $0 == EDQUOT }
+                || FileSystemSpace.isExhausted(at: folder))
         return Connection.error(
             isFull ? SQLITE_FULL : code, String(cString: sqlite3_errmsg(handle)), path: path)
     }

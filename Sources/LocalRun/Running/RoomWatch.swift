@@ -71,7 +71,10 @@ struct RoomWatch {
                 context.id, state, reason)
         } catch {
             // The ledger may lie on the disk that is full: then it hears of it when work goes on.
-            if !error.isOutOfSpace { throw error }
+            if error.isOutOfSpace { return }
+            // Another store was faster.
+            if case .ledger(let reason) = error, case .illegalTransition = reason.cause { return }
+            throw error
         }
     }
 

@@ -160,18 +160,11 @@ extension RunLab {
             try connection.close()
             let external = SupportFolder.externalData(ofStore: store)
             if try FileStatus.ifPresent(external) != nil {
-                let referred = Set(lines.joined().split(separator: "'").map(String.init))
-                for name in try files.names(in: external)
-                where referred.contains(where: { $0.contains(Self.hexadecimal(name)) }) {
-                    lines.append("\(name)")
-                }
+                // In place the folder stays as it is until the backup is pruned.
+                lines += try files.names(in: external).map(\.description)
             }
             return lines
         }
-    }
-
-    private static func hexadecimal(_ name: FilePath) -> String {
-        name.bytes.map { String(format: "%02X", $0) }.joined()
     }
 
     /// Every file of the stores' folder with its bytes, what godwit keeps there left out.
