@@ -27,14 +27,14 @@ package struct FileSystemSpace: Hashable, Sendable {
         magic = status.type
     }
 
-    /// Whether next to nothing can be made at a path: no inode is free, or less than 1 MiB: what
-    /// SQLite makes beside a database (`-shm`, journals) comes in pieces that may not fit.
+    /// Whether next to nothing can be made at a path: no inode is free, or fewer bytes than the
+    /// smallest file that SQLite makes beside a database and fills at once (`-shm`, 32 KiB).
     ///
     /// For callers that were told no system error; false where the file system cannot be asked.
     package static func isExhausted(at path: FilePath) -> Bool {
         do throws(DurableFileError) {
             let space = try FileSystemSpace(at: path)
-            return space.freeBytes < 1 << 20 || space.freeInodes == 0
+            return space.freeBytes < 65_536 || space.freeInodes == 0
         } catch {
             return false
         }

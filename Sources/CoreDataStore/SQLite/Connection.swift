@@ -59,10 +59,11 @@ package final class Connection {
         } catch let error as StoreError {
             throw error
         } catch let error as DatabaseError {
-            // The connection, which knew the system's number, is gone.
+            // The connection, which knew the system's number, is gone. Opening reads the schema,
+            // and that makes the shared memory of a file with a log.
+            let codes: [ResultCode] = [.SQLITE_CANTOPEN, .SQLITE_IOERR]
             let isFull =
-                error.resultCode == .SQLITE_CANTOPEN
-                && FileSystemSpace.isExhausted(at: folder)
+                codes.contains(error.resultCode) && FileSystemSpace.isExhausted(at: folder)
             throw Connection.error(
                 isFull ? SQLITE_FULL : error.resultCode.rawValue, error.message ?? "", path: path)
         } catch {

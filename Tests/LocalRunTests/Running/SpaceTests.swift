@@ -210,16 +210,8 @@ extension DiskTests {
                         request, environment: environment, observe: reasons.observe
                     ).run(over: try lab.found([store]))
                     neighbour.clear()
-                    // SQLite gives no system error where its shared memory finds no room while a
-                    // snapshot is settled: that is still told as an I/O error.
-                    let content = try lab.content(store)
-                    withKnownIssue("told as an I/O error", isIntermittent: true) {
-                        #expect(ending.counts == [.done: 1], "at \(place): \(reasons)")
-                        #expect(content == new, "at \(place)")
-                    } when: {
-                        ending.counts == [.failed: 1] && one.strategy == .whole
-                            && one.journal == .writeAheadLogWithContent
-                    }
+                    #expect(ending.counts == [.done: 1], "at \(place): \(reasons)")
+                    #expect(try lab.content(store) == new, "at \(place)")
                     #expect(try lab.redone() == 0, "at \(place)")
                     #expect(try lab.strays().isEmpty, "at \(place)")
                 }
