@@ -1,5 +1,6 @@
 package import CoreDataStore
 package import DurableFiles
+import Jobs
 package import ManagedObjectModel
 package import MigrationEngine
 
@@ -61,6 +62,19 @@ package enum RunEvent: Sendable {
 /// The steps of a run as a person follows them.
 package enum RunStep: String, Sendable, Codable, CodingKeyRepresentable, CaseIterable {
     case prepare, copy, merge, link, index, validate, publish
+
+    /// The stage that the step belongs to (design §7): indexes are a part of the merge, and a
+    /// result that is published instead of swapped in ends where a swap would.
+    var stage: Stage {
+        switch self {
+        case .prepare: .prepare
+        case .copy: .copy
+        case .merge, .index: .merge
+        case .link: .link
+        case .validate: .validate
+        case .publish: .swap
+        }
+    }
 }
 
 /// How a store's migration ended.

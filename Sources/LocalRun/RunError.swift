@@ -90,6 +90,13 @@ extension RunError {
         }
     }
 
+    /// Reads from or writes to the ledger.
+    static func ledger<Result>(
+        _ body: () throws(LedgerError) -> Result
+    ) throws(RunError) -> Result {
+        do throws(LedgerError) { return try body() } catch { throw .ledger(error) }
+    }
+
     /// Runs a part of the engine.
     static func engine<Result>(
         _ body: () throws(EngineError) -> Result

@@ -40,7 +40,14 @@ struct EndReport {
             try records.close()
         }
         self.stores = stores
-        report = try CommandFailure.translating { try RunReport(facts, stores: stores) }
+        report = try CommandFailure.translating {
+            let records = try RunRecords(state: state)
+            let begun = Date(
+                timeIntervalSince1970: Double(try records.run(run).record.begunAt) / 1000)
+            try records.close()
+            facts.begun = ISO8601DateFormatter().string(from: begun)
+            return try RunReport(facts, stores: stores)
+        }
     }
 
     /// Keeps the report and prints it.

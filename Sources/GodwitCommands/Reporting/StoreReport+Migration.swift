@@ -14,6 +14,7 @@ extension StoreReport {
         self.init(
             store: store.found.path.description, outcome: StoreOutcome(store.state),
             bytes: Change(before: store.found.bytes))
+        attempts = store.resets + 1
         switch record {
         case .result(let result): take(result, isThere: store.state == .done)
         case .failure(let cause):

@@ -162,7 +162,7 @@ package struct StoreReport: Hashable, Sendable, Codable {
     package var bytes: Change
     /// By stage.
     package var seconds: [String: Double] = [:]
-    /// How often the store was begun.
+    /// How often the store was begun: once, and again each time its progress became void.
     package var attempts = 1
     /// Copy and link jobs; 0 for a store that was one job.
     package var chunks = 0

@@ -109,11 +109,11 @@ struct SelectedRun {
     func read<Result>(
         _ body: (Ledger) throws(LedgerError) -> Result
     ) throws(RunError) -> Result {
-        do throws(LedgerError) { return try body(ledger) } catch { throw .ledger(error) }
+        try RunError.ledger { () throws(LedgerError) in try body(ledger) }
     }
 
     func record(_ records: [LedgerRecord]) throws(RunError) {
-        do throws(LedgerError) { try ledger.append(records) } catch { throw .ledger(error) }
+        try RunError.ledger { () throws(LedgerError) in try ledger.append(records) }
     }
 
     func changed(
@@ -193,13 +193,7 @@ struct SelectedRun {
 
     /// Ends an open run whose stores have all come to their end.
     func endIfFinished() throws(RunError) {
-        let (summary, counts) = try read { ledger throws(LedgerError) in
-            (try ledger.run(run.id), try ledger.storeCounts(of: run.id))
-        }
-        let isFinished = counts.allSatisfy { !$0.key.isUnfinished || $0.value == 0 }
-        guard isFinished, summary?.state.isUnfinished == true else { return }
-        try RunBook(ledger: ledger, environment: environment).change(
-            run.id, .ended, "every store has come to its end")
+        try RunBook(ledger: ledger, environment: environment).endIfFinished(run.id)
     }
 }
 

@@ -60,7 +60,7 @@ struct StoreMover: Sendable {
             }
         }
         guard !records.isEmpty else { return moves }
-        do throws(LedgerError) { try ledger.append(records) } catch { throw .ledger(error) }
+        try RunError.ledger { () throws(LedgerError) in try ledger.append(records) }
         return moves
     }
 
@@ -200,7 +200,12 @@ struct StoreMover: Sendable {
     func done(_ recorded: Recorded, _ result: StoreResult) throws(RunError) -> [LedgerRecord] {
         var move = recorded.move
         move.result = result
-        return [
+        let stages = result.seconds.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+            LedgerRecord.stageEnded(
+                run: run, store: recorded.found.number, $0.key.stage,
+                milliseconds: Int64(($0.value * 1000).rounded()))
+        }
+        return stages + [
             try entry(recorded.found, move, isDone: true),
             .storeReport(
                 run: run, store: recorded.found.number,
@@ -222,11 +227,8 @@ struct StoreMover: Sendable {
     ///
     /// - Throws: `RunError` where the ledger cannot be read.
     func unfinished(_ found: FoundStore) throws(RunError) -> Recorded? {
-        let steps: [SwapEntry]
-        do throws(LedgerError) {
-            steps = try ledger.swapSteps(run: run, store: found.number)
-        } catch {
-            throw .ledger(error)
+        let steps = try RunError.ledger { () throws(LedgerError) in
+            try ledger.swapSteps(run: run, store: found.number)
         }
         guard let last = steps.last(where: { $0.kind == .swap }), !last.isDone else { return nil }
         let move = try Move(reading: last.detail)
@@ -297,14 +299,12 @@ extension StoreMover {
 
     private func giveUp(_ recorded: Recorded) throws(RunError) {
         let number = recorded.found.number
-        do throws(LedgerError) {
+        try RunError.ledger { () throws(LedgerError) in
             var records = [void(recorded.found)]
             if try ledger.store(run: run, number)?.state == .validated {
                 records.append(changed(recorded.found, .running))
             }
             try ledger.append(records)
-        } catch {
-            throw .ledger(error)
         }
     }
 }

@@ -68,13 +68,7 @@ struct RecordedRequest: Codable {
 
     /// JSON with sorted keys.
     func text() throws(RunError) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        do {
-            return String(decoding: try encoder.encode(self), as: UTF8.self)
-        } catch {
-            throw .engine(.internalError("a request has no text: \(error)"))
-        }
+        try RecordedText.text(of: self)
     }
 
     /// The request again, with what is not recorded as given.

@@ -11,10 +11,14 @@ struct RunBook {
     /// Stores that are told to the ledger at a time.
     private static let pageSize = 2000
 
-    private func read<Result>(
-        _ body: () throws(LedgerError) -> Result
-    ) throws(RunError) -> Result {
-        do throws(LedgerError) { return try body() } catch { throw .ledger(error) }
+    /// Ends an open run whose stores have all come to their end.
+    func endIfFinished(_ id: String) throws(RunError) {
+        let (state, counts) = try RunError.ledger { () throws(LedgerError) in
+            (try ledger.run(id)?.state, try ledger.storeCounts(of: id))
+        }
+        let isFinished = counts.allSatisfy { !$0.key.isUnfinished || $0.value == 0 }
+        guard isFinished, state?.isUnfinished == true else { return }
+        try change(id, .ended, "every store has come to its end")
     }
 
     /// Begins a run, or finds the unfinished one of the same request.
@@ -23,7 +27,7 @@ struct RunBook {
     func begin(
         _ stores: [FoundStore], request: String, digest: String, engine: String
     ) throws(RunError) -> (id: String, isResumed: Bool) {
-        let runs = try read { () throws(LedgerError) in try ledger.runs() }
+        let runs = try RunError.ledger { () throws(LedgerError) in try ledger.runs() }
         if let open = runs.first(where: {
             $0.state.isUnfinished && $0.record.requestDigest == digest
         }) {
@@ -33,7 +37,7 @@ struct RunBook {
         }
         if runs.contains(where: { $0.state.isUnfinished }) {
             for store in stores {
-                let other = try read { () throws(LedgerError) in
+                let other = try RunError.ledger { () throws(LedgerError) in
                     try ledger.openRun(ofStore: store.path)
                 }
                 if let other, other.store.state.isUnfinished {
@@ -43,7 +47,7 @@ struct RunBook {
             }
         }
         let id = "r\(runs.count + 1)"
-        try read { () throws(LedgerError) in
+        try RunError.ledger { () throws(LedgerError) in
             try ledger.append([
                 .runBegan(
                     RunRecord(
@@ -58,7 +62,7 @@ struct RunBook {
     /// Tells the ledger of stores that an unfinished run does not have: a process may have died
     /// before it had told of all, and new ones may have come since.
     private func add(_ stores: [FoundStore], to id: String) throws(RunError) {
-        try read { () throws(LedgerError) in
+        try RunError.ledger { () throws(LedgerError) in
             var number = try ledger.storeCounts(of: id).values.reduce(0, +)
             var missing: [FoundStore] = []
             for store in stores where try ledger.store(run: id, path: store.path) == nil {
@@ -73,7 +77,7 @@ struct RunBook {
     }
 
     private func tell(_ stores: [FoundStore], to id: String) throws(RunError) {
-        try read { () throws(LedgerError) in
+        try RunError.ledger { () throws(LedgerError) in
             for page in pages(of: stores, id) { try ledger.append([page]) }
         }
     }
@@ -87,7 +91,7 @@ struct RunBook {
 
     /// Changes a run's state.
     func change(_ id: String, _ state: RunState, _ reason: String) throws(RunError) {
-        try read { () throws(LedgerError) in
+        try RunError.ledger { () throws(LedgerError) in
             try ledger.append([
                 .runChanged(run: id, state, reason: reason, at: environment.wallTime())
             ])
@@ -98,7 +102,7 @@ struct RunBook {
     ///
     /// - Throws: `RunError.nothingToDo` where there is none.
     func find(_ id: String?, state: FilePath) throws(RunError) -> RunOverview {
-        let run = try read { () throws(LedgerError) in
+        let run = try RunError.ledger { () throws(LedgerError) in
             if let id { try ledger.run(id) } else { try ledger.newestRun() }
         }
         guard let run else {
@@ -123,14 +127,14 @@ struct RunBook {
         var numbers: Set<Int> = []
         var last: Int?
         while true {
-            let page = try read { () throws(LedgerError) in
+            let page = try RunError.ledger { () throws(LedgerError) in
                 try ledger.stores(of: run.id, in: [.failed], after: last, limit: 1000)
             }
             guard let end = page.last?.number else { break }
             last = end
             let chosen = page.filter { select == nil || $0.found.path == select }
             numbers.formUnion(chosen.map(\.number))
-            try read { () throws(LedgerError) in
+            try RunError.ledger { () throws(LedgerError) in
                 try ledger.append(
                     chosen.map { store in
                         .storeChanged(

@@ -37,7 +37,7 @@ struct RunContext: Sendable {
     /// waits for room, it waits here.
     func record(_ records: [LedgerRecord]) throws(RunError) {
         try whenThereIsRoom { () throws(RunError) in
-            do throws(LedgerError) { try ledger.append(records) } catch { throw .ledger(error) }
+            try RunError.ledger { () throws(LedgerError) in try ledger.append(records) }
         }
     }
 
@@ -62,7 +62,7 @@ struct RunContext: Sendable {
     func read<Result>(
         _ body: (Ledger) throws(LedgerError) -> Result
     ) throws(RunError) -> Result {
-        do throws(LedgerError) { return try body(ledger) } catch { throw .ledger(error) }
+        try RunError.ledger { () throws(LedgerError) in try body(ledger) }
     }
 }
 

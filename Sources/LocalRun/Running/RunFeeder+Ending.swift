@@ -87,15 +87,10 @@ extension RunFeeder {
     func end(isResumed: Bool) throws(RunError) -> RunEnding {
         let (fatal, isCutShort) = tally.withLock { ($0.fatal, $0.isCutShort) }
         if let fatal { throw fatal }
+        let book = RunBook(ledger: context.ledger, environment: context.environment)
+        try context.whenThereIsRoom { () throws(RunError) in try book.endIfFinished(context.id) }
         let counts = try context.read { ledger throws(LedgerError) in
             try ledger.storeCounts(of: context.id)
-        }
-        if counts.allSatisfy({ !$0.key.isUnfinished || $0.value == 0 }) {
-            try context.record([
-                .runChanged(
-                    run: context.id, .ended, reason: "every store has come to its end",
-                    at: context.environment.wallTime())
-            ])
         }
         return RunEnding(
             id: context.id, counts: counts, isResumed: isResumed, isCutShort: isCutShort)

@@ -96,17 +96,13 @@ package final class RunFeeder: Sendable {
         if !batch.isEmpty { submit(batch) }
     }
 
-    /// Whether a store is to be cut into chunks: what lies in its `-wal` counts, too.
     private func isLarge(_ store: FoundStore) -> Bool {
-        var bytes = store.bytes
         do throws(DurableFileError) {
-            let log = store.path.adding(suffix: "-wal")
-            bytes += try FileStatus.ifPresent(log)?.size ?? 0
+            return try StoreMeasure.isLarge(store, context.request.options)
         } catch {
-            // Whatever is wrong with it shows when the store is opened.
-            return StoreMeasure.isLarge(bytes, context.request.options)
+            // Whatever is wrong with its files shows when the store is opened.
+            return false
         }
-        return StoreMeasure.isLarge(bytes, context.request.options)
     }
 
     /// Whether no further store is to be begun.

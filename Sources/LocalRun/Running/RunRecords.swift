@@ -15,29 +15,19 @@ package struct RunRecords {
         } catch {
             throw .file(error)
         }
-        do throws(LedgerError) {
-            ledger = try Ledger(reading: folder)
-        } catch {
-            throw .ledger(error)
-        }
-    }
-
-    private func read<Result>(
-        _ body: () throws(LedgerError) -> Result
-    ) throws(RunError) -> Result {
-        do throws(LedgerError) { return try body() } catch { throw .ledger(error) }
+        ledger = try RunError.ledger { () throws(LedgerError) in try Ledger(reading: folder) }
     }
 
     /// All runs, the newest first.
     package func runs() throws(RunError) -> [RunOverview] {
-        try read { () throws(LedgerError) in try ledger.runs() }
+        try RunError.ledger { () throws(LedgerError) in try ledger.runs() }
     }
 
     /// A run by its id; nil takes the newest.
     ///
     /// - Throws: `RunError.nothingToDo` where there is none.
     package func run(_ id: String?) throws(RunError) -> RunOverview {
-        let run = try read { () throws(LedgerError) in
+        let run = try RunError.ledger { () throws(LedgerError) in
             if let id { try ledger.run(id) } else { try ledger.newestRun() }
         }
         guard let run else {
@@ -48,12 +38,12 @@ package struct RunRecords {
 
     /// How many stores of a run have each state.
     package func counts(of run: String) throws(RunError) -> [StoreState: Int] {
-        try read { () throws(LedgerError) in try ledger.storeCounts(of: run) }
+        try RunError.ledger { () throws(LedgerError) in try ledger.storeCounts(of: run) }
     }
 
     /// How much work a run did twice, and how often jobs were tried.
     package func attempts(of run: String) throws(RunError) -> AttemptCounts {
-        try read { () throws(LedgerError) in try ledger.attemptCounts(run: run) }
+        try RunError.ledger { () throws(LedgerError) in try ledger.attemptCounts(run: run) }
     }
 
     /// Calls a body for every store of a run, page by page.
@@ -80,6 +70,6 @@ package struct RunRecords {
 
     /// Closes the ledger.
     package func close() throws(RunError) {
-        try read { () throws(LedgerError) in try ledger.close() }
+        try RunError.ledger { () throws(LedgerError) in try ledger.close() }
     }
 }

@@ -28,19 +28,15 @@ package struct StateFolder: Sendable {
         } catch {
             throw .file(error)
         }
-        let ledger: Ledger
-        do throws(LedgerError) {
-            ledger = try Ledger(
+        let ledger = try RunError.ledger { () throws(LedgerError) in
+            try Ledger(
                 folder: resolved, holder: .thisProcess(doing: purpose), faults: files.faults)
-        } catch {
-            throw .ledger(error)
         }
         let result: Result
         do throws(RunError) {
             result = try body(ledger, resolved)
         } catch {
-            // The body's reason is what counts; the lock goes with the ledger's owner.
-            do throws(LedgerError) { try ledger.close() } catch { throw .ledger(error) }
+            Self.abandon(ledger)
             throw error
         }
         do throws(LedgerError) {
@@ -50,5 +46,10 @@ package struct StateFolder: Sendable {
             if !error.isOutOfSpace { throw .ledger(error) }
         }
         return result
+    }
+
+    /// Closes a ledger on a way out whose own reason is what counts; the lock goes with its owner.
+    private static func abandon(_ ledger: Ledger) {
+        do throws(LedgerError) { try ledger.close() } catch { return }
     }
 }

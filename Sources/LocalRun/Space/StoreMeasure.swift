@@ -57,8 +57,17 @@ package struct StoreMeasure {
         return needs
     }
 
+    /// Whether a store is to be cut into chunks: what lies in its log or journal counts, too.
+    ///
+    /// - Throws: `DurableFileError` where the files beside it cannot be looked at.
+    static func isLarge(
+        _ found: FoundStore, _ options: PlanOptions
+    ) throws(DurableFileError) -> Bool {
+        try isLarge(found.bytes + log(beside: found.path), options)
+    }
+
     /// How a store of that size is migrated.
-    package static func isLarge(_ bytes: Int64, _ options: PlanOptions) -> Bool {
+    private static func isLarge(_ bytes: Int64, _ options: PlanOptions) -> Bool {
         switch options.strategy {
         case .partitioned: true
         case .whole: false
@@ -80,9 +89,10 @@ package struct StoreMeasure {
                 path = try files.resolve(path)
                 status = try FileStatus(of: path)
             }
+            let log = try Self.log(beside: path)
             var size = StoreSize(
-                database: status.size, log: try log(beside: path),
-                isLarge: Self.isLarge(found.bytes, options), device: status.identity.device)
+                database: status.size, log: log,
+                isLarge: Self.isLarge(found.bytes + log, options), device: status.identity.device)
             if countsFreePages { size.database -= try freeBytes(of: path, size: status.size) }
             if let output = found.output {
                 let folder = try Self.existing(output.parent)
@@ -100,10 +110,10 @@ package struct StoreMeasure {
     }
 
     /// Bytes that a snapshot would have to apply; the header of a log alone is none.
-    private func log(beside path: FilePath) throws(DurableFileError) -> Int64 {
+    private static func log(beside path: FilePath) throws(DurableFileError) -> Int64 {
         for suffix in ["-wal", "-journal"] {
             let status = try FileStatus.ifPresent(path.adding(suffix: suffix))
-            if let status, status.size > Self.logHeaderBytes { return status.size }
+            if let status, status.size > logHeaderBytes { return status.size }
         }
         return 0
     }

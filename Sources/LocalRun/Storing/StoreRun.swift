@@ -9,8 +9,6 @@ import RunLedger
 struct BuiltStore {
     let found: FoundStore
     let result: StoreResult
-    /// The plan, for callers that want all of it.
-    let plan: MigrationPlan
     let fingerprint: StoreFingerprint
     let places: StorePlaces
     let snapshot: FilePath?
@@ -118,7 +116,7 @@ final class StoreRun {
                 planned, validation: outcome.validation, output: found.output,
                 outputBytes: building.size, seconds: seconds)
             return BuiltStore(
-                found: found, result: result, plan: planned.plan,
+                found: found, result: result,
                 fingerprint: planned.source.fingerprint, places: places,
                 snapshot: planned.source.isSnapshot ? places.snapshot : nil,
                 building: building, lock: lock, isDurable: outcome.isDurable)
