@@ -16,9 +16,18 @@ extension StoreRun {
         _ planned: PlannedStore, _ connection: Connection?
     ) throws(RunError) -> Built {
         try RunError.engine { () throws(EngineError) in
-            try EngineError.translating { try context.files.create(places.building).close() }
+            let isBlank = planned.source.bytes <= BlankStore.sourceLimit
+            try EngineError.translating {
+                let file = try context.files.create(places.building)
+                if isBlank {
+                    let layout = planned.laidOut.destination
+                    try file.write(context.cache.stores.blank(of: layout).bytes)
+                }
+                try file.close()
+            }
             let assembler = try StoreAssembler(
-                plan: planned.laidOut, source: planned.source, at: places.building)
+                plan: planned.laidOut, source: planned.source, at: places.building,
+                isBlank: isBlank)
             try step(.copy) { () throws(EngineError) in try assembler.copyDirectly() }
             let report = try complete(planned, assembler, connection)
             return Built(validation: report, isDurable: slots > 1)
