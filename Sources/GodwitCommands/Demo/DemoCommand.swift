@@ -90,11 +90,11 @@ struct DemoCommand: ParsableCommand {
 
     private static let proof = """
 
-        What was proved of every result before it took its store's name, by code that shares \
-        nothing
-        with the copying: every value, link, place in an ordered list and index entry is what the
-        source and the mapping ask for; required values, cardinality and uniqueness hold; pages,
-        schema, metadata and version hashes are right. The broken store is as it was.
+        What was proved of every result before it took its store's name, by code that
+        shares nothing with the copying: every value, link, place in an ordered list
+        and index entry is what the source and the mapping ask for; required values,
+        cardinality and uniqueness hold; pages, schema, metadata and version hashes
+        are right. The broken store is as it was.
         """
 
     private static let nextCommands = """
@@ -102,9 +102,9 @@ struct DemoCommand: ParsableCommand {
         Go on with:
           godwit inspect  godwit-demo/backups/user-01.sqlite
           godwit status   --state godwit-demo/.godwit
-          godwit replay   --state godwit-demo/.godwit     once the broken store is mended
-          godwit rollback --state godwit-demo/.godwit     puts every original back
-          godwit prune    --state godwit-demo/.godwit     shows what the kept originals take
+          godwit replay   --state godwit-demo/.godwit  once the broken one is mended
+          godwit rollback --state godwit-demo/.godwit  puts every original back
+          godwit prune    --state godwit-demo/.godwit  what kept originals take
         (built with `swift build -c release`, the command lies in .build/release)
         """
 }
