@@ -57,8 +57,8 @@ extension EngineError: CustomStringConvertible {
                 + "command again when nobody writes the store"
         case .dataRefused(let text): text
         case .storeBusy(let store, let holder):
-            "\(store) is in use by \(holder). Nothing was changed; close what has it open and run "
-                + "the same command again"
+            "\(store) is in use by \(holder). Nothing was changed; close what has it open, "
+                + "then replay the run (godwit replay), or run the same command again"
         case .severalHardLinks(let store, let links):
             "\(store) has \(links) hard links, and only one of them would get the new store. "
                 + "Nothing was changed; use --output"

@@ -51,12 +51,4 @@ import Testing
         try opened.close()
         try builder.connection.close()
     }
-
-    @Test func isMadeOnceForALayout() throws {
-        let layout = try StoreLayout(
-            model: GoldenModels.cars(), framework: FrameworkVersion(1044))
-        let cache = StoreCache()
-        #expect(try cache.blank(of: layout) == cache.blank(of: layout))
-        #expect(try cache.blank(of: layout) == BlankStore(layout))
-    }
 }

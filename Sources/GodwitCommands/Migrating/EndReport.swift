@@ -116,12 +116,28 @@ struct EndReport {
                 "godwit: \(grouped(failed)) of \(counted(all, "store")) failed earlier in this "
                     + "run; replay runs them again")
         }
+        let unfinished = StoreState.allCases.filter(\.isUnfinished).reduce(0) { sum, state in
+            // A result that waits for its swap is where it should be.
+            state == .validated ? sum : sum + (ending.counts[state] ?? 0)
+        }
+        if unfinished > 0, !ending.isCutShort {
+            Console.log(
+                "godwit: \(counted(unfinished, "store is", plural: "stores are")) not finished; "
+                    + "the same command goes on")
+        }
+        let givenUp = (ending.counts[.cancelled] ?? 0) + (ending.counts[.rolledBack] ?? 0)
+        if givenUp > 0 {
+            Console.log(
+                "godwit: \(counted(givenUp, "store was", plural: "stores were")) given up or "
+                    + "rolled back in this run and not migrated again; once it has ended, the "
+                    + "same command begins another run")
+        }
         if leftOut > 0 {
             Console.log(
                 "godwit: \(counted(leftOut, "file was", plural: "files were")) left out that may "
                     + "hold a user's data, see above")
         }
-        if failed > 0 || ending.isCutShort || leftOut > 0 {
+        if failed + unfinished + givenUp + leftOut > 0 || ending.isCutShort {
             throw ExitCode(CommandStatus.canBeRepeated.rawValue)
         }
     }

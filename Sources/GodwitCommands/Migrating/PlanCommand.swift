@@ -58,7 +58,7 @@ struct PlanCommand: ParsableCommand {
             state: try arguments.stateFolder(output: nil), files: DurableFileSystem())
         let lines = measure.needs(of: fleet.stores).sorted { $0.key < $1.key }
             .map { folder, need in
-                "- \(ByteSize(bytes: need.bytes).words) and \(counted(need.inodes, "inode")) on "
+                "\(ByteSize(bytes: need.bytes).words) and \(counted(need.inodes, "inode")) on "
                     + "the file system of \(folder)"
             }
         return [PlanReport.list("room for all stores in place", lines).joined(separator: "\n")]

@@ -17,7 +17,7 @@ package struct NextStep: Hashable, Sendable {
         func add(_ verb: String, _ purpose: String) {
             steps.append(NextStep(purpose: purpose, command: "godwit \(verb) \(place)"))
         }
-        if outcomes[.failed] != nil || outcomes[.notStarted] != nil {
+        if outcomes[.failed] != nil {
             add("replay", "run again what failed, once the causes are mended")
         }
         if outcomes[.deferred] != nil { add("swap", "put the results in their places") }

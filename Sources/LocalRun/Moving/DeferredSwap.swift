@@ -47,7 +47,7 @@ package struct DeferredSwap: Sendable {
                 throw .engine(.internalError("a validated store has no move in the ledger"))
             }
             var result = try mover.move(recorded)
-            try mover.syncNames(of: [recorded])
+            if let error = mover.syncNames(of: [recorded]).values.first { throw error }
             try selected.record(try mover.done(recorded, result))
             mover.clean(recorded, &result)
             return StoreChange(path: store.found.path, failure: nil, text: "swapped in")
@@ -57,7 +57,8 @@ package struct DeferredSwap: Sendable {
                 error.code.decision == .planAgain
                 ? "not swapped; migrate without --defer-swap migrates it anew, rollback throws its "
                     + "waiting result away"
-                : "not swapped; its result waits, and swap can be run again"
+                : "not swapped; its result waits: swap can be run again once the cause is mended, "
+                    + "migrate without --defer-swap migrates it anew"
             return StoreChange(path: store.found.path, failure: error, text: way)
         }
     }

@@ -70,6 +70,10 @@ package struct PruneRun: Sendable {
                 try selected.lastEntry(.swap, of: store) != nil
             {
                 try pruneBackup(store, selected, removes: removes, &estimate)
+            } else if try selected.begunSwap(of: store) != nil {
+                throw .nothingToDo(
+                    "the swap of \(store.found.path) was not recorded to its end: replay it or roll "
+                        + "it back first")
             } else if let places = try selected.presentPlaces(of: store) {
                 try RunError.translating {
                     // The run's folder counts as a whole.
@@ -111,10 +115,28 @@ package struct PruneRun: Sendable {
         }
         defer { ScratchRemoval.remove(scratch, files) }
         let existing = try files.names(in: external.backup).map(\.description)
+        // Another store may refer to the same files.
+        guard try !sharesExternalData(swap.store.path) else {
+            return try PrunePlan(swap, backupNames: [], storeNames: [], files: files)
+        }
         return try PrunePlan(
             swap, backupNames: try names(in: main.backup, scratch.appending("backup")),
             storeNames: try names(in: swap.store.path, scratch.appending("store")),
             existing: Set(existing), files: files)
+    }
+
+    /// Whether a file beside the store has the same folder of external data: one whose name
+    /// differs in nothing but the extension (format page §8).
+    private func sharesExternalData(_ store: FilePath) throws -> Bool {
+        let support = SupportFolder.folder(ofStore: store)
+        let companions = StoreCompanion.allCases.map { $0.path(of: store) }
+        return try files.names(in: store.parent).contains { name in
+            let other = store.parent.appending(name)
+            guard other != store, other != support, !companions.contains(other) else {
+                return false
+            }
+            return SupportFolder.folder(ofStore: other) == support
+        }
     }
 
     private func names(in store: FilePath, _ scratch: FilePath) throws -> Set<String> {
@@ -169,13 +191,17 @@ package struct CancelRun: Sendable {
                 throw .nothingToDo("the run \(selected.run.id) has ended; roll it back instead")
             }
             let states: Set<StoreState> = [.waiting, .running, .validated]
-            let count = try selected.forEach(in: states) { store throws(RunError) in
+            // All are looked at before any is given up: a run is cancelled as a whole.
+            _ = try selected.forEach(in: states) { store throws(RunError) in
                 // A store whose swap has begun must not be left between two names.
                 guard try selected.begunSwap(of: store) == nil else {
                     throw .nothingToDo(
-                        "the swap of \(store.found.path) has begun: go on with the run by its own "
-                            + "command or by godwit swap, then roll it back")
+                        "the swap of \(store.found.path) has begun: go on with the run by the "
+                            + "command that began it, or put the store back by godwit rollback. "
+                            + "Nothing was cancelled")
                 }
+            }
+            let count = try selected.forEach(in: states) { store throws(RunError) in
                 try selected.discardBackup(of: store)
                 let places = try selected.presentPlaces(of: store)
                 try selected.record([selected.changed(store, .cancelled)])

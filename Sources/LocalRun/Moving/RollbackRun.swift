@@ -33,7 +33,7 @@ package struct RollbackRun: Sendable {
             ledger, state throws(RunError) in
             let selected = try SelectedRun(
                 selection, ledger: ledger, state: state, environment: environment,
-                wanted: [.done, .validated])
+                wanted: [.done, .validated, .running, .failed])
             var swapped = 0
             _ = try selected.forEach(in: [.done]) { store throws(RunError) in
                 guard store.found.output == nil,
@@ -41,6 +41,12 @@ package struct RollbackRun: Sendable {
                 else { return }
                 swapped += 1
                 observe(try rollBack(store, selected))
+            }
+            // A process that died between the last rename and the ledger has swapped, too.
+            _ = try selected.forEach(in: [.running, .failed]) { store throws(RunError) in
+                guard try selected.begunSwap(of: store) != nil else { return }
+                swapped += 1
+                observe(try discard(store, selected))
             }
             let waiting = try selected.forEach(in: [.validated]) { store throws(RunError) in
                 observe(try discard(store, selected))
@@ -51,7 +57,7 @@ package struct RollbackRun: Sendable {
                 throw .nothingToDo(
                     "\(what) of the run \(selected.run.id) is "
                         + "\(selection.store == nil ? "" : "not ")swapped in now: there is nothing "
-                        + "to roll back")
+                        + "to roll back. godwit status lists the runs; name the one that you mean")
             }
         }
     }
@@ -66,9 +72,10 @@ package struct RollbackRun: Sendable {
                 throw .engine(.internalError("a swapped store has no swap in the ledger"))
             }
             try RunError.translating {
+                let isGone = try standIn(for: swap)
                 let lock = try StoreLock(swap.store.path, faults: files.faults)
                 defer { lock.release() }
-                try rollBack(store, swap, selected, lock)
+                try rollBack(store, swap, selected, lock, discards: discardsChanges || isGone)
             }
             try selected.record([
                 try self.entry(store, selected, isDone: true, detail: ""),
@@ -81,9 +88,24 @@ package struct RollbackRun: Sendable {
         }
     }
 
+    /// Puts an empty file in the place of a result that somebody removed, so that the original
+    /// can take it.
+    ///
+    /// - Returns: whether the result is gone: nothing can be lost with it.
+    private func standIn(for swap: SwapPlan) throws -> Bool {
+        let path = swap.store.path
+        if let status = try FileStatus.ifPresent(path) { return status.size == 0 }
+        guard let main = swap.backups.first, try FileStatus.ifPresent(main.backup) != nil else {
+            return false
+        }
+        try files.create(path).close()
+        return true
+    }
+
     /// Carries out the plan of a rollback that an earlier process began, or a new one.
     private func rollBack(
-        _ store: StoreSummary, _ swap: SwapPlan, _ selected: SelectedRun, _ lock: StoreLock
+        _ store: StoreSummary, _ swap: SwapPlan, _ selected: SelectedRun, _ lock: StoreLock,
+        discards: Bool
     ) throws {
         if let begun = try selected.lastEntry(.rollback, of: store), !begun.isDone {
             let plan = try JSONDecoder().decode(
@@ -92,19 +114,20 @@ package struct RollbackRun: Sendable {
                 return try Rollback(files: files).run(plan, under: lock)
             } catch let error as EngineError {
                 // The plan knows nothing of what was written since: that takes another one.
-                guard discardsChanges, case .storeChangedSinceSwap = error else { throw error }
+                guard discards, case .storeChangedSinceSwap = error else { throw error }
             }
         }
-        let plan = try plan(store, swap, selected, lock)
+        let plan = try plan(store, swap, selected, lock, discards: discards)
         try Rollback(files: files).run(plan, under: lock)
     }
 
     /// A new plan, in the ledger.
     private func plan(
-        _ store: StoreSummary, _ swap: SwapPlan, _ selected: SelectedRun, _ lock: StoreLock
+        _ store: StoreSummary, _ swap: SwapPlan, _ selected: SelectedRun, _ lock: StoreLock,
+        discards: Bool
     ) throws -> RollbackPlan {
         let plan = try Rollback(files: files).prepare(
-            swap, discardsChanges: discardsChanges, under: lock)
+            swap, discardsChanges: discards, under: lock)
         try selected.record([
             try entry(
                 store, selected, isDone: false, detail: RecordedText.text(of: plan))
@@ -122,14 +145,20 @@ package struct RollbackRun: Sendable {
                 detail: detail))
     }
 
-    /// Throws a result away that was never swapped in.
+    /// The states by which a store whose swap was not recorded comes to the one after it.
+    private static func way(toDoneFrom state: StoreState) -> [StoreState] {
+        state == .failed ? [.waiting, .running, .done] : [.done]
+    }
+
+    /// Throws a result away that was never swapped in, or puts the original back.
     private func discard(
         _ store: StoreSummary, _ selected: SelectedRun
     ) throws(RunError) -> StoreChange {
         do throws(RunError) {
             if try selected.begunSwap(of: store) != nil {
                 // The process that swapped it died before it could say so.
-                try selected.record([selected.changed(store, .done)])
+                try selected.record(
+                    Self.way(toDoneFrom: store.state).map { selected.changed(store, $0) })
                 let change = try rollBack(store, selected)
                 if change.failure == nil {
                     let places = try selected.places(of: store)

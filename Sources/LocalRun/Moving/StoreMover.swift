@@ -98,13 +98,21 @@ struct StoreMover: Sendable {
 
     /// Makes the names of published results durable.
     ///
-    /// - Throws: `RunError.file`.
-    func syncNames(of moved: [Recorded]) throws(RunError) {
+    /// - Returns: by folder, why its names are not.
+    func syncNames(of moved: [Recorded]) -> [FilePath: RunError] {
         var folders: Set<FilePath> = []
         for store in moved {
             if case .publish(let plan) = store.way { folders.insert(plan.output.parent) }
         }
-        try RunError.translating { for folder in folders.sorted() { try files.syncFolder(folder) } }
+        var failures: [FilePath: RunError] = [:]
+        for folder in folders.sorted() {
+            do throws(DurableFileError) {
+                try files.syncFolder(folder)
+            } catch {
+                failures[folder] = .file(error)
+            }
+        }
+        return failures
     }
 
     private func way(of store: BuiltStore) throws(RunError) -> Move.Way {
@@ -153,11 +161,18 @@ struct StoreMover: Sendable {
                 return plan.building.isFile(there.identity)
             }
         case .swap(let plan):
-            return try RunError.engine { () throws(EngineError) in
-                let facts = try RollbackFacts(reading: plan, files: files)
-                return !plan.store.isFile(facts.live.identity)
-            }
+            // A store that somebody removed is not between two names.
+            let live = try RunError.translating { try FileStatus.ifPresent(plan.store.path) }
+            return live.map { !plan.store.isFile($0.identity) } ?? false
         }
+    }
+
+    /// Whether a move that stands in the ledger unfinished has moved files of the store.
+    ///
+    /// - Throws: `RunError` where the ledger cannot be read or the files cannot be looked at.
+    func hasBegunMove(_ found: FoundStore) throws(RunError) -> Bool {
+        guard let recorded = try unfinished(found) else { return false }
+        return try hasBegun(recorded)
     }
 
     private func entry(
@@ -276,10 +291,10 @@ extension StoreMover {
                 try Swapper(files: files).check(plan, under: lock)
             } catch {
                 guard try isVoid(plan, after: error) else { throw .engine(error) }
-                // The original itself has the store's name: its second names hold nothing more.
+                // What has the store's name holds all that the backup holds.
                 try RunError.translating {
                     let kept = try PrunePlan(
-                        plan, backupNames: [], storeNames: [], files: files)
+                        plan, backupNames: [], storeNames: [], isGivenUp: true, files: files)
                     try kept.run(files: files, under: lock)
                 }
                 try giveUp(recorded)
@@ -297,7 +312,9 @@ extension StoreMover {
         default: return false
         }
         return try RunError.translating {
-            plan.store.isFile(try FileStatus(of: plan.store.path).identity)
+            let live = try FileStatus(of: plan.store.path).identity
+            // The original, or its snapshot, which somebody may have gone on writing.
+            return plan.store.isFile(live) || plan.snapshot?.isFile(live) == true
         }
     }
 

@@ -143,10 +143,44 @@ struct RunBook {
                     })
             }
         }
-        guard !numbers.isEmpty else {
-            throw .nothingToDo("no store of the run \(run.id) failed: there is nothing to replay")
+        if run.state.isUnfinished {
+            numbers.formUnion(try left(by: run, select: select))
+            guard !numbers.isEmpty else {
+                throw .nothingToDo(
+                    "no store of the run \(run.id) failed, but the run has not ended: the command "
+                        + "that began it goes on with it")
+            }
         }
-        if run.state == .ended { try change(run.id, .open, "\(numbers.count) stores replayed") }
+        guard !numbers.isEmpty else {
+            throw .nothingToDo(
+                "no store of the run \(run.id) failed: there is nothing to replay. godwit status "
+                    + "lists the runs; name the one that you mean")
+        }
+        if run.state == .ended { try change(run.id, .open, Self.replayed(numbers.count)) }
         return numbers
+    }
+
+    private static let replayedWords = "stores replayed"
+
+    /// Why a run was opened again.
+    private static func replayed(_ count: Int) -> String { "\(count) \(replayedWords)" }
+
+    /// Stores that a replay which was killed had begun with.
+    ///
+    /// A run that had ended has no other unfinished stores than those that were replayed.
+    private func left(by run: RunOverview, select: FilePath?) throws(RunError) -> Set<Int> {
+        guard run.reason.hasSuffix(Self.replayedWords) else { return [] }
+        var numbers: Set<Int> = []
+        var last: Int?
+        while true {
+            let page = try RunError.ledger { () throws(LedgerError) in
+                try ledger.stores(
+                    of: run.id, in: [.waiting, .running], after: last, limit: 1000)
+            }
+            guard let end = page.last?.number else { return numbers }
+            last = end
+            numbers.formUnion(
+                page.filter { select == nil || $0.found.path == select }.map(\.number))
+        }
     }
 }

@@ -15,6 +15,8 @@ extension RunFeeder {
         case .ledger, .stopped: throw error
         default: if error.isOutOfSpace, !error.isFailedSync { throw error }
         }
+        // Between two names, or under its new one: the same command ends it, or a rollback.
+        if try mover.hasBegunMove(found) { return leave(found, error) }
         try context.record([
             .storeChanged(
                 run: context.id, store: found.number, .failed,
@@ -29,9 +31,18 @@ extension RunFeeder {
         context.observe(.ended(store: found.number, path: found.path, .failed(error)))
         // Mending a store's data changes it, and nothing that was made of it counts any more.
         if error.isFailedSync {
-            try StoreRun(found, context: context, slots: 1).forget("\(error)")
+            try forget(found, "\(error)")
         } else if try !canGoOn(found, after: error) {
             discard(found)
+        }
+    }
+
+    /// Makes all that was made of a store void; where its folder is gone, so is all of it.
+    private func forget(_ found: FoundStore, _ reason: String) throws(RunError) {
+        do throws(RunError) {
+            try StoreRun(found, context: context, slots: 1).forget(reason)
+        } catch {
+            guard case .file(let cause) = error, cause.isMissing else { throw error }
         }
     }
 

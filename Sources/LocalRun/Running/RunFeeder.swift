@@ -313,29 +313,35 @@ extension RunFeeder {
             }
             return
         }
-        var records: [LedgerRecord] = []
+        try move(recorded)
+    }
+
+    /// Gives results their names; what was moved is recorded whatever becomes of the rest.
+    private func move(_ recorded: [StoreMover.Recorded]) throws(RunError) {
         var done: [(StoreMover.Recorded, StoreResult)] = []
-        for store in recorded {
+        var fatal: RunError?
+        for store in recorded where fatal == nil {
             do throws(RunError) {
                 let start = context.environment.clock()
                 var result = try moveWithRoom(store)
                 result.seconds[.publish] = context.environment.clock() - start
                 tell(store.found, .ended(.publish))
-                records += try mover.done(store, result) + [space.ended(store.found)]
                 done.append((store, result))
             } catch {
-                // What was built is of no use for a store that changed: it is built anew.
-                if error.code.decision == .planAgain {
-                    try context.record([mover.void(store.found)])
-                } else if try mover.hasBegun(store) {
-                    // The result has the store's name, or is about to: the same command ends it.
-                    leave(store.found, error)
-                    continue
-                }
-                try fail(store.found, error)
+                do throws(RunError) { try settle(store, error) } catch { fatal = error }
             }
         }
-        try mover.syncNames(of: done.map(\.0))
+        let unsynced = mover.syncNames(of: done.map(\.0))
+        if !unsynced.isEmpty {
+            for (store, _) in done {
+                if let error = failure(of: store, unsynced) { leave(store.found, error) }
+            }
+            done.removeAll { failure(of: $0.0, unsynced) != nil }
+        }
+        var records: [LedgerRecord] = []
+        for (store, result) in done {
+            records += try mover.done(store, result) + [space.ended(store.found)]
+        }
         if !records.isEmpty { try context.record(records) }
         for (store, result) in done {
             var result = result
@@ -343,5 +349,22 @@ extension RunFeeder {
             context.observe(
                 .ended(store: store.found.number, path: store.found.path, .done(result)))
         }
+        if let fatal { throw fatal }
+    }
+
+    private func failure(
+        of store: StoreMover.Recorded, _ unsynced: [FilePath: RunError]
+    ) -> RunError? {
+        guard case .publish(let plan) = store.way else { return nil }
+        return unsynced[plan.output.parent]
+    }
+
+    /// Closes the account of a store whose move met an error, as far as it can be closed.
+    private func settle(_ store: StoreMover.Recorded, _ error: RunError) throws(RunError) {
+        // The result has the store's name, or is about to: the same command ends it.
+        if try mover.hasBegun(store) { return leave(store.found, error) }
+        // What was built is of no use for a store that changed: it is built anew.
+        if error.code.decision == .planAgain { try context.record([mover.void(store.found)]) }
+        try fail(store.found, error)
     }
 }

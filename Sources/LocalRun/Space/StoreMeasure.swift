@@ -63,7 +63,12 @@ package struct StoreMeasure {
     static func isLarge(
         _ found: FoundStore, _ options: PlanOptions
     ) throws(DurableFileError) -> Bool {
-        try isLarge(found.bytes + log(beside: found.path), options)
+        // SQLite's files lie beside the file that a symbolic link names.
+        var path = found.path
+        if try FileStatus(ofLink: path).isSymbolicLink {
+            path = try DurableFileSystem().resolve(path)
+        }
+        return try isLarge(found.bytes + log(beside: path), options)
     }
 
     /// How a store of that size is migrated.

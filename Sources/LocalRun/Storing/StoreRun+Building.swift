@@ -16,7 +16,9 @@ extension StoreRun {
         _ planned: PlannedStore, _ connection: Connection?
     ) throws(RunError) -> Built {
         try RunError.engine { () throws(EngineError) in
-            let isBlank = planned.source.bytes <= BlankStore.sourceLimit
+            // Links are filled in by updates, which indexes would make dear.
+            let isBlank =
+                planned.source.bytes <= BlankStore.sourceLimit && planned.plan.links.isEmpty
             try EngineError.translating {
                 let file = try context.files.create(places.building)
                 if isBlank {

@@ -77,9 +77,22 @@ struct ChunkPlanner {
         let total = bytes(of: feed.sourceTable)
         let limit = max(limit, total / Self.mergedChunks)
         var result: [(Selection, Int64)] = []
-        for entity in feed.entities {
+        // Of very many entities the small ones share chunks.
+        let filled = feed.entities.filter { (table.rows[$0.sourceNumber] ?? 0) > 0 }
+        let together = Int(Self.remainderChunks) < filled.count
+        var small: (numbers: [Int64], bytes: Int64) = ([], 0)
+        for entity in filled {
             let rows = table.rows[entity.sourceNumber] ?? 0
-            guard rows > 0 else { continue }
+            let held = Int64(Double(total) * Double(rows) / Double(table.count))
+            if together, held < limit {
+                small.numbers.append(entity.sourceNumber)
+                small.bytes += held
+                if small.bytes >= limit {
+                    result.append((.entities(small.numbers, .all), small.bytes))
+                    small = ([], 0)
+                }
+                continue
+            }
             let share = Double(rows) / Double(table.count)
             let scaled = Double(limit) / share
             let whole = scaled < Double(Int64.max) / 2 ? Int64(scaled) : Int64.max / 2
@@ -88,6 +101,7 @@ struct ChunkPlanner {
                     (.entities([entity.sourceNumber], range), Int64(Double(bytes) * share)))
             }
         }
+        if !small.numbers.isEmpty { result.append((.entities(small.numbers, .all), small.bytes)) }
         return result
     }
 

@@ -19,16 +19,18 @@ package struct PrunePlan: Hashable, Sendable, Codable {
     ///   - backupNames: names of external data that the original refers to.
     ///   - storeNames: names that the live store refers to, its `-wal` included.
     ///   - existing: names that were there at the time of the swap; nil where that is unknown.
+    ///   - isGivenUp: whether the swap will not be gone on with: what has the store's name is all
+    ///     that is needed then.
     ///   - files: through which the files are looked at.
     /// - Throws: `EngineError.swapRefused` where the swap is not finished and the backup is still
     ///   needed, `.file` where the store itself is gone.
     package init(
         _ swap: SwapPlan, backupNames: Set<String>, storeNames: Set<String>,
-        existing: Set<String>? = nil, files: DurableFileSystem
+        existing: Set<String>? = nil, isGivenUp: Bool = false, files: DurableFileSystem
     ) throws(EngineError) {
         self = try EngineError.translating {
             let facts = try RollbackFacts(reading: swap, files: files)
-            guard facts.position != .snapshot else {
+            guard facts.position != .snapshot || isGivenUp else {
                 throw EngineError.swapRefused(
                     store: swap.store.path.description,
                     reason: "its swap was stopped on its way and still needs the backup; go on "
