@@ -14,6 +14,7 @@ let settings: [SwiftSetting] = [
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let arguments: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -36,6 +37,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
     ],
     targets: [
         // System modules: zlib, and a small C shim for what Glibc does not show to Swift.
@@ -75,6 +77,10 @@ let package = Package(
                 "RunLedger", "MigrationEngine", "CoreDataStore", "MappingModel",
                 "ManagedObjectModel", "DurableFiles", "Jobs", "Threads",
             ]),
+        // What coordinator, workers, slots and clients say to each other.
+        .target(
+            name: "ClusterProtocol", dependencies: ["Jobs", protobuf], exclude: ["Protos"],
+            swiftSettings: settings),
         // Stores in Core Data's format, of any size, from a seed.
         layer("StoreForge", ["CoreDataStore", "ManagedObjectModel", "DurableFiles"]),
 
@@ -145,6 +151,7 @@ let package = Package(
                 "MappingModel", "ManagedObjectModel", "DurableFiles", "Threads", "StoreForge",
                 "TestSupport", arguments, grdb,
             ]),
+        tests("ClusterProtocolTests", ["ClusterProtocol", "Jobs", "TestSupport"]),
         tests("TidyTests", []),
     ]
 )
