@@ -2,8 +2,6 @@ package import Jobs
 
 /// What a worker tells the process of one of its slots.
 package enum SlotOrder: Hashable, Sendable {
-    /// Said once, before all others.
-    case setUp(SlotSetup)
     /// Run an attempt; a slot runs one at a time.
     case run(JobOrder)
     /// Stop the running attempt; it ends with `failed` and the code `cancelled`.
@@ -20,27 +18,4 @@ package enum SlotReport: Hashable, Sendable {
     case progress(attempt: String, rows: Int64, bytes: Int64)
     case done(Receipt)
     case failed(AttemptFailure)
-}
-
-/// Where files are on this machine, and how often progress is told.
-package struct SlotSetup: Hashable, Sendable {
-    package let roots: [SlotRoot]
-    package let reportMilliseconds: Int
-
-    package init(roots: [SlotRoot], reportMilliseconds: Int) {
-        self.roots = roots
-        self.reportMilliseconds = reportMilliseconds
-    }
-}
-
-/// A folder by the name that jobs give it.
-package struct SlotRoot: Hashable, Sendable {
-    package let name: String
-    /// Absolute; bytes that are no UTF-8 are escaped.
-    package let folder: String
-
-    package init(name: String, folder: String) {
-        self.name = name
-        self.folder = folder
-    }
 }

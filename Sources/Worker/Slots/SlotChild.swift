@@ -27,23 +27,27 @@ package final class SlotChild: Sendable {
     /// Held while something is sent, so that a message is never inside another.
     private let state = Mutex(State())
     private let orders = BoundedMailbox<JobOrder>(capacity: 1)
-    private let setup = Mutex<SlotSetup?>(nil)
+    /// How often progress is looked at, in milliseconds.
+    private let reportMilliseconds: Int
 
-    private init(socket: Int32, work: SlotWork) {
+    private init(socket: Int32, work: SlotWork, reportMilliseconds: Int) {
         self.socket = socket
         self.work = work
+        self.reportMilliseconds = reportMilliseconds
     }
 
     /// Serves until the worker closes the socket or asks for the end; then ends the process.
     ///
     /// - Parameters:
     ///   - work: what jobs do.
+    ///   - reportMilliseconds: how often progress is looked at.
     ///   - socket: to the worker.
     package static func serve(
-        _ work: SlotWork, socket: Int32 = SlotChild.descriptor
+        _ work: SlotWork, reportMilliseconds: Int, socket: Int32 = SlotChild.descriptor
     ) -> Never {
         clinux_tell_exhausted_memory(SlotExitCode.outOfMemory, memoryMargin)
-        let child = SlotChild(socket: socket, work: work)
+        let child = SlotChild(
+            socket: socket, work: work, reportMilliseconds: reportMilliseconds)
         let thread: OwnedThread
         do throws(ThreadError) {
             thread = try OwnedThread(name: "job") { child.runJobs() }
@@ -76,7 +80,7 @@ package final class SlotChild: Sendable {
             incoming.append(buffer[..<Int(count)])
             do throws(SlotError) {
                 while let message = try incoming.next() {
-                    if let code = take(try SlotSpeech.order(message)) { return code }
+                    if let code = take(try SlotSpeech.message(message)) { return code }
                 }
             } catch {
                 return SlotExitCode.nonsense
@@ -87,15 +91,12 @@ package final class SlotChild: Sendable {
     /// How long the socket is listened to before progress is looked at; -1 is for ever.
     private var interval: Int32 {
         guard state.withLock({ $0.running != nil }) else { return -1 }
-        return Int32(clamping: setup.withLock { $0?.reportMilliseconds ?? 1000 })
+        return Int32(clamping: reportMilliseconds)
     }
 
     /// Follows an order; an exit code where the process is to end.
     private func take(_ order: SlotOrder) -> Int32? {
         switch order {
-        case .setUp(let told):
-            setup.withLock { $0 = told }
-            return nil
         case .run(let order):
             let isFree = state.withLock { state in
                 guard state.running == nil, !state.isEnding else { return false }
@@ -134,13 +135,27 @@ package final class SlotChild: Sendable {
     /// Sends a whole message; where nobody receives it, the process has no purpose any more.
     private func send(_ report: SlotReport) {
         do throws(SlotError) {
-            var bytes = try FrameBuffer.framed(try SlotSpeech.bytes(of: report))
+            var bytes = try bytes(of: report)
             while !bytes.isEmpty {
                 let sent = clinux_socket_send(socket, bytes, bytes.count)
                 bytes.removeFirst(Int(try SlotError.check(sent, "sending to the worker")))
             }
         } catch {
             clinux_exit(SlotExitCode.ended)
+        }
+    }
+
+    /// A receipt beyond the protocol's bounds becomes a failure of its attempt.
+    private func bytes(of report: SlotReport) throws(SlotError) -> [UInt8] {
+        do throws(SlotError) {
+            return try SlotSpeech.bytes(of: report)
+        } catch {
+            guard case .done(let receipt) = report else { throw error }
+            return try SlotSpeech.bytes(
+                of: SlotReport.failed(
+                    AttemptFailure(
+                        attempt: receipt.attempt, code: .internalError, text: "\(error)",
+                        slotEnded: false)))
         }
     }
 
@@ -154,7 +169,7 @@ package final class SlotChild: Sendable {
             let report: SlotReport
             do throws(SlotFailure) {
                 let body: SlotWork.Run
-                if let known = run { body = known } else { body = try work.prepare(try told()) }
+                if let known = run { body = known } else { body = try work.prepare() }
                 run = body
                 report = .done(try body(order, counter))
             } catch {
@@ -169,12 +184,5 @@ package final class SlotChild: Sendable {
                 if state.isEnding { clinux_exit(SlotExitCode.ended) }
             }
         }
-    }
-
-    private func told() throws(SlotFailure) -> SlotSetup {
-        guard let told = setup.withLock({ $0 }) else {
-            throw SlotFailure(code: .internalError, text: "a slot got a job before its setup")
-        }
-        return told
     }
 }

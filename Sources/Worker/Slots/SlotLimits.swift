@@ -1,4 +1,3 @@
-package import ClusterProtocol
 package import DurableFiles
 
 /// The executable of a slot.

@@ -45,14 +45,15 @@ package final class SlotPool {
 
     /// Gives a free slot a job.
     ///
-    /// - Throws: `SlotError`; the slot has then no job, and is about to be started again unless it
-    ///   was not free.
+    /// - Throws: `SlotError`; the slot has then no job. After `closed` it is started again.
     package func run(_ order: JobOrder, on slot: Int, now: Int64) throws(SlotError) {
         guard slots.indices.contains(slot), slots[slot].state == .idle,
             let process = slots[slot].process
         else { throw .notFree(slot: slot) }
+        // An order beyond the protocol's bounds is nobody's fault but its maker's.
+        let bytes = try SlotSpeech.bytes(of: SlotOrder.run(order))
         do throws(SlotError) {
-            try process.send(.run(order))
+            try process.send(bytes)
         } catch {
             end(slot, .nonsense("\(error)"))
             throw error
@@ -80,17 +81,16 @@ package final class SlotPool {
 
     private func start(_ slot: Int, _ now: Int64) {
         do throws(SlotError) {
-            let process = try SlotProcess(plan.program, limits: plan.limits)
+            let process = try SlotProcess(
+                plan.program, setup: plan.setup, limits: plan.limits)
             let number = UInt64(slot) * 2
             try SlotError.check(
                 clinux_poll_set_add(pollSet, process.socket, number), "watching a slot")
             try SlotError.check(
                 clinux_poll_set_add(pollSet, process.ending, number + 1), "watching a slot")
-            try process.send(.setUp(plan.setup))
             slots[slot].process = process
             let (deadline, overflow) = now.addingReportingOverflow(plan.limits.startMilliseconds)
             slots[slot].state = .starting(until: overflow ? .max : deadline)
-            watchWriting(slot)
         } catch {
             notices.append(SlotNotice(slot: slot, event: .ended("\(error)")))
             rest(slot, now)

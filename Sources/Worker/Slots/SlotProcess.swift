@@ -28,11 +28,14 @@ final class SlotProcess {
     /// Starts the process.
     ///
     /// - Throws: `SlotError.system` where no process or descriptor is to be had.
-    init(_ program: SlotProgram, limits: SlotLimits) throws(SlotError) {
+    init(
+        _ program: SlotProgram, setup: SlotSetup, limits: SlotLimits
+    ) throws(SlotError) {
         var ours: Int32 = -1
         var theirs: Int32 = -1
         try SlotError.check(clinux_socket_pair(&ours, &theirs), "making a pair of sockets")
-        let started = Self.start(program, descriptor: theirs, limits: limits)
+        let started = Self.start(
+            program, arguments: setup.arguments, descriptor: theirs, limits: limits)
         _ = clinux_close(theirs)
         guard started > 0 else {
             _ = clinux_close(ours)
@@ -63,9 +66,10 @@ final class SlotProcess {
     }
 
     private static func start(
-        _ program: SlotProgram, descriptor: Int32, limits: SlotLimits
+        _ program: SlotProgram, arguments: [String], descriptor: Int32, limits: SlotLimits
     ) -> Int64 {
-        withStrings([program.path.bytes] + program.arguments.map { Array($0.utf8) }) { strings in
+        let texts = (program.arguments + arguments).map { Array($0.utf8) }
+        return withStrings([program.path.bytes] + texts) { strings in
             guard let base = strings.baseAddress, let path = base.pointee else { return -1 }
             var child = clinux_child(
                 path: path, arguments: base, descriptor: descriptor,
@@ -96,11 +100,11 @@ final class SlotProcess {
     /// Whether something could not be sent yet.
     var hasUnsent: Bool { !outgoing.isEmpty }
 
-    /// Sends an order, as much of it as the socket takes now.
+    /// Sends what `SlotSpeech` made of an order, as much of it as the socket takes now.
     ///
     /// - Throws: `SlotError`, also where the process has closed its end.
-    func send(_ order: SlotOrder) throws(SlotError) {
-        outgoing += try FrameBuffer.framed(try SlotSpeech.bytes(of: order))
+    func send(_ order: [UInt8]) throws(SlotError) {
+        outgoing += order
         try sendRest()
     }
 
@@ -134,7 +138,7 @@ final class SlotProcess {
         }
         var reports: [SlotReport] = []
         while let message = try incoming.next() {
-            reports.append(try SlotSpeech.report(message))
+            reports.append(try SlotSpeech.message(message))
         }
         return (reports, isClosed)
     }

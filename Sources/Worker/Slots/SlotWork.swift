@@ -33,16 +33,16 @@ package struct SlotWork: Sendable {
     package typealias Whole = @Sendable (Job, Attempt, JobEnvironment) throws(SlotFailure) ->
         Receipt
 
-    /// Called once, with what the slot's worker told it.
-    let prepare: @Sendable (SlotSetup) throws(SlotFailure) -> Run
+    /// Called once, before the first job, on the thread of the jobs.
+    package let prepare: @Sendable () throws(SlotFailure) -> Run
 
-    package init(prepare: @escaping @Sendable (SlotSetup) throws(SlotFailure) -> Run) {
+    package init(prepare: @escaping @Sendable () throws(SlotFailure) -> Run) {
         self.prepare = prepare
     }
 
     /// The engine's jobs: copying and linking by its runner, small stores as the caller says.
-    package static func engine(whole: @escaping Whole) -> SlotWork {
-        SlotWork { setup throws(SlotFailure) in
+    package static func engine(_ setup: SlotSetup, whole: @escaping Whole) -> SlotWork {
+        SlotWork { () throws(SlotFailure) in
             let environment = try environment(setup)
             let runner = JobRunner(environment: environment)
             return { order, counter throws(SlotFailure) in
@@ -63,10 +63,9 @@ package struct SlotWork: Sendable {
     /// - Throws: `SlotFailure` for a folder that is not there.
     static func environment(_ setup: SlotSetup) throws(SlotFailure) -> JobEnvironment {
         var roots: [FileRoot] = []
-        for root in setup.roots {
+        for (name, folder) in setup.roots {
             do throws(DurableFileError) {
-                let folder = FilePath(escaped: root.folder) ?? FilePath(root.folder)
-                roots.append(try FileRoot(name: root.name, folder: folder))
+                roots.append(try FileRoot(name: name, folder: folder))
             } catch {
                 throw SlotFailure(EngineError.file(error))
             }
