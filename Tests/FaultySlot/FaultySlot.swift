@@ -15,7 +15,9 @@ enum FaultySlot {
         var roots: [String] = []
         var report = 1000
         for place in arguments.indices.dropLast() {
-            if arguments[place] == "--\(SlotSetup.rootOption)" { roots.append(arguments[place + 1]) }
+            if arguments[place] == "--\(SlotSetup.rootOption)" {
+                roots.append(arguments[place + 1])
+            }
             if arguments[place] == "--\(SlotSetup.reportOption)" {
                 report = Int(arguments[place + 1]) ?? report
             }
@@ -97,7 +99,9 @@ enum Fault: String {
 
     private func allocate() {
         var all: [[UInt8]] = []
-        while true { all.append([UInt8](repeating: 1, count: 1 << 22)) }
+        while true {
+            all.append([UInt8](unsafeUninitializedCapacity: 1 << 22) { $1 = $0.count })
+        }
     }
 
     private func send(_ bytes: [UInt8]) {

@@ -43,8 +43,8 @@ enum SlotParent {
             waitUntilFree(pool, 2)
         }
         // No child is left, dead or alive.
-        let left = waitpid(-1, nil, WNOHANG)
-        print(descriptors() - before, left == -1 && errno == ECHILD ? 0 : 1)
+        let isChildless = waitpid(-1, nil, WNOHANG) == -1 && errno == ECHILD
+        print(descriptors() - before, isChildless ? 0 : 1)
     }
 
     private static func descriptors() -> Int {
@@ -54,9 +54,9 @@ enum SlotParent {
     private static func order(_ fault: String) -> JobOrder {
         let file = FileReference(root: "run", path: "plan.json")
         let job = Job(
-            run: fault, store: 1, work: .copy(chunk: 0), plan: file, planDigest: "", source: file,
-            sourceSupport: nil, destination: nil, sourceFingerprint: "", engine: "",
-            limits: .local)
+            run: fault, store: 1, work: .copy(chunk: 0), plan: file,
+            planDigest: String(repeating: "0", count: 64), source: file, sourceSupport: nil,
+            destination: nil, sourceFingerprint: "state", engine: "1", limits: .local)
         let attempt = Attempt(id: "1-copy-0-1", epoch: 1, folder: file)
         return JobOrder(job: job, attempt: attempt, leaseMilliseconds: 1000)
     }

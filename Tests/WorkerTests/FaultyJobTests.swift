@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func aJobThatWorksIsNotALoop() throws {
-        let lab = try PoolLab(PoolLab.plan(1, job: 10_000))
+        let lab = try PoolLab(PoolLab.plan(1, job: 5000))
         try lab.run("rows", on: 0)
         var rows: Int64 = 0
         for _ in 1...5 {
@@ -60,7 +60,7 @@ import Testing
         #expect(lab.now > 1000)
         #expect(rows > 0)
         // Busy as it is, it has its limit.
-        lab.now = 10_000
+        lab.now = 5000
         let failure = try lab.failure(on: 0)
         #expect(failure.code == .slotTimedOut)
         #expect(failure.text.contains("longer than a job may"))
@@ -68,12 +68,12 @@ import Testing
 
     @Test(.enabled(if: PoolLab.canLimitMemory, "a sanitizer takes all address space"))
     func aJobThatAllocatesWithoutEndReachesItsLimit() throws {
-        let lab = try PoolLab(PoolLab.plan(2, memory: 2 << 30))
+        let lab = try PoolLab(PoolLab.plan(2, memory: 1 << 30))
         try lab.run("allocate", on: 0)
         let failure = try lab.failure(on: 0)
         #expect(failure.code == .slotOutOfMemory)
         #expect(failure.slotEnded)
-        #expect(failure.text.contains("2048 MiB"))
+        #expect(failure.text.contains("1024 MiB"))
         try lab.expectWorks(0)
         try lab.expectWorks(1)
     }

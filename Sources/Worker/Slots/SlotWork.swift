@@ -30,7 +30,8 @@ package struct SlotWork: Sendable {
     /// Runs one attempt on the calling thread; rows are told to the counter while it runs.
     package typealias Run = @Sendable (JobOrder, RowCounter) throws(SlotFailure) -> Receipt
     /// Migrates a small store in one go.
-    package typealias Whole = @Sendable (Job, Attempt, JobEnvironment) throws(SlotFailure) ->
+    package typealias Whole =
+        @Sendable (Job, Attempt, JobEnvironment) throws(SlotFailure) ->
         Receipt
 
     /// Called once, before the first job, on the thread of the jobs.
