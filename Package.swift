@@ -81,6 +81,13 @@ let package = Package(
         .target(
             name: "ClusterProtocol", dependencies: ["Jobs", protobuf], exclude: ["Protos"],
             swiftSettings: settings),
+        // Slots as processes of their own.
+        layer(
+            "Worker",
+            [
+                "ClusterProtocol", "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs",
+                "Threads", "CLinux",
+            ]),
         // Stores in Core Data's format, of any size, from a seed.
         layer("StoreForge", ["CoreDataStore", "ManagedObjectModel", "DurableFiles"]),
 
@@ -88,8 +95,9 @@ let package = Package(
         layer(
             "GodwitCommands",
             [
-                "LocalRun", "RunLedger", "MigrationEngine", "StoreForge", "CoreDataStore",
-                "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", arguments,
+                "LocalRun", "Worker", "RunLedger", "MigrationEngine", "StoreForge",
+                "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs",
+                "Threads", arguments,
             ]),
         .executableTarget(
             name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
@@ -152,6 +160,20 @@ let package = Package(
                 "TestSupport", arguments, grdb,
             ]),
         tests("ClusterProtocolTests", ["ClusterProtocol", "Jobs", "TestSupport"]),
+        // A slot whose jobs misbehave, and a parent of slots, for the tests to start.
+        .executableTarget(
+            name: "faulty-slot",
+            dependencies: [
+                "Worker", "ClusterProtocol", "MigrationEngine", "CoreDataStore", "DurableFiles",
+                "Jobs", "CLinux", grdb,
+            ], path: "Tests/FaultySlot", swiftSettings: settings),
+        tests(
+            "WorkerTests",
+            [
+                "Worker", "faulty-slot", "ClusterProtocol", "LocalRun", "MigrationEngine",
+                "CoreDataStore", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", "CLinux",
+                "StoreForge", "TestSupport",
+            ]),
         tests("TidyTests", []),
     ]
 )

@@ -1,0 +1,32 @@
+import ArgumentParser
+import Jobs
+import Worker
+
+/// The process of one slot: started by workers, never by people.
+struct SlotCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "slot", abstract: "Runs jobs for the worker that started it.",
+        shouldDisplay: false)
+
+    @Option(name: .customLong(SlotSetup.rootOption), help: "A folder as name=folder.")
+    var roots: [String] = []
+
+    @Option(
+        name: .customLong(SlotSetup.reportOption),
+        help: "Milliseconds between two looks at progress.")
+    var reportMilliseconds = 1000
+
+    func run() throws {
+        let setup: SlotSetup
+        do throws(SlotError) {
+            setup = try SlotSetup(roots: roots, reportMilliseconds: reportMilliseconds)
+        } catch {
+            throw CommandFailure(.usage, "\(error)")
+        }
+        let work = SlotWork.engine(setup) { job, _, _ throws(SlotFailure) in
+            throw SlotFailure(
+                code: .internalError, text: "the job \(job.work.name) is not one of a slot's")
+        }
+        SlotChild.serve(work, reportMilliseconds: reportMilliseconds)
+    }
+}
