@@ -22,7 +22,7 @@ package struct MessageCodec: Hashable, Sendable {
         _ message: Sent, version: Int? = nil
     ) throws(ProtocolError) -> [UInt8] {
         let chosen = version ?? protocols.highest
-        guard protocols.contains(chosen), let byte = UInt8(exactly: chosen) else {
+        guard protocols.contains(chosen), chosen > 0, let byte = UInt8(exactly: chosen) else {
             throw .unknownVersion(found: chosen, known: protocols)
         }
         try Sent.coding.check(message)
