@@ -57,8 +57,8 @@ import Testing
         try expectErrorsWhenCut(random.slotReports())
     }
 
-    @Test(arguments: UInt64(5)...6) func flippedBytesDoNoHarm(seed: UInt64) throws {
-        var random = RandomMessages(seed: seed)
+    @Test func flippedBytesDoNoHarm() throws {
+        var random = RandomMessages(seed: 5)
         try expectNoTrapWhenFlipped(random.worker())
         try expectNoTrapWhenFlipped(random.coordinator())
         try expectNoTrapWhenFlipped(random.requests())
