@@ -22,7 +22,7 @@ enum FieldCount {
         }
     }
 
-    /// Passes over one field; false for what is none. The position may end behind the body.
+    /// Whether one field could be passed over; the position may end behind the body.
     private static func pass(_ body: RawSpan, _ position: inout Int) -> Bool {
         guard let tag = varint(body, &position), tag >> 3 != 0 else { return false }
         switch tag & 7 {

@@ -22,7 +22,7 @@ package struct MessageCodec: Hashable, Sendable {
         _ message: Sent, version: Int? = nil
     ) throws(ProtocolError) -> [UInt8] {
         let chosen = version ?? protocols.highest
-        guard protocols.contains(chosen), let byte = UInt8(exactly: chosen) else {
+        guard protocols.contains(chosen), chosen > 0, let byte = UInt8(exactly: chosen) else {
             throw .unknownVersion(found: chosen, known: protocols)
         }
         try Sent.coding.check(message)
@@ -71,7 +71,9 @@ package struct MessageCodec: Hashable, Sendable {
     private func decodeBody<Received: ControlMessage>(
         _ frame: RawSpan, _ type: MessageType?, _ number: UInt8
     ) throws(ProtocolError) -> Received {
-        guard let type, Received.coding.types.contains(number) else { throw .unknownType(Int(number)) }
+        guard let type, Received.coding.types.contains(number) else {
+            throw .unknownType(Int(number))
+        }
         let body = frame.extracting(droppingFirst: 2)
         try FieldCount.check(body, limit: type.fieldLimit, "\(type)")
         let message = try Received.coding.decode(type, body)

@@ -19,7 +19,9 @@ package enum MessageLimits {
     package static let jobs = 256
     /// Attempts in a list: held, running, to keep, to drop.
     package static let attempts = 1024
+    /// Policies that a worker carries.
     package static let policies = 1024
+    /// Roots that a worker has folders for.
     package static let roots = 64
     /// Slots of a worker.
     package static let slots = 1024

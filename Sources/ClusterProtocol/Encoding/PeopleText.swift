@@ -17,7 +17,8 @@ enum PeopleText {
 
     /// Whether the text may be sent as it is.
     static func isClean(_ text: String) -> Bool {
-        text.utf8.count <= MessageLimits.textBytes && !text.unicodeScalars.contains(where: isControl)
+        text.utf8.count <= MessageLimits.textBytes
+            && !text.unicodeScalars.contains(where: isControl)
     }
 
     /// C0 but line breaks and tabs, DEL, and C1: terminals take orders in them.

@@ -50,9 +50,7 @@ extension ProtocolError: CustomStringConvertible {
         }
     }
 
-    /// What a peer is told that sent the message.
-    ///
-    /// - Parameter ours: what this side understands.
+    /// What a peer is told that sent the message; `ours` is what this side understands.
     package func refusal(ours: ProtocolRange = .current) -> Refusal {
         switch self {
         case .unknownVersion(let found, _):

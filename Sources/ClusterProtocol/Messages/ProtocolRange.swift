@@ -17,6 +17,7 @@ package struct ProtocolRange: Hashable, Sendable, CustomStringConvertible {
         return version >= max(lowest, other.lowest) ? version : nil
     }
 
+    /// Whether the version lies in the range.
     package func contains(_ version: Int) -> Bool { version >= lowest && version <= highest }
 
     package var description: String { lowest == highest ? "\(lowest)" : "\(lowest) to \(highest)" }
