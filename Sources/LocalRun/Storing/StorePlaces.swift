@@ -28,6 +28,16 @@ struct StorePlaces: Sendable {
         snapshot = building.adding(suffix: "_snapshot")
     }
 
+    /// The places of an attempt at a whole store, all of them in its own folder.
+    ///
+    /// - Parameter attempt: the folder, on the file system of the result: that must be a rename.
+    init(attempt: FilePath) {
+        folder = attempt.appending("work")
+        building = attempt.appending("store.sqlite")
+        buildingSupport = building.adding(suffix: "_SUPPORT")
+        snapshot = building.adding(suffix: "_snapshot")
+    }
+
     var plan: FilePath { folder.appending("plan.json") }
     /// A snapshot that is being made for the second time.
     var newSnapshot: FilePath { snapshot.adding(suffix: "-new") }
