@@ -2,6 +2,7 @@
 #include "CLinux.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -32,6 +33,12 @@ int64_t clinux_raise_descriptor_limit(uint64_t wanted) {
 int clinux_limit_address_space(uint64_t bytes) {
     struct rlimit limit = {bytes, bytes};
     return setrlimit(RLIMIT_AS, &limit) == 0 ? 0 : -errno;
+}
+
+void clinux_keep_freed_memory(void) {
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 64 << 20);
+    mallopt(M_TOP_PAD, 4 << 20);
 }
 
 int clinux_event_create(void) {

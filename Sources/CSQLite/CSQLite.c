@@ -5,6 +5,7 @@
 
 int godwit_sqlite_configure(void) {
     int code = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    if (code == SQLITE_OK) code = sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 1200, 160);
     return code == SQLITE_OK ? sqlite3_config(SQLITE_CONFIG_URI, 1) : code;
 }
 

@@ -1,3 +1,5 @@
+internal import CLinux
+
 /// A fixed number of threads that take work from several queues by turns.
 ///
 /// A lane that has much to do never starves another one: after each piece a slot looks at the
@@ -24,6 +26,8 @@ package final class SlotLanes: Sendable {
         count: Int, lanes: Int, capacity: Int, name: String = "slot"
     ) throws(ThreadError) {
         precondition(count > 0 && lanes > 0 && capacity > 0, "slots and lanes are needed")
+        // Work allocates the same again and again.
+        clinux_keep_freed_memory()
         let cancellation = CancelFlag()
         let queue = LaneQueue(lanes: lanes, capacity: capacity)
         var started: [OwnedThread] = []

@@ -26,6 +26,9 @@ int64_t clinux_process_id(void);
 int64_t clinux_raise_descriptor_limit(uint64_t wanted);
 /// Limits this process's address space to `bytes`.
 int clinux_limit_address_space(uint64_t bytes);
+/// Lets malloc keep up to 64 MiB of what is freed, instead of giving it back to the system and
+/// asking for it again with each store, and take memory in steps of 4 MiB.
+void clinux_keep_freed_memory(void);
 
 /// A descriptor that becomes readable once it is signalled: non-blocking, closed on exec.
 int clinux_event_create(void);

@@ -4,7 +4,8 @@
 #include <sqlite3.h>
 
 /// Lets every connection understand `file:` names, and leaves out statistics of memory, whose lock
-/// all threads of the process would wait for at every allocation. To be called before the first
+/// all threads of the process would wait for at every allocation; small allocations have room
+/// enough beside a connection that most do not reach malloc. To be called before the first
 /// connection is opened; returns an SQLite result code (SQLITE_MISUSE when SQLite is running
 /// already, which does no harm where names are enabled at compile time).
 int godwit_sqlite_configure(void);

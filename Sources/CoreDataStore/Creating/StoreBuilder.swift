@@ -37,7 +37,7 @@ package final class StoreBuilder {
         case .transactions: try connection.execute(StoreBuilder.recoverablePragmas)
         }
         // After synchronous = OFF: before it, a new file costs four syncs (performance page).
-        try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        try connection.execute(StoreBuilder.formatPragmas)
     }
 
     /// Settings of every file that is written in bulk and synced at the end.
@@ -52,8 +52,18 @@ package final class StoreBuilder {
         "PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'; PRAGMA synchronous = OFF; "
         + "PRAGMA secure_delete = OFF; "
 
+    /// What is written into the header of a new file.
+    static let formatPragmas =
+        "PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'; PRAGMA auto_vacuum = INCREMENTAL"
+
     /// Makes entity tables, join tables and the system tables.
     package func createTables() throws(StoreError) {
+        try StoreBuilder.createTables(of: layout, connection)
+    }
+
+    static func createTables(
+        of layout: StoreLayout, _ connection: Connection
+    ) throws(StoreError) {
         try connection.transaction { () throws(StoreError) in
             for table in layout.tables { try connection.execute(table.sql) }
             for join in layout.joinTables { try connection.execute(join.sql) }

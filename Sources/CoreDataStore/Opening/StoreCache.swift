@@ -18,6 +18,7 @@ package final class StoreCache: Sendable {
 
     private let models = Memo<[UInt8], DecodedModel>(limit: StoreCache.limit)
     private let layouts = Memo<LayoutKey, StoreLayout>(limit: StoreCache.limit)
+    private let blanks = Memo<LayoutKey, BlankStore>(limit: StoreCache.limit)
     private let columns = Memo<[SchemaObject], TableColumns>(limit: StoreCache.limit)
 
     /// The most versions of apps that are kept.
@@ -48,6 +49,15 @@ package final class StoreCache: Sendable {
     ) throws(StoreError) -> StoreLayout {
         try layouts.value(for: LayoutKey(model: model, framework: framework)) {
             () throws(StoreError) in try StoreLayout(model: model, framework: framework)
+        }
+    }
+
+    /// The empty store of a layout.
+    ///
+    /// - Throws: `StoreError` with SQLite's reason.
+    package func blank(of layout: StoreLayout) throws(StoreError) -> BlankStore {
+        try blanks.value(for: LayoutKey(model: layout.model, framework: layout.framework)) {
+            () throws(StoreError) in try BlankStore(layout)
         }
     }
 

@@ -1,5 +1,7 @@
 import ArgumentParser
 import Jobs
+import LocalRun
+import MigrationEngine
 import Worker
 
 /// The process of one slot: started by workers, never by people.
@@ -23,9 +25,15 @@ struct SlotCommand: ParsableCommand {
         } catch {
             throw CommandFailure(.usage, "\(error)")
         }
-        let work = SlotWork.engine(setup) { job, _, _ throws(SlotFailure) in
-            throw SlotFailure(
-                code: .internalError, text: "the job \(job.work.name) is not one of a slot's")
+        let clock = MonotonicClock()
+        let stores = WholeStoreJobs(clock: { clock.seconds })
+        let work = SlotWork.engine(setup) { job, attempt, environment throws(SlotFailure) in
+            do throws(RunError) {
+                return try stores.run(job, attempt: attempt, in: environment)
+            } catch {
+                throw SlotFailure(
+                    code: error.isOutOfMemory ? .slotOutOfMemory : error.code, text: "\(error)")
+            }
         }
         SlotChild.serve(work, reportMilliseconds: reportMilliseconds)
     }

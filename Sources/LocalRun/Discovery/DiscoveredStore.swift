@@ -49,9 +49,9 @@ package struct SkippedFile: Hashable, Sendable {
         case noMatch
         /// It is neither a file nor a folder; the text says what.
         case notAFile(kind: String)
-        /// It has a store's extension and no bytes.
+        /// It has an extension that stores have among others, and no bytes.
         case empty
-        /// It has a store's extension and does not begin as SQLite databases do.
+        /// It has such an extension and does not begin as SQLite databases do.
         case notADatabase
         /// It is an SQLite database without Core Data's tables.
         case notACoreDataStore
@@ -84,8 +84,9 @@ package struct SkippedFile: Hashable, Sendable {
         switch reason {
         case .missing, .noMatch, .unreadable, .tooDeep, .logWithoutDatabase, .companionName:
             return true
-        case .empty, .notADatabase: return StoreFileName.isCoreDataExtension(of: path)
-        case .notAFile, .notACoreDataStore, .linkLeavesFolder, .brokenLink: return false
+        case .empty, .notADatabase, .notAFile, .notACoreDataStore, .linkLeavesFolder,
+            .brokenLink:
+            return false
         }
     }
 }

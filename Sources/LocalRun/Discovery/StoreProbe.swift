@@ -42,19 +42,24 @@ struct StoreProbe: Sendable {
             }
             if size == 0 {
                 if try hasUnseenContent(real) { return .store }
-                return StoreFileName.isStoreExtension(of: name) ? .skipped(.empty) : .other
+                return unreadable(name, .empty)
             }
             guard let start = try databasePrefix(of: real) else {
-                let isTold =
-                    StoreFileName.isStoreExtension(of: name)
-                    && !StoreFileName.isAppleDouble(name)
-                return isTold ? .skipped(.notADatabase) : .other
+                return unreadable(name, .notADatabase)
             }
             return try isCoreDataStore(real, prefix: start)
                 ? .store : .skipped(.notACoreDataStore)
         } catch {
             return error.isMissing ? .other : .skipped(.unreadable("\(error)"))
         }
+    }
+
+    /// What a file without a database in it is: under a name that only stores have, a store that
+    /// is damaged, which the run says, counts as failed, and takes again once it is mended.
+    private func unreadable(_ name: FilePath, _ reason: SkippedFile.Reason) -> Verdict {
+        if StoreFileName.isAppleDouble(name) { return .other }
+        if StoreFileName.isCoreDataExtension(of: name) { return .store }
+        return StoreFileName.isStoreExtension(of: name) ? .skipped(reason) : .other
     }
 
     /// The beginning of an SQLite database; nil for every other file.
@@ -69,7 +74,8 @@ struct StoreProbe: Sendable {
         return prefix
     }
 
-    /// Whether a database has Core Data's table of metadata.
+    /// Whether a database has Core Data's table of metadata, or what is left of a store without
+    /// it.
     ///
     /// A text that merely looks like its declaration is enough, and so is doubt: a database that
     /// is damaged or that has content elsewhere is taken, and the run says what is wrong with it.
@@ -81,7 +87,8 @@ struct StoreProbe: Sendable {
         do throws(StoreError) {
             let connection = try Connection(path: path, mode: .immutable)
             let count = try connection.integer(
-                "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'Z_METADATA'")
+                "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN "
+                    + "('Z_METADATA', 'Z_PRIMARYKEY', 'Z_MODELCACHE')")
             try connection.close()
             return count != 0
         } catch {

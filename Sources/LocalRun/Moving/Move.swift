@@ -14,8 +14,8 @@ struct Move: Codable {
     }
 
     let way: Way
-    /// What is told of the store once it has moved.
-    var result: StoreResult
+    /// What is told of the store once it has moved; nil from then on, when its report tells it.
+    let result: StoreResult?
 
     /// Reads the text that `text` wrote.
     ///
@@ -28,7 +28,7 @@ struct Move: Codable {
         }
     }
 
-    init(_ way: Way, _ result: StoreResult) {
+    init(_ way: Way, _ result: StoreResult?) {
         self.way = way
         self.result = result
     }

@@ -21,7 +21,8 @@ struct StoreMover: Sendable {
     struct Recorded {
         let found: FoundStore
         let places: StorePlaces
-        var move: Move
+        let way: Move.Way
+        let result: StoreResult
         let lock: StoreLock?
     }
 
@@ -37,8 +38,8 @@ struct StoreMover: Sendable {
         try makeDurable(stores)
         for store in stores {
             do throws(RunError) {
-                let move = Move(try way(of: store), store.result)
-                records.append(try entry(store.found, move))
+                let way = try way(of: store)
+                records.append(try entry(store.found, Move(way, store.result)))
                 if defersSwap {
                     records += [
                         .storeReport(
@@ -52,8 +53,8 @@ struct StoreMover: Sendable {
                         store.found,
                         .success(
                             Recorded(
-                                found: store.found, places: store.places, move: move,
-                                lock: store.lock))
+                                found: store.found, places: store.places, way: way,
+                                result: store.result, lock: store.lock))
                     ))
             } catch {
                 moves.append((store.found, .failure(error)))
@@ -101,7 +102,7 @@ struct StoreMover: Sendable {
     func syncNames(of moved: [Recorded]) throws(RunError) {
         var folders: Set<FilePath> = []
         for store in moved {
-            if case .publish(let plan) = store.move.way { folders.insert(plan.output.parent) }
+            if case .publish(let plan) = store.way { folders.insert(plan.output.parent) }
         }
         try RunError.translating { for folder in folders.sorted() { try files.syncFolder(folder) } }
     }
@@ -145,7 +146,7 @@ struct StoreMover: Sendable {
     ///
     /// - Throws: `RunError` where they cannot be looked at.
     func hasBegun(_ recorded: Recorded) throws(RunError) -> Bool {
-        switch recorded.move.way {
+        switch recorded.way {
         case .publish(let plan):
             return try RunError.translating {
                 guard let there = try FileStatus.ifPresent(plan.output) else { return false }
@@ -179,9 +180,9 @@ struct StoreMover: Sendable {
     ///
     /// - Throws: `RunError`; the store is the whole original or the whole result.
     func move(_ recorded: Recorded) throws(RunError) -> StoreResult {
-        var result = recorded.move.result
+        var result = recorded.result
         try RunError.translating {
-            switch recorded.move.way {
+            switch recorded.way {
             case .publish(let plan): try plan.run(files)
             case .swap(let plan):
                 let lock = try recorded.lock ?? StoreLock(plan.store.path, faults: files.faults)
@@ -198,15 +199,13 @@ struct StoreMover: Sendable {
 
     /// What the ledger is told of a store that has moved.
     func done(_ recorded: Recorded, _ result: StoreResult) throws(RunError) -> [LedgerRecord] {
-        var move = recorded.move
-        move.result = result
         let stages = result.seconds.sorted { $0.key.rawValue < $1.key.rawValue }.map {
             LedgerRecord.stageEnded(
                 run: run, store: recorded.found.number, $0.key.stage,
                 milliseconds: Int64(($0.value * 1000).rounded()))
         }
         return stages + [
-            try entry(recorded.found, move, isDone: true),
+            try entry(recorded.found, Move(recorded.way, nil), isDone: true),
             .storeReport(
                 run: run, store: recorded.found.number,
                 try StoreRecord.result(result).text()),
@@ -232,10 +231,14 @@ struct StoreMover: Sendable {
         }
         guard let last = steps.last(where: { $0.kind == .swap }), !last.isDone else { return nil }
         let move = try Move(reading: last.detail)
+        guard let result = move.result else {
+            throw .engine(.wrongPlan("a swap in the ledger says nothing of its result"))
+        }
         let places = StorePlaces(
             folder: folders.folder(ofStore: found.number), mark: mark,
-            number: found.number, result: move.result.output)
-        return Recorded(found: found, places: places, move: move, lock: nil)
+            number: found.number, result: result.output)
+        return Recorded(
+            found: found, places: places, way: move.way, result: result, lock: nil)
     }
 }
 
@@ -251,7 +254,7 @@ extension StoreMover {
     ///   two steps of its swap by a process that died and has been written since.
     func resumable(_ found: FoundStore) throws(RunError) -> Recorded? {
         guard let recorded = try unfinished(found) else { return nil }
-        switch recorded.move.way {
+        switch recorded.way {
         case .publish(let plan):
             let isThere = try RunError.translating {
                 try [plan.building.path, plan.output].contains { path in
@@ -283,7 +286,8 @@ extension StoreMover {
                 return nil
             }
             return Recorded(
-                found: found, places: recorded.places, move: recorded.move, lock: lock)
+                found: found, places: recorded.places, way: recorded.way,
+                result: recorded.result, lock: lock)
         }
     }
 

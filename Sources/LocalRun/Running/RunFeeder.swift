@@ -309,7 +309,7 @@ extension RunFeeder {
                 context.observe(
                     .ended(
                         store: store.found.number, path: store.found.path,
-                        .deferred(store.move.result)))
+                        .deferred(store.result)))
             }
             return
         }

@@ -32,9 +32,18 @@ struct ResultBuilder {
         _ planned: PlannedStore, _ connection: Connection?
     ) throws(RunError) -> Built {
         try RunError.engine { () throws(EngineError) in
-            try EngineError.translating { try files.create(places.building).close() }
+            let isBlank = planned.source.bytes <= BlankStore.sourceLimit
+            try EngineError.translating {
+                let file = try files.create(places.building)
+                if isBlank {
+                    let layout = planned.laidOut.destination
+                    try file.write(cache.stores.blank(of: layout).bytes)
+                }
+                try file.close()
+            }
             let assembler = try StoreAssembler(
-                plan: planned.laidOut, source: planned.source, at: places.building)
+                plan: planned.laidOut, source: planned.source, at: places.building,
+                isBlank: isBlank)
             try steps.step(.copy) { () throws(EngineError) in try assembler.copyDirectly() }
             let report = try complete(planned, assembler, connection)
             return Built(validation: report, isDurable: slots > 1)

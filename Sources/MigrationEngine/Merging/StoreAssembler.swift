@@ -12,6 +12,7 @@ package final class StoreAssembler {
     private let builder: StoreBuilder
     private let source: SourceStore
     private let recovery: StoreBuilder.Recovery
+    private let isBlank: Bool
     /// Steps that the file holds; all of them when it is complete.
     package private(set) var done = 0
     /// The steps from an empty file to a complete one.
@@ -29,14 +30,16 @@ package final class StoreAssembler {
     ///   - source: the store that it is about.
     ///   - path: of the file, which must exist; an empty one is begun.
     ///   - recovery: `.transactions` where the file shall be gone on with after a crash.
+    ///   - isBlank: whether the file holds the plan's `BlankStore` instead of nothing.
     /// - Throws: `EngineError` when the file cannot be made.
     package init(
         plan file: LaidOutPlan, source: SourceStore, at path: FilePath,
-        recovery: StoreBuilder.Recovery = .none
+        recovery: StoreBuilder.Recovery = .none, isBlank: Bool = false
     ) throws(EngineError) {
         self.file = file
         self.source = source
         self.recovery = recovery
+        self.isBlank = isBlank
         steps = file.plan.assemblySteps(indexes: file.destination.indexes.count)
         builder = try EngineError.translating {
             try StoreBuilder(creating: path, layout: file.destination, recovery: recovery)
@@ -49,6 +52,7 @@ package final class StoreAssembler {
         done = try stepsInFile()
         guard done == 0 else { return }
         try step { () throws(EngineError) in
+            guard !isBlank else { return }
             try EngineError.translating { try builder.createTables() }
         }
     }
@@ -196,7 +200,10 @@ package final class StoreAssembler {
         let first = steps.count - 1 - file.destination.indexes.count
         for (number, index) in file.destination.indexes.enumerated()
         where recovery == .none || first + number >= done {
-            try step { () throws(EngineError) in try indexes.build(index) }
+            try step { () throws(EngineError) in
+                if isBlank, BlankStore.holds(index) { return }
+                try indexes.build(index)
+            }
         }
     }
 

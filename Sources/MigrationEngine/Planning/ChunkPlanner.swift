@@ -7,6 +7,12 @@ struct ChunkPlanner {
     /// Bytes of a chunk; nil makes one chunk of every subject.
     let limit: Int64?
 
+    /// Parts into which a table is cut whose shards are merged at one time: more of them than
+    /// `ShardMerger.width` would be copied twice, and take the room of the table once more.
+    private static let mergedChunks: Int64 = 92
+    /// The same for the rows that have no UUID.
+    private static let remainderChunks: Int64 = 24
+
     /// Chunks of entity tables and join tables, in the order in which shards are merged.
     func chunks(feeds: [Feed], joins: [JoinPlan]) -> [Chunk] {
         var result: [Chunk] = []
@@ -69,6 +75,7 @@ struct ChunkPlanner {
     private func entitySelections(_ feed: Feed, _ limit: Int64) -> [(Selection, Int64)] {
         guard let table = facts.tables[feed.sourceTable], table.count > 0 else { return [] }
         let total = bytes(of: feed.sourceTable)
+        let limit = max(limit, total / Self.mergedChunks)
         var result: [(Selection, Int64)] = []
         for entity in feed.entities {
             let rows = table.rows[entity.sourceNumber] ?? 0
@@ -91,7 +98,9 @@ struct ChunkPlanner {
         let rows = max(1, profile.rows + profile.remainder)
         let rowBytes = max(1, bytes(of: table) / rows)
         var result: [(Selection, Int64)] = []
-        let perChunk = max(1, limit / rowBytes / max(1, profile.rowsPerPoint))
+        let perChunk = max(
+            1, limit / rowBytes / max(1, profile.rowsPerPoint),
+            (Int64(profile.points.count) + Self.mergedChunks - 1) / Self.mergedChunks)
         var after: RoutePoint?
         var place = 0
         while place < profile.points.count {
@@ -105,7 +114,8 @@ struct ChunkPlanner {
         }
         if profile.remainder > 0 {
             let share = Double(profile.remainder) / Double(rows)
-            let scaled = Int64(min(Double(limit) / share, 1e18))
+            let scaled = max(
+                Int64(min(Double(limit) / share, 1e18)), bytes(of: table) / Self.remainderChunks)
             for (range, bytes) in ranges(of: table, scaled) {
                 result.append(
                     (.remainder(route: route, range), Int64(Double(bytes) * share)))

@@ -104,6 +104,10 @@ struct RandomCase {
             return .refused(error.refusals.first.map { "\($0.rule)" } ?? "inference")
         }
         let request = prepared.request
+        let mappings = prepared.inference.mapping.entityMappings
+        guard mappings.contains(where: { $0.source != nil && $0.destination != nil }) else {
+            return .refused("no entity in common")
+        }
         do throws(RunError) {
             let outcome = try LocalMigration(request, clock: { 0 }).run()
             return try compare(outcome, request, prepared.inference)

@@ -54,6 +54,12 @@ struct DiscoveryLab {
 
     func otherDatabase(_ relative: FilePath) throws { try file(relative, otherDatabase) }
 
+    /// A database with a table of the test's own.
+    func database(_ relative: FilePath, _ sql: String) throws {
+        try files.makeFolders(path(relative).parent)
+        _ = try Self.database(at: path(relative), sql: sql)
+    }
+
     func link(_ relative: FilePath, to target: FilePath) throws {
         try files.makeFolders(path(relative).parent)
         let made = withBytes(target) { target in
