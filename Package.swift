@@ -170,7 +170,8 @@ let package = Package(
         tests(
             "WorkerTests",
             [
-                "Worker", "faulty-slot", "ClusterProtocol", "LocalRun", "MigrationEngine",
+                "Worker", "faulty-slot", "ClusterProtocol", "LocalRun", "RunLedger",
+                "MigrationEngine",
                 "CoreDataStore", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", "CLinux",
                 "StoreForge", "TestSupport",
             ]),

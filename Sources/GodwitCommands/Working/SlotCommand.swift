@@ -25,8 +25,7 @@ struct SlotCommand: ParsableCommand {
         } catch {
             throw CommandFailure(.usage, "\(error)")
         }
-        let clock = MonotonicClock()
-        let stores = WholeStoreJobs(clock: { clock.seconds })
+        let stores = WholeStoreJobs(clock: MonotonicClock.start())
         let work = SlotWork.engine(setup) { job, attempt, environment throws(SlotFailure) in
             do throws(RunError) {
                 return try stores.run(job, attempt: attempt, in: environment)
