@@ -23,6 +23,7 @@ extension Connection {
     /// - Parameters:
     ///   - counter: what is counted with; nil counts nothing.
     ///   - body: what to run.
+    /// - Returns: what the body returns.
     /// - Throws: what the body throws.
     package func counting<Result, Failure: Error>(
         _ counter: RowCounter?, _ body: () throws(Failure) -> Result

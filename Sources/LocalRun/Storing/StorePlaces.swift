@@ -30,9 +30,12 @@ struct StorePlaces: Sendable {
 
     /// The places of an attempt at a whole store, all of them in its own folder.
     ///
-    /// - Parameter attempt: the folder, on the file system of the result: that must be a rename.
-    init(attempt: FilePath) {
-        folder = attempt.appending("work")
+    /// - Parameters:
+    ///   - attempt: the folder, on the file system of the result: that must be a rename.
+    ///   - isBuilt: whether the result is there, so that the folder goes when it has moved;
+    ///     before, only what the work needs in passing may go.
+    init(attempt: FilePath, isBuilt: Bool) {
+        folder = isBuilt ? attempt : attempt.appending("work")
         building = attempt.appending("store.sqlite")
         buildingSupport = building.adding(suffix: "_SUPPORT")
         snapshot = building.adding(suffix: "_snapshot")

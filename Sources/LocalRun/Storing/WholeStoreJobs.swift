@@ -60,7 +60,7 @@ package final class WholeStoreJobs: Sendable {
         }
         let request = try request(of: job, environment)
         let lock = try StoreAdmission(path: store, output: output, files: files).admit()
-        let places = StorePlaces(attempt: folder)
+        let places = StorePlaces(attempt: folder, isBuilt: false)
         let steps = StoreSteps(clock: clock) { _ in }
         let (planned, outcome) = try build(store, request, output, places, steps)
         guard
@@ -191,7 +191,7 @@ extension BuiltStore {
         accepting receipt: Receipt, of found: FoundStore, in folder: FilePath,
         files: DurableFileSystem
     ) throws(RunError) {
-        let places = StorePlaces(attempt: folder)
+        let places = StorePlaces(attempt: folder, isBuilt: true)
         let lock = try StoreAdmission(
             path: try RunError.translating { try files.resolveStore(found.path) },
             output: found.output, files: files

@@ -63,7 +63,9 @@ package final class SlotDispatcher: Sendable {
         self.thread = thread
     }
 
-    /// Ends the processes; jobs that were not done end as `cancelled`. Called once, at the end.
+    /// Ends the processes; jobs that were not done end as `cancelled`.
+    ///
+    /// Called once, at the end.
     package func end() {
         desk.waiting.withLock { $0.isEnding = true }
         desk.ring()

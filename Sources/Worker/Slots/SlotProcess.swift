@@ -149,7 +149,9 @@ final class SlotProcess {
         if !isReaped { _ = clinux_child_signal(id, SlotSignal.kill) }
     }
 
-    /// How the process ended; nil while it runs. Never waits, and has its answer once.
+    /// How the process ended; nil while it runs.
+    ///
+    /// Never waits, and has its answer once.
     func reap() -> SlotExit? {
         var (code, signal): (Int32, Int32) = (0, 0)
         guard !isReaped, clinux_child_reap(id, 0, &code, &signal) != 0 else { return nil }
