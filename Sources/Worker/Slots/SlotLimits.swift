@@ -39,7 +39,7 @@ package struct SlotLimits: Hashable, Sendable {
         self.startMilliseconds = startMilliseconds
     }
 
-    /// 4 GiB, of which the program and its libraries reserve some hundred MiB; two minutes, for a
+    /// 4 GiB, of which the program and its libraries reserve about 200 MiB; two minutes, for a
     /// sync on a busy disk may take many seconds.
     package static let standard = SlotLimits(
         addressSpaceBytes: 4 << 30, silenceMilliseconds: 120_000)
