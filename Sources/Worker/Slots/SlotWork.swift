@@ -37,6 +37,7 @@ package struct SlotWork: Sendable {
     /// Called once, before the first job, on the thread of the jobs.
     package let prepare: @Sendable () throws(SlotFailure) -> Run
 
+    /// Work of another kind than the engine's.
     package init(prepare: @escaping @Sendable () throws(SlotFailure) -> Run) {
         self.prepare = prepare
     }
