@@ -14,6 +14,7 @@ let settings: [SwiftSetting] = [
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
+let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let arguments: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -36,6 +37,7 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
     ],
     targets: [
         // System modules: zlib, and a small C shim for what Glibc does not show to Swift.
@@ -75,6 +77,17 @@ let package = Package(
                 "RunLedger", "MigrationEngine", "CoreDataStore", "MappingModel",
                 "ManagedObjectModel", "DurableFiles", "Jobs", "Threads",
             ]),
+        // What coordinator, workers, slots and clients say to each other.
+        .target(
+            name: "ClusterProtocol", dependencies: ["Jobs", protobuf], exclude: ["Protos"],
+            swiftSettings: settings),
+        // Slots as processes of their own.
+        layer(
+            "Worker",
+            [
+                "ClusterProtocol", "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs",
+                "Threads", "CLinux",
+            ]),
         // Stores in Core Data's format, of any size, from a seed.
         layer("StoreForge", ["CoreDataStore", "ManagedObjectModel", "DurableFiles"]),
 
@@ -82,8 +95,9 @@ let package = Package(
         layer(
             "GodwitCommands",
             [
-                "LocalRun", "RunLedger", "MigrationEngine", "StoreForge", "CoreDataStore",
-                "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", arguments,
+                "LocalRun", "Worker", "RunLedger", "MigrationEngine", "StoreForge",
+                "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs",
+                "Threads", arguments,
             ]),
         .executableTarget(
             name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
@@ -144,6 +158,22 @@ let package = Package(
                 "GodwitCommands", "godwit", "LocalRun", "MigrationEngine", "CoreDataStore",
                 "MappingModel", "ManagedObjectModel", "DurableFiles", "Threads", "StoreForge",
                 "TestSupport", arguments, grdb,
+            ]),
+        tests("ClusterProtocolTests", ["ClusterProtocol", "Jobs", "TestSupport"]),
+        // A slot whose jobs misbehave, and a parent of slots, for the tests to start.
+        .executableTarget(
+            name: "faulty-slot",
+            dependencies: [
+                "Worker", "ClusterProtocol", "MigrationEngine", "CoreDataStore", "DurableFiles",
+                "Jobs", "CLinux", grdb,
+            ], path: "Tests/FaultySlot", swiftSettings: settings),
+        tests(
+            "WorkerTests",
+            [
+                "Worker", "faulty-slot", "ClusterProtocol", "LocalRun", "RunLedger",
+                "MigrationEngine",
+                "CoreDataStore", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", "CLinux",
+                "StoreForge", "TestSupport",
             ]),
         tests("TidyTests", []),
     ]

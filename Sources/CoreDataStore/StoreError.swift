@@ -24,6 +24,12 @@ package enum StoreError: Error, Hashable, Sendable {
 }
 
 extension StoreError {
+    /// Whether SQLite was refused memory (result codes, SQLITE_NOMEM and SQLITE_IOERR_NOMEM).
+    package var isOutOfMemory: Bool {
+        guard case .inputOutput(_, let reason) = self else { return false }
+        return reason.hasPrefix("SQLite 7:") || reason.hasPrefix("SQLite 3082:")
+    }
+
     /// The reason that SQLite or the system gave, where that is all there is to say.
     package var sqliteReason: String? {
         switch self {

@@ -36,6 +36,9 @@ package enum DurableFileError: Error, Hashable, Sendable {
     /// Whether the disk or the quota is full: room may come, so a run can wait.
     package var isOutOfSpace: Bool { number == ENOSPC || number == EDQUOT }
 
+    /// Whether the system was refused memory.
+    package var isOutOfMemory: Bool { number == ENOMEM }
+
     /// Whether a sync failed.
     ///
     /// What was written before may be lost, and no later sync of the same file can tell: it must

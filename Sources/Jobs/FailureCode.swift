@@ -16,31 +16,68 @@ package enum FailureCode: Int, Hashable, Sendable, Codable, CaseIterable, Error 
     case noSpace = 7
     /// Something that must hold did not: a bug.
     case internalError = 8
+    /// The slot's process died by a signal.
+    case slotCrashed = 9
+    /// The slot reported no progress for too long and was killed.
+    case slotTimedOut = 10
+    /// The slot's process reached its limit of address space.
+    case slotOutOfMemory = 11
+    /// The worker was silent, or the attempt without progress, until the lease was over.
+    case leaseExpired = 12
+    /// The worker gave the attempt back unfinished, because it drains or ends.
+    case returned = 13
+    /// The attempt is not wanted any more: another one was accepted, or the run was cancelled.
+    case cancelled = 14
 }
 
 /// What to do about a failed attempt.
 package enum FailureDecision: Hashable, Sendable {
-    /// Try the job again, elsewhere where that is possible.
+    /// Try the job again after a while, elsewhere where that is possible.
     case retry
     /// Give the chunk up; the store fails and can be replayed once the cause is mended.
     case quarantineChunk
+    /// Give the worker no more jobs until it starts anew, and try the job elsewhere.
+    case quarantineWorker
     /// Plan the store anew.
     case planAgain
     /// Wait until there is room.
     case pause
     /// Stop the run.
     case stopRun
+    /// Nothing: the attempt ended because it was told to.
+    case nothing
 }
 
 extension FailureCode {
     /// The one place that decides what a failure leads to.
+    ///
+    /// Who counts failures decides beyond that: a chunk whose retries fail on several workers is
+    /// quarantined, and so is a worker that fails what others can do.
     package var decision: FailureDecision {
         switch self {
         case .badSource, .dataRefused: .quarantineChunk
         case .sourceChanged, .wrongPlan: .planAgain
-        case .wrongEngine, .inputOutput: .retry
+        case .inputOutput, .slotCrashed, .slotTimedOut, .slotOutOfMemory, .leaseExpired, .returned:
+            .retry
+        case .wrongEngine: .quarantineWorker
         case .noSpace: .pause
         case .internalError: .stopRun
+        case .cancelled: .nothing
+        }
+    }
+
+    /// Whether the failure says something about the job, so that it counts towards its quarantine.
+    ///
+    /// A worker that was lost, drained, full or of another engine says nothing about the job. A
+    /// crash does: it may be the store that makes SQLite crash.
+    package var countsAgainstJob: Bool {
+        switch self {
+        case .badSource, .dataRefused, .inputOutput, .internalError, .slotCrashed, .slotTimedOut,
+            .slotOutOfMemory:
+            true
+        case .sourceChanged, .wrongPlan, .wrongEngine, .noSpace, .leaseExpired, .returned,
+            .cancelled:
+            false
         }
     }
 }

@@ -74,4 +74,20 @@ package struct Receipt: Hashable, Sendable, Codable {
         self.sums = sums
         self.counts = counts
     }
+
+    /// A receipt as it arrives, without its job at hand.
+    package init(
+        run: String, store: Int, work: Work, attempt: String, epoch: Int, files: [DeliveredFile],
+        rows: Int64, sums: [String: ContentSum], counts: [String: Int64]
+    ) {
+        self.run = run
+        self.store = store
+        self.work = work
+        self.attempt = attempt
+        self.epoch = epoch
+        self.files = files
+        self.rows = rows
+        self.sums = sums
+        self.counts = counts
+    }
 }

@@ -82,6 +82,16 @@ extension RunError {
     /// Whether the disk or a quota is full: room may come, so a run can wait.
     package var isOutOfSpace: Bool { code == .noSpace }
 
+    /// Whether memory was refused.
+    package var isOutOfMemory: Bool {
+        switch self {
+        case .store(let error): error.isOutOfMemory
+        case .engine(let error): error.isOutOfMemory
+        case .file(let error): error.isOutOfMemory
+        default: false
+        }
+    }
+
     /// Whether contents could not be made durable: what was written must not be used any more.
     var isFailedSync: Bool {
         switch self {

@@ -27,6 +27,15 @@ package enum EngineError: Error, Sendable {
     /// Something that must hold did not.
     case internalError(String)
 
+    /// Whether memory was refused, which under a limit of address space says so.
+    package var isOutOfMemory: Bool {
+        switch self {
+        case .store(let error): error.isOutOfMemory
+        case .file(let error): error.isOutOfMemory
+        default: false
+        }
+    }
+
     /// The number that tells other processes.
     package var code: FailureCode {
         switch self {

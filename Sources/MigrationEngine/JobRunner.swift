@@ -1,4 +1,4 @@
-import CoreDataStore
+package import CoreDataStore
 import DurableFiles
 package import Jobs
 import Synchronization
@@ -18,16 +18,23 @@ package final class JobRunner: Sendable {
 
     /// Runs one attempt.
     ///
+    /// - Parameters:
+    ///   - job: a piece of a plan.
+    ///   - attempt: its folder and fence.
+    ///   - counter: told of every row, for a watchdog.
+    /// - Returns: the proof on which the job is accepted.
     /// - Throws: `EngineError`; the attempt's folder then holds nothing of use.
-    package func run(_ job: Job, attempt: Attempt) throws(EngineError) -> Receipt {
+    package func run(
+        _ job: Job, attempt: Attempt, counter: RowCounter? = nil
+    ) throws(EngineError) -> Receipt {
         guard job.engine == Planner.engineVersion else {
             throw .wrongPlan("engine \(job.engine) made the job")
         }
         let file = try plan(of: job)
         switch job.work {
         case .whole: throw .internalError("a whole store is no job of chunks")
-        case .copy(let chunk): return try copy(chunk, job, attempt, file)
-        case .link(let chunk): return try link(chunk, job, attempt, file)
+        case .copy(let chunk): return try copy(chunk, job, attempt, file, counter)
+        case .link(let chunk): return try link(chunk, job, attempt, file, counter)
         }
     }
 
@@ -42,13 +49,13 @@ package final class JobRunner: Sendable {
     }
 
     private func copy(
-        _ number: Int, _ job: Job, _ attempt: Attempt, _ file: PlanFile
+        _ number: Int, _ job: Job, _ attempt: Attempt, _ file: PlanFile, _ counter: RowCounter?
     ) throws(EngineError) -> Receipt {
         guard file.plan.chunks.indices.contains(number) else {
             throw .internalError("job \(job.work.name) names a chunk that the plan has not")
         }
         let chunk = file.plan.chunks[number]
-        return try shard(job, attempt) { connection throws(EngineError) in
+        return try shard(job, attempt, counter) { connection throws(EngineError) in
             let table = try EngineError.translating {
                 try self.createTable(chunk, file, connection)
             }
@@ -95,14 +102,14 @@ package final class JobRunner: Sendable {
     }
 
     private func link(
-        _ number: Int, _ job: Job, _ attempt: Attempt, _ file: PlanFile
+        _ number: Int, _ job: Job, _ attempt: Attempt, _ file: PlanFile, _ counter: RowCounter?
     ) throws(EngineError) -> Receipt {
         guard file.plan.linkChunks.indices.contains(number) else {
             throw .internalError("job \(job.work.name) names a chunk that the plan has not")
         }
         let chunk = file.plan.linkChunks[number]
         let link = file.plan.links[chunk.link]
-        return try shard(job, attempt) { connection throws(EngineError) in
+        return try shard(job, attempt, counter) { connection throws(EngineError) in
             let writer = LinkWriter(file: file.laidOut, connection: connection)
             try writer.createTable(link)
             let source = try environment.resolve(job.source)
@@ -113,7 +120,7 @@ package final class JobRunner: Sendable {
 
     /// Makes a shard in the attempt's folder, publishes it, and writes the receipt.
     private func shard(
-        _ job: Job, _ attempt: Attempt,
+        _ job: Job, _ attempt: Attempt, _ counter: RowCounter?,
         _ body: (Connection) throws(EngineError) -> (rows: Int64, table: String)
     ) throws(EngineError) -> Receipt {
         let folder = try environment.resolve(attempt.folder)
@@ -126,7 +133,7 @@ package final class JobRunner: Sendable {
             let connection = try Connection(
                 path: temporary, mode: .create, cacheKibibytes: job.limits.cacheKibibytes)
             try connection.execute(StoreBuilder.bulkPragmas)
-            let made = try body(connection)
+            let made = try connection.counting(counter) { try body(connection) }
             try connection.close()
             let published = folder.appending("shard.sqlite")
             if job.limits.isDurable {

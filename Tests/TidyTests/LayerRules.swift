@@ -23,9 +23,13 @@ enum LayerRules {
         ],
         "ClusterProtocol": ["Jobs", "SwiftProtobuf"],
         "ClusterCore": ["Jobs", "ClusterProtocol"],
+        "Worker": [
+            "ClusterProtocol", "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs",
+            "Threads", "CLinux",
+        ],
         "StoreForge": ["CoreDataStore", "ManagedObjectModel", "DurableFiles"],
         "GodwitCommands": [
-            "LocalRun", "RunLedger", "MigrationEngine", "StoreForge", "CoreDataStore",
+            "LocalRun", "Worker", "RunLedger", "MigrationEngine", "StoreForge", "CoreDataStore",
             "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads",
             "ArgumentParser",
         ],

@@ -1,0 +1,75 @@
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/// Reads the start of a small file; system calls alone, for a signal handler uses it.
+static ssize_t read_start(const char *path, char *buffer, size_t size) {
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return -errno;
+    ssize_t count = read(descriptor, buffer, size - 1);
+    int failure = errno;
+    close(descriptor);
+    if (count < 0) return -failure;
+    buffer[count] = 0;
+    return count;
+}
+
+/// The number that the text begins with.
+static uint64_t leading_number(const char *text) {
+    uint64_t number = 0;
+    while (*text >= '0' && *text <= '9') number = number * 10 + (uint64_t)(*text++ - '0');
+    return number;
+}
+
+int64_t clinux_address_space_size(void) {
+    char text[128];
+    ssize_t count = read_start("/proc/self/statm", text, sizeof text);
+    if (count <= 0) return count == 0 ? -EIO : count;
+    return (int64_t)(leading_number(text) * (uint64_t)sysconf(_SC_PAGESIZE));
+}
+
+int clinux_process_traffic(uint64_t *read, uint64_t *written) {
+    char text[512];
+    ssize_t count = read_start("/proc/self/io", text, sizeof text);
+    if (count < 0) return (int)count;
+    const char *first = strstr(text, "rchar: "), *second = strstr(text, "wchar: ");
+    if (first == NULL || second == NULL) return -ENODATA;
+    *read = leading_number(first + 7);
+    *written = leading_number(second + 7);
+    return 0;
+}
+
+static int exhausted_exit_code;
+static uint64_t exhausted_margin;
+
+static void crashed(int number) {
+    int last = errno;
+    int is_exhausted = last == ENOMEM;
+    struct rlimit limit;
+    if (!is_exhausted && getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+        int64_t size = clinux_address_space_size();
+        is_exhausted = size > 0 && (uint64_t)size + exhausted_margin > limit.rlim_cur;
+    }
+    if (is_exhausted) _exit(exhausted_exit_code);
+    // The disposition is the default again: the signal ends the process.
+    raise(number);
+}
+
+void clinux_tell_exhausted_memory(int exit_code, uint64_t margin) {
+    exhausted_exit_code = exit_code;
+    exhausted_margin = margin;
+    static const int numbers[] = {SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS};
+    for (size_t place = 0; place < sizeof numbers / sizeof numbers[0]; place++) {
+        struct sigaction action;
+        memset(&action, 0, sizeof action);
+        action.sa_handler = crashed;
+        action.sa_flags = SA_RESETHAND | SA_NODEFER;
+        sigaction(numbers[place], &action, NULL);
+    }
+}

@@ -1,0 +1,39 @@
+import ArgumentParser
+import Jobs
+import LocalRun
+import MigrationEngine
+import Worker
+
+/// The process of one slot: started by workers, never by people.
+struct SlotCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "slot", abstract: "Runs jobs for the worker that started it.",
+        shouldDisplay: false)
+
+    @Option(name: .customLong(SlotSetup.rootOption), help: "A folder as name=folder.")
+    var roots: [String] = []
+
+    @Option(
+        name: .customLong(SlotSetup.reportOption),
+        help: "Milliseconds between two looks at progress.")
+    var reportMilliseconds = 1000
+
+    func run() throws {
+        let setup: SlotSetup
+        do throws(SlotError) {
+            setup = try SlotSetup(roots: roots, reportMilliseconds: reportMilliseconds)
+        } catch {
+            throw CommandFailure(.usage, "\(error)")
+        }
+        let stores = WholeStoreJobs(clock: MonotonicClock.start())
+        let work = SlotWork.engine(setup) { job, attempt, environment throws(SlotFailure) in
+            do throws(RunError) {
+                return try stores.run(job, attempt: attempt, in: environment)
+            } catch {
+                throw SlotFailure(
+                    code: error.isOutOfMemory ? .slotOutOfMemory : error.code, text: "\(error)")
+            }
+        }
+        SlotChild.serve(work, reportMilliseconds: reportMilliseconds)
+    }
+}

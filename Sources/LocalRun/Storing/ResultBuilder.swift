@@ -1,0 +1,118 @@
+import CoreDataStore
+import DurableFiles
+import Jobs
+import MigrationEngine
+
+/// Builds and validates results from plans; it knows files and no run.
+struct ResultBuilder {
+    let places: StorePlaces
+    let files: DurableFileSystem
+    /// What is known of stores of the same app.
+    let cache: PlanningCache
+    /// Jobs at a time; 1 does everything on the caller's thread.
+    let slots: Int
+    let isInPlace: Bool
+    let steps: StoreSteps
+
+    /// What building gives, whatever the strategy.
+    struct Built {
+        let validation: ValidationReport
+        /// Whether contents were synced already.
+        let isDurable: Bool
+    }
+
+    /// Migrates a small store in one go.
+    ///
+    /// - Parameters:
+    ///   - planned: the store and its plan, which no job names and nobody writes down.
+    ///   - connection: to the source, where everything runs on this thread.
+    /// - Returns: what was built.
+    /// - Throws: `RunError`.
+    func buildWhole(
+        _ planned: PlannedStore, _ connection: Connection?
+    ) throws(RunError) -> Built {
+        try RunError.engine { () throws(EngineError) in
+            // Links are filled in by updates, which indexes would make dear.
+            let isBlank =
+                planned.source.bytes <= BlankStore.sourceLimit && planned.plan.links.isEmpty
+            try EngineError.translating {
+                let file = try files.create(places.building)
+                if isBlank {
+                    let layout = planned.laidOut.destination
+                    try file.write(cache.stores.blank(of: layout).bytes)
+                }
+                try file.close()
+            }
+            let assembler = try StoreAssembler(
+                plan: planned.laidOut, source: planned.source, at: places.building,
+                isBlank: isBlank)
+            try steps.step(.copy) { () throws(EngineError) in try assembler.copyDirectly() }
+            let report = try complete(planned, assembler, connection)
+            return Built(validation: report, isDurable: slots > 1)
+        }
+    }
+
+    /// Indexes, everything else, and the validation, which may begin before them.
+    func complete(
+        _ planned: PlannedStore, _ assembler: StoreAssembler, _ connection: Connection?
+    ) throws(EngineError) -> ValidationReport {
+        let validation = try ValidationRun(
+            planned: planned, building: places.building, slots: slots,
+            externalData: isInPlace
+                ? planned.source.externalData
+                : places.buildingSupport.appending("_EXTERNAL_DATA"),
+            cache: cache, source: connection)
+        defer { validation.end() }
+        // The source stands still, so its side can be summed while indexes are built.
+        validation.beginSource()
+        try steps.step(.index) { () throws(EngineError) in
+            try assembler.buildIndexes(helpers: slots > 1 ? 1 : 0)
+            try assembler.finish(planned.destination)
+            if !isInPlace { try carryExternalData(planned, layout: planned.laidOut.destination) }
+        }
+        guard slots > 1 else { return try validate(validation) }
+        // Nothing is written any more: the disk may work while the processors compare.
+        let sync = try FileSync(places.building, files: files)
+        let report: ValidationReport
+        do throws(EngineError) {
+            report = try validate(validation)
+        } catch {
+            try sync.finish()
+            throw error
+        }
+        try sync.finish()
+        return report
+    }
+
+    private func validate(_ validation: ValidationRun) throws(EngineError) -> ValidationReport {
+        try steps.step(.validate, jobs: validation.count) { () throws(EngineError) in
+            try validation.finish { rows in
+                steps.observe(.jobDone(.validate, rows: rows, bytes: 0))
+            }
+        }
+    }
+
+    /// Brings external data files to the place that the result will have.
+    private func carryExternalData(
+        _ planned: PlannedStore, layout: StoreLayout
+    ) throws(EngineError) {
+        // A copy that was cut short looks like a whole one.
+        try EngineError.translating {
+            if try FileStatus.ifPresent(places.buildingSupport) != nil {
+                try files.removeTree(places.buildingSupport)
+            }
+        }
+        let carrier = ExternalDataCarrier(
+            files: files, links: planned.plan.options.linksExternalData)
+        _ = try carrier.carry(
+            layout: layout, database: places.building, from: planned.source.externalData,
+            to: places.buildingSupport.appending("_EXTERNAL_DATA"))
+    }
+
+    /// A fault that was met in a file of our own lies in the rows that were put there: it is
+    /// told of the store that they come from.
+    static func named(_ error: RunError, _ source: FilePath) -> RunError {
+        guard case .engine(.store(.notAStore(_, let reason))) = error else { return error }
+        return .engine(.store(.notAStore(path: source.description, reason: reason)))
+    }
+}

@@ -1,0 +1,62 @@
+import CoreDataStore
+import DurableFiles
+import MigrationEngine
+
+/// What is looked at before any work on a store.
+struct StoreAdmission {
+    /// The store, symbolic links resolved.
+    let path: FilePath
+    /// The result's path; nil swaps it into the store's place.
+    let output: FilePath?
+    let files: DurableFileSystem
+
+    private var isInPlace: Bool { output == nil }
+
+    /// Refuses what could not be ended well, and takes the store's lock against other runs, which
+    /// may have other state folders.
+    ///
+    /// - Returns: the lock; nil where the file system has no such locks.
+    /// - Throws: `RunError` naming what stands in the way.
+    func admit() throws(RunError) -> StoreLock? {
+        if isInPlace { try refuseHardLinks() }
+        let lock = try lock()
+        try refuseExistingOutput()
+        return lock
+    }
+
+    private func lock() throws(RunError) -> StoreLock? {
+        do throws(DurableFileError) {
+            return try StoreLock(
+                path, for: isInPlace ? .replacing : .reading, faults: files.faults)
+        } catch {
+            // A file system without such locks: reading needs none.
+            let isUnknown = ["ENOLCK", "EOPNOTSUPP", "ENOSYS", "EBADF", "EINVAL"].contains(
+                error.number.map { DurableFileError.name(of: $0) })
+            if isUnknown, !isInPlace { return nil }
+            throw .file(error)
+        }
+    }
+
+    /// A swap would leave the other names with the original: better said before any work.
+    private func refuseHardLinks() throws(RunError) {
+        try RunError.translating {
+            let links = try FileStatus(of: path).links
+            guard links > 1 else { return }
+            let own = try SwapFacts.backups(of: PlannedFile(at: path), files)
+            guard links > own + 1 else { return }
+            throw EngineError.severalHardLinks(store: path.description, links: links - own)
+        }
+    }
+
+    private func refuseExistingOutput() throws(RunError) {
+        guard let output else { return }
+        try RunError.translating {
+            for path in [
+                output, output.adding(suffix: "-wal"), output.adding(suffix: "-journal"),
+                SupportFolder.folder(ofStore: output),
+            ] where try FileStatus.ifPresent(path) != nil {
+                throw RunError.outputExists(path)
+            }
+        }
+    }
+}

@@ -1,0 +1,216 @@
+import CoreDataStore
+package import DurableFiles
+import Foundation
+package import Jobs
+package import MigrationEngine
+import RunLedger
+import Synchronization
+
+/// Runs jobs that migrate a small store in one go, up to the validated result, without a ledger.
+///
+/// The job names, as its `plan`, a file with the run's recorded request; as its `destination`, the
+/// path that the result is to get, nil where it takes the store's own place. The attempt's folder
+/// lies on the file system of that path and receives `store.sqlite`, its external data, a snapshot
+/// where the store needed one, and `outcome.json`. Whoever accepts the receipt moves them.
+///
+/// One value serves all jobs of a process: it keeps requests that it has read, and what it has
+/// learnt of stores of the same app.
+package final class WholeStoreJobs: Sendable {
+    private let files: DurableFileSystem
+    private let clock: @Sendable () -> Double
+    private let cache = PlanningCache()
+    private let requests = Mutex<[String: RunRequest]>([:])
+
+    /// The most requests that are kept.
+    private static let requestLimit = 8
+    /// The longest request that is read, in bytes.
+    private static let requestBytes = 64 << 20
+
+    /// - Parameters:
+    ///   - files: through which durable actions go.
+    ///   - clock: seconds that never go back.
+    package init(
+        files: DurableFileSystem = DurableFileSystem(), clock: @escaping @Sendable () -> Double
+    ) {
+        self.files = files
+        self.clock = clock
+    }
+
+    /// Runs one attempt on the calling thread.
+    ///
+    /// - Parameters:
+    ///   - job: a whole store.
+    ///   - attempt: its folder and fence; what an earlier process left there is removed.
+    ///   - environment: where files are on this machine.
+    /// - Returns: the result's file and the outcome's, with the rows that were read.
+    /// - Throws: `RunError`; the attempt's folder then holds nothing of use.
+    package func run(
+        _ job: Job, attempt: Attempt, in environment: JobEnvironment
+    ) throws(RunError) -> Receipt {
+        guard job.engine == Planner.engineVersion else {
+            throw .engine(.wrongPlan("engine \(job.engine) made the job"))
+        }
+        let (store, output, folder) = try RunError.engine { () throws(EngineError) in
+            (
+                try environment.resolve(job.source),
+                try job.destination.map { reference throws(EngineError) in
+                    try environment.resolve(reference)
+                }, try environment.resolve(attempt.folder)
+            )
+        }
+        let request = try request(of: job, environment)
+        let lock = try StoreAdmission(path: store, output: output, files: files).admit()
+        let places = StorePlaces(attempt: folder, isBuilt: false)
+        let steps = StoreSteps(clock: clock) { _ in }
+        let (planned, outcome) = try build(store, request, output, places, steps)
+        guard
+            try RunError.engine({ () throws(EngineError) in
+                try JobMaker.text(of: planned.source.fingerprint)
+            }) == job.sourceFingerprint
+        else { throw .engine(.sourceChanged(store.description)) }
+        guard outcome.validation.isEqual else { throw .validationFailed(outcome.validation) }
+        return try withExtendedLifetime(lock) { () throws(RunError) in
+            try deliver(job, attempt, planned, outcome, output, places, steps)
+        }
+    }
+
+    private func build(
+        _ store: FilePath, _ request: RunRequest, _ output: FilePath?, _ places: StorePlaces,
+        _ steps: StoreSteps
+    ) throws(RunError) -> (PlannedStore, ResultBuilder.Built) {
+        let (planned, connection) = try steps.step(.prepare) { () throws(RunError) in
+            try RunError.translating {
+                try places.removeAll(files)
+                try places.make(files)
+            }
+            return try StorePreparation(
+                store: store, request: request, places: places, files: files, cache: cache,
+                slots: 1
+            ).prepareConnected()
+        }
+        guard planned.plan.strategy == .whole else {
+            throw .engine(.wrongPlan("\(store) is to be cut into chunks"))
+        }
+        do throws(RunError) {
+            let builder = ResultBuilder(
+                places: places, files: files, cache: cache, slots: 1, isInPlace: output == nil,
+                steps: steps)
+            return (planned, try builder.buildWhole(planned, connection))
+        } catch {
+            throw ResultBuilder.named(error, planned.source.path)
+        }
+    }
+
+    private func deliver(
+        _ job: Job, _ attempt: Attempt, _ planned: PlannedStore, _ outcome: ResultBuilder.Built,
+        _ output: FilePath?, _ places: StorePlaces, _ steps: StoreSteps
+    ) throws(RunError) -> Receipt {
+        try RunError.translating {
+            try files.removeTree(places.folder)
+            let hasSnapshot = planned.source.isSnapshot
+            if job.limits.isDurable {
+                try files.syncFile(places.building)
+                if hasSnapshot { try files.syncFile(places.snapshot) }
+            }
+            let content = try ContentDigest.hexadecimal(of: places.building, files: files)
+            let text = try RecordedText.text(
+                of: WholeStoreOutcome(
+                    result: StoreResult(
+                        planned, validation: outcome.validation, output: output,
+                        outputBytes: content.bytes, seconds: steps.seconds),
+                    fingerprint: planned.source.fingerprint, hasSnapshot: hasSnapshot))
+            let bytes = Array(text.utf8)
+            try files.publish(bytes, to: places.outcome)
+            return Receipt(
+                job: job, attempt: attempt,
+                files: [
+                    delivered(places.building, attempt, content.bytes, content.digest),
+                    delivered(
+                        places.outcome, attempt, Int64(bytes.count),
+                        ContentDigest.hexadecimal(of: bytes)),
+                ], rows: planned.plan.sourceRows.values.reduce(0, +))
+        }
+    }
+
+    private func delivered(
+        _ path: FilePath, _ attempt: Attempt, _ bytes: Int64, _ digest: String
+    ) -> DeliveredFile {
+        DeliveredFile(
+            file: FileReference(
+                root: attempt.folder.root,
+                path: "\(attempt.folder.path)/\(path.lastComponent)"),
+            bytes: bytes, digest: digest)
+    }
+
+    private func request(
+        of job: Job, _ environment: JobEnvironment
+    ) throws(RunError) -> RunRequest {
+        if let known = requests.withLock({ $0[job.planDigest] }) { return known }
+        let bytes = try RunError.translating {
+            try files.contents(
+                of: try environment.resolve(job.plan), limit: Self.requestBytes)
+        }
+        guard ContentDigest.hexadecimal(of: bytes) == job.planDigest else {
+            throw .engine(.wrongPlan("the request is not the one that the job names"))
+        }
+        let recorded = try RecordedRequest(reading: String(decoding: bytes, as: UTF8.self))
+        // The folder of a ledger and the wish to wait for room are the coordinator's own.
+        let request = try recorded.request(state: FilePath(""), slots: 1, waitsForRoom: false)
+        requests.withLock { requests in
+            if requests.count >= Self.requestLimit { requests.removeAll() }
+            requests[job.planDigest] = request
+        }
+        return request
+    }
+}
+
+/// What an attempt at a whole store tells besides its files.
+struct WholeStoreOutcome: Codable {
+    let result: StoreResult
+    /// Of the source, as it was read.
+    let fingerprint: StoreFingerprint
+    /// Whether a snapshot lies beside the result, which a swap keeps with the original.
+    let hasSnapshot: Bool
+}
+
+extension StorePlaces {
+    /// What is told of an attempt at a whole store.
+    var outcome: FilePath { building.parent.appending("outcome.json") }
+}
+
+extension BuiltStore {
+    /// The result that an attempt at a whole store delivered, ready to be moved.
+    ///
+    /// - Parameters:
+    ///   - receipt: of the attempt; its files are checked against it.
+    ///   - found: the store as its run knows it.
+    ///   - folder: of the attempt.
+    ///   - files: through which durable actions go.
+    /// - Throws: `RunError`, `engine(.wrongPlan)` for files that are not those of the receipt.
+    init(
+        accepting receipt: Receipt, of found: FoundStore, in folder: FilePath,
+        files: DurableFileSystem
+    ) throws(RunError) {
+        let places = StorePlaces(attempt: folder, isBuilt: true)
+        let lock = try StoreAdmission(
+            path: try RunError.translating { try files.resolveStore(found.path) },
+            output: found.output, files: files
+        ).admit()
+        self = try RunError.translating {
+            for (path, told) in zip([places.building, places.outcome], receipt.files) {
+                let content = try ContentDigest.hexadecimal(of: path, files: files)
+                guard content.digest == told.digest, content.bytes == told.bytes else {
+                    throw EngineError.wrongPlan("\(path) is not what the receipt says")
+                }
+            }
+            let outcome = try JSONDecoder().decode(
+                WholeStoreOutcome.self,
+                from: Data(try files.contents(of: places.outcome, limit: 64 << 20)))
+            return BuiltStore(
+                found: found, result: outcome.result, fingerprint: outcome.fingerprint,
+                places: places, snapshot: outcome.hasSnapshot ? places.snapshot : nil,
+                building: try FileStatus(of: places.building).identity, lock: lock,
+                isDurable: false)
+        }
+    }
+}

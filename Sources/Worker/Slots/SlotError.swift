@@ -1,0 +1,43 @@
+internal import CLinux
+
+/// Why a slot's process could not be started or spoken to.
+package enum SlotError: Error, Hashable, Sendable {
+    /// A system call failed; the number is its errno.
+    case system(action: String, number: Int32)
+    /// The other side said what cannot be understood.
+    case nonsense(String)
+    /// The slot does not wait for a job.
+    case notFree(slot: Int)
+    /// The other side has closed its end.
+    case closed
+}
+
+extension SlotError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .system(let action, let number):
+            "\(action) failed: \(Self.name(of: number)); raise the limits of processes, "
+                + "descriptors and memory, or use fewer slots"
+        case .nonsense(let text): "what came over the socket cannot be read: \(text)"
+        case .notFree(let slot): "slot \(slot) is not waiting for a job"
+        case .closed: "the other end of the socket is closed"
+        }
+    }
+
+    /// The result of a call of the C shim.
+    ///
+    /// - Throws: `SlotError.system` for a negated errno.
+    @discardableResult
+    static func check<Number: BinaryInteger>(
+        _ result: Number, _ action: String
+    ) throws(SlotError) -> Number {
+        guard result >= 0 else {
+            throw .system(action: action, number: Int32(clamping: 0 - Int64(result)))
+        }
+        return result
+    }
+
+    private static func name(of number: Int32) -> String {
+        clinux_error_name(number).map { String(cString: $0) } ?? "errno \(number)"
+    }
+}

@@ -1,0 +1,74 @@
+package import DurableFiles
+
+/// The executable of a slot.
+package struct SlotProgram: Hashable, Sendable {
+    package let path: FilePath
+    /// What follows the program's name.
+    package let arguments: [String]
+
+    package init(path: FilePath, arguments: [String]) {
+        self.path = path
+        self.arguments = arguments
+    }
+
+    /// This process's own executable, asked to be a slot.
+    ///
+    /// The link of proc(5) leads to the file that was started, even where another build has taken
+    /// its name since: a worker and its slots are of one version.
+    package static let own = SlotProgram(path: "/proc/self/exe", arguments: ["slot"])
+}
+
+/// What a slot may use before it is killed.
+package struct SlotLimits: Hashable, Sendable {
+    /// Bytes of address space; nil for no limit.
+    package var addressSpaceBytes: UInt64?
+    /// The longest silence of a running job: no row written, no byte read or written.
+    package var silenceMilliseconds: Int64
+    /// The longest time of one job, however busy it is; nil for any.
+    package var jobMilliseconds: Int64?
+    /// The longest time until a process that was started waits for its first job.
+    package var startMilliseconds: Int64
+
+    package init(
+        addressSpaceBytes: UInt64?, silenceMilliseconds: Int64, jobMilliseconds: Int64? = nil,
+        startMilliseconds: Int64 = 30_000
+    ) {
+        self.addressSpaceBytes = addressSpaceBytes
+        self.silenceMilliseconds = silenceMilliseconds
+        self.jobMilliseconds = jobMilliseconds
+        self.startMilliseconds = startMilliseconds
+    }
+
+    /// 4 GiB, of which the program and its libraries reserve about 200 MiB; two minutes, for a
+    /// sync on a busy disk may take many seconds.
+    package static let standard = SlotLimits(
+        addressSpaceBytes: 4 << 30, silenceMilliseconds: 120_000)
+}
+
+/// What a pool of slots is made of.
+package struct SlotPlan: Hashable, Sendable {
+    package var count: Int
+    package var program: SlotProgram
+    package var limits: SlotLimits
+    /// What every slot is told when it starts.
+    package var setup: SlotSetup
+
+    package init(count: Int, program: SlotProgram, limits: SlotLimits, setup: SlotSetup) {
+        self.count = count
+        self.program = program
+        self.limits = limits
+        self.setup = setup
+    }
+}
+
+/// The exit codes by which a slot's process tells its parent why it ended.
+enum SlotExitCode {
+    /// The parent has closed the socket, or asked for the end.
+    static let ended: Int32 = 0
+    /// An order could not be understood.
+    static let nonsense: Int32 = 65
+    /// A crash that came of a refused allocation.
+    static let outOfMemory: Int32 = 113
+    /// The process has no threads or no socket to work with.
+    static let unable: Int32 = 71
+}

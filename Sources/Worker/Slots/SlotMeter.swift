@@ -1,0 +1,47 @@
+internal import CLinux
+import CoreDataStore
+
+/// What the running job has done since it began: rows by its counter, bytes by the kernel's count
+/// of what the process reads and writes.
+///
+/// The bytes see all that work consists of, whatever the engine is at: reading the source, sorting
+/// on disk, summing a file up. A loop in which no byte moves and no row is written shows as
+/// standing still. Where the kernel does not count, rows alone tell.
+struct SlotMeter: Sendable {
+    struct Reading: Hashable {
+        var rows: Int64 = 0
+        var read: UInt64 = 0
+        var written: UInt64 = 0
+    }
+
+    let counter = RowCounter()
+    private let start: Reading
+    private var last: Reading
+
+    init() {
+        start = Self.traffic()
+        last = start
+    }
+
+    /// Rows and bytes written since the job began, where anything moved since the last call.
+    mutating func progress() -> (rows: Int64, bytes: Int64)? {
+        var now = Self.traffic()
+        now.rows = counter.rows
+        // Looking at the counters is reading, too: a short file of the kernel's, and no more.
+        let isStill =
+            now.rows == last.rows && now.written == last.written
+            && now.read <= last.read &+ Self.ownReading
+        last = now
+        if isStill { return nil }
+        return (now.rows, Int64(clamping: now.written &- start.written))
+    }
+
+    /// More than one look at the counters reads.
+    private static let ownReading: UInt64 = 1024
+
+    private static func traffic() -> Reading {
+        var reading = Reading()
+        _ = clinux_process_traffic(&reading.read, &reading.written)
+        return reading
+    }
+}

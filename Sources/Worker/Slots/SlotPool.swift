@@ -1,0 +1,244 @@
+internal import CLinux
+package import ClusterProtocol
+import Jobs
+
+/// A fixed number of slots, each a process that runs one job at a time.
+///
+/// A slot whose process ends is started again, at once the first time and after growing pauses
+/// when it ends again and again; no other slot notices. Nothing here waits: the owner's loop polls
+/// `descriptor`, and calls `receive` when it is readable or `nextWake` has come. Used by one thread
+/// that lives as long as the pool, for the kernel kills the processes when that thread ends.
+package final class SlotPool {
+    private let plan: SlotPlan
+    private let pollSet: Int32
+    private var slots: [PooledSlot]
+    private var notices: [SlotNotice] = []
+
+    /// Readable while a slot has something to say.
+    package var descriptor: Int32 { pollSet }
+
+    /// - Parameters:
+    ///   - plan: how many slots, of which program.
+    ///   - now: milliseconds of the clock that all later calls use.
+    /// - Throws: `SlotError.system` where no descriptor is to be had; a slot that cannot be
+    ///   started says so by `ended` and is tried again.
+    package init(_ plan: SlotPlan, now: Int64) throws(SlotError) {
+        self.plan = plan
+        slots = (0..<max(1, plan.count)).map { _ in PooledSlot() }
+        pollSet = try SlotError.check(clinux_poll_set_create(), "making a set of descriptors")
+        for slot in slots.indices { start(slot, now) }
+    }
+
+    deinit {
+        slots = []
+        _ = clinux_close(pollSet)
+    }
+
+    /// Slots that wait for a job.
+    package var free: [Int] { slots.indices.filter { slots[$0].state == .idle } }
+
+    /// When `receive` is to be called although nothing is readable; nil for never.
+    package var nextWake: Int64? { slots.compactMap(\.deadline).min() }
+
+    /// The process of a slot; nil while it has none.
+    package func processID(of slot: Int) -> Int64? { slots[slot].process?.id }
+
+    /// Gives a free slot a job.
+    ///
+    /// - Throws: `SlotError`; the slot has then no job. After `closed` it is started again.
+    package func run(_ order: JobOrder, on slot: Int, now: Int64) throws(SlotError) {
+        guard slots.indices.contains(slot), slots[slot].state == .idle,
+            let process = slots[slot].process
+        else { throw .notFree(slot: slot) }
+        // An order beyond the protocol's bounds is nobody's fault but its maker's.
+        let bytes = try SlotSpeech.bytes(of: SlotOrder.run(order))
+        do throws(SlotError) {
+            try process.send(bytes)
+        } catch {
+            end(slot, .nonsense("\(error)"))
+            throw error
+        }
+        slots[slot].state = .running(order.attempt.id, SlotWatchdog(plan.limits, now: now))
+        watchWriting(slot)
+    }
+
+    /// Kills the process of a slot; its attempt ends as `cancelled`, and the slot is started again.
+    package func cancel(_ slot: Int) { end(slot, .cancelled) }
+
+    /// What happened since the last call, in the order in which each slot said it; never waits.
+    package func receive(now: Int64) -> [SlotNotice] {
+        var numbers = [UInt64](repeating: 0, count: 64)
+        let count = clinux_poll_set_wait(pollSet, &numbers, Int32(numbers.count), 0)
+        var touched: Set<Int> = []
+        for number in numbers.prefix(Int(max(0, count))) { touched.insert(Int(number / 2)) }
+        for slot in touched.sorted() { look(slot, now) }
+        for slot in slots.indices { look(at: slots[slot].state, of: slot, now) }
+        defer { notices = [] }
+        return notices
+    }
+
+    // MARK: - Processes
+
+    private func start(_ slot: Int, _ now: Int64) {
+        do throws(SlotError) {
+            let process = try SlotProcess(
+                plan.program, setup: plan.setup, limits: plan.limits)
+            let number = UInt64(slot) * 2
+            try SlotError.check(
+                clinux_poll_set_add(pollSet, process.socket, number), "watching a slot")
+            try SlotError.check(
+                clinux_poll_set_add(pollSet, process.ending, number + 1), "watching a slot")
+            slots[slot].process = process
+            let (deadline, overflow) = now.addingReportingOverflow(plan.limits.startMilliseconds)
+            slots[slot].state = .starting(until: overflow ? .max : deadline)
+        } catch {
+            notices.append(SlotNotice(slot: slot, event: .ended("\(error)")))
+            rest(slot, now)
+        }
+    }
+
+    private func rest(_ slot: Int, _ now: Int64) {
+        if let process = slots[slot].process {
+            // Closing is not enough while a child that is being started shares the description.
+            _ = clinux_poll_set_remove(pollSet, process.socket)
+            _ = clinux_poll_set_remove(pollSet, process.ending)
+        }
+        slots[slot].process = nil
+        slots[slot].cause = nil
+        let (start, overflow) = now.addingReportingOverflow(slots[slot].backOff.ended())
+        slots[slot].state = .down(until: overflow ? .max : start)
+    }
+
+    private func watchWriting(_ slot: Int) {
+        guard let process = slots[slot].process else { return }
+        _ = clinux_poll_set_change(
+            pollSet, process.socket, UInt64(slot) * 2, process.hasUnsent ? 1 : 0)
+    }
+
+    private func end(_ slot: Int, _ cause: PooledSlot.Cause) {
+        guard slots.indices.contains(slot), let process = slots[slot].process else { return }
+        slots[slot].cause = slots[slot].cause ?? cause
+        process.kill()
+    }
+
+    // MARK: - What slots say
+
+    /// Looks at a slot whose descriptors are ready.
+    private func look(_ slot: Int, _ now: Int64) {
+        guard let process = slots[slot].process else { return }
+        // Asked first: what it said before it ended is there by the time it has ended.
+        let exit = process.reap()
+        do throws(SlotError) {
+            if process.hasUnsent { try process.sendRest() }
+            watchWriting(slot)
+            let (reports, isClosed) = try process.receive()
+            for report in reports where slots[slot].cause == nil {
+                try take(report, slot, now)
+            }
+            // Nothing more can be heard of it. Its end shows by the other descriptor.
+            if isClosed {
+                _ = clinux_poll_set_remove(pollSet, process.socket)
+                process.kill()
+            }
+        } catch {
+            end(slot, error == .closed ? .closed : .nonsense("\(error)"))
+        }
+        if let exit { ended(slot, exit, now) }
+    }
+
+    private func take(_ report: SlotReport, _ slot: Int, _ now: Int64) throws(SlotError) {
+        switch (report, slots[slot].state) {
+        case (.ready, .starting):
+            slots[slot].state = .idle
+            notices.append(SlotNotice(slot: slot, event: .started))
+        case (.progress(let attempt, let rows, let bytes), .running(let own, var watchdog))
+        where attempt == own:
+            watchdog.progressed(at: now)
+            slots[slot].state = .running(attempt, watchdog)
+            notices.append(
+                SlotNotice(
+                    slot: slot, event: .progress(attempt: attempt, rows: rows, bytes: bytes)))
+        case (.done(let receipt), .running(let own, _)) where receipt.attempt == own:
+            answered(slot, .delivered(receipt))
+        case (.failed(let failure), .running(let own, _)) where failure.attempt == own:
+            answered(
+                slot,
+                .failed(
+                    AttemptFailure(
+                        attempt: failure.attempt, code: failure.code, text: failure.text,
+                        slotEnded: false)))
+        default: throw .nonsense("it speaks of a job that it has not")
+        }
+    }
+
+    private func answered(_ slot: Int, _ event: SlotNotice.Event) {
+        slots[slot].backOff.succeeded()
+        slots[slot].state = .idle
+        notices.append(SlotNotice(slot: slot, event: event))
+    }
+
+    private func ended(_ slot: Int, _ exit: SlotExit, _ now: Int64) {
+        let (code, text) = SlotVerdict.failure(exit, cause: slots[slot].cause, plan.limits)
+        switch slots[slot].state {
+        case .running(let attempt, _):
+            notices.append(
+                SlotNotice(
+                    slot: slot,
+                    event: .failed(
+                        AttemptFailure(attempt: attempt, code: code, text: text, slotEnded: true))))
+        case .down, .starting, .idle:
+            notices.append(SlotNotice(slot: slot, event: .ended(text)))
+        }
+        rest(slot, now)
+        if case .down(let until) = slots[slot].state, until <= now { start(slot, now) }
+    }
+
+    /// What time alone brings about.
+    private func look(at state: PooledSlot.State, of slot: Int, _ now: Int64) {
+        switch state {
+        case .down(let until): if now >= until { start(slot, now) }
+        case .starting(let until):
+            if now >= until { end(slot, .silent("it did not begin in time")) }
+        case .running(_, let watchdog):
+            if let verdict = watchdog.verdict(at: now) { end(slot, .silent(verdict)) }
+        case .idle: break
+        }
+    }
+}
+
+/// A slot as its pool knows it.
+struct PooledSlot {
+    enum State: Hashable {
+        /// Without a process.
+        case down(until: Int64)
+        /// The process has not said that it waits for jobs.
+        case starting(until: Int64)
+        case idle
+        case running(String, SlotWatchdog)
+    }
+
+    /// Why a process was killed by its pool.
+    enum Cause: Hashable {
+        case cancelled
+        case closed
+        case silent(String)
+        case nonsense(String)
+    }
+
+    var state = State.down(until: 0)
+    var process: SlotProcess?
+    var backOff = SlotBackOff()
+    /// Set once the process was killed: nothing that it says counts any more.
+    var cause: Cause?
+
+    /// When time alone brings something about.
+    var deadline: Int64? {
+        // A process that was killed is waited for, however long that takes.
+        guard cause == nil else { return nil }
+        switch state {
+        case .down(let until), .starting(let until): return until
+        case .idle: return nil
+        case .running(_, let watchdog): return watchdog.deadline
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import Jobs
+
+/// What the end of a slot's process says of the attempt that was with it.
+///
+/// Told apart are: what the pool itself killed; a crash after a refused allocation, which the
+/// process tells by its exit code; any other signal. SIGKILL from outside may be a person's or the
+/// kernel's, which kills where the machine has no memory left: the two look alike.
+enum SlotVerdict {
+    static func failure(
+        _ exit: SlotExit, cause: PooledSlot.Cause?, _ limits: SlotLimits
+    ) -> (code: FailureCode, text: String) {
+        switch cause {
+        case .cancelled: return (.cancelled, "the attempt was stopped, as it was told to")
+        case .silent(let text):
+            return (.slotTimedOut, "the slot was killed: \(text)")
+        case .nonsense(let text):
+            return (.slotCrashed, "the slot was killed: \(text)")
+        case .closed, nil: break
+        }
+        switch exit {
+        case .code(SlotExitCode.outOfMemory):
+            let limit = limits.addressSpaceBytes.map { " of \($0 >> 20) MiB" } ?? ""
+            return (
+                .slotOutOfMemory, "the slot reached its limit\(limit) of address space and ended"
+            )
+        case .code(let code):
+            return (.slotCrashed, "the slot's process ended by itself with code \(code)")
+        case .signal(let number):
+            return (
+                .slotCrashed,
+                "the slot's process was ended by \(SlotSignal.words(number))"
+            )
+        }
+    }
+}

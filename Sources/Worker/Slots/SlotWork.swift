@@ -1,0 +1,77 @@
+package import ClusterProtocol
+package import CoreDataStore
+import DurableFiles
+package import Jobs
+package import MigrationEngine
+
+/// Why a job failed, as a slot tells its worker.
+package struct SlotFailure: Error, Hashable, Sendable {
+    package let code: FailureCode
+    /// For people; never a value of a row.
+    package let text: String
+
+    package init(code: FailureCode, text: String) {
+        self.code = code
+        self.text = text
+    }
+}
+
+extension SlotFailure {
+    /// The failure that an error of the engine is told as; a refusal of memory inside SQLite or
+    /// the system is told apart from other failures of files.
+    package init(_ error: EngineError) {
+        self.init(
+            code: error.isOutOfMemory ? .slotOutOfMemory : error.code, text: error.description)
+    }
+}
+
+/// What a slot's process does with its jobs.
+package struct SlotWork: Sendable {
+    /// Runs one attempt on the calling thread; rows are told to the counter while it runs.
+    package typealias Run = @Sendable (JobOrder, RowCounter) throws(SlotFailure) -> Receipt
+    /// Migrates a small store in one go.
+    package typealias Whole =
+        @Sendable (Job, Attempt, JobEnvironment) throws(SlotFailure) ->
+        Receipt
+
+    /// Called once, before the first job, on the thread of the jobs.
+    package let prepare: @Sendable () throws(SlotFailure) -> Run
+
+    /// Work of another kind than the engine's.
+    package init(prepare: @escaping @Sendable () throws(SlotFailure) -> Run) {
+        self.prepare = prepare
+    }
+
+    /// The engine's jobs: copying and linking by its runner, small stores as the caller says.
+    package static func engine(_ setup: SlotSetup, whole: @escaping Whole) -> SlotWork {
+        SlotWork { () throws(SlotFailure) in
+            let environment = try environment(setup)
+            let runner = JobRunner(environment: environment)
+            return { order, counter throws(SlotFailure) in
+                if case .whole = order.job.work {
+                    return try whole(order.job, order.attempt, environment)
+                }
+                do throws(EngineError) {
+                    return try runner.run(order.job, attempt: order.attempt, counter: counter)
+                } catch {
+                    throw SlotFailure(error)
+                }
+            }
+        }
+    }
+
+    /// The folders that a slot was told of.
+    ///
+    /// - Throws: `SlotFailure` for a folder that is not there.
+    static func environment(_ setup: SlotSetup) throws(SlotFailure) -> JobEnvironment {
+        var roots: [FileRoot] = []
+        for (name, folder) in setup.roots {
+            do throws(DurableFileError) {
+                roots.append(try FileRoot(name: name, folder: folder))
+            } catch {
+                throw SlotFailure(EngineError.file(error))
+            }
+        }
+        return JobEnvironment(roots: roots)
+    }
+}

@@ -1,0 +1,171 @@
+import CLinux
+import ClusterProtocol
+import CoreDataStore
+import DurableFiles
+import Foundation
+import Jobs
+@testable import LocalRun
+import ManagedObjectModel
+import MigrationEngine
+import StoreForge
+import Synchronization
+import TestSupport
+import Testing
+import Threads
+@testable import Worker
+
+/// Real jobs of a real plan, in slots and in this process.
+@Suite(.serialized) struct EngineJobTests {
+    /// A store cut into chunks.
+    struct ChunkLab {
+        let makers: JobMaker
+        let works: [Work]
+        let roots: [String: FilePath]
+        let folder: FilePath
+
+        init(in url: URL, notes: Int = 600) throws {
+            let files = DurableFileSystem()
+            folder = try #require(FilePath(url))
+            let (original, state) = (folder.appending("in"), folder.appending("state"))
+            for made in [original, state] { try files.makeFolders(made) }
+            let store = original.appending("store.sqlite")
+            _ = try Forge(ForgeRecipe.notes(notes: notes)).write(to: store)
+            let planned = try LocalMigration(
+                MigrationRequest(
+                    store: store, output: folder.appending("result"), state: state,
+                    destination: .model(
+                        try DestinationModel(model: ForgeModels.notes(version: 2))),
+                    options: PlanOptions(strategy: .partitioned, chunkBytes: 40_000)),
+                clock: { 0 }
+            ).plan()
+            let file = try PlanFile(planned.plan)
+            try files.publish(file.bytes, to: state.appending("plan.json"))
+            makers = try JobMaker(
+                run: "r1", number: 1,
+                places: StorePlaces(
+                    folder: state, mark: "test", number: 1, result: folder.appending("result")),
+                planned: planned, file: file, files: files)
+            works =
+                planned.plan.chunks.indices.map { .copy(chunk: $0) }
+                + planned.plan.linkChunks.indices.map { .link(chunk: $0) }
+            roots = ["run": state, "source": original, "result": folder]
+        }
+
+        func order(_ work: Work, number: Int) -> JobOrder {
+            JobOrder(
+                job: makers.job(work), attempt: makers.attempt(work, number: number, epoch: 1),
+                leaseMilliseconds: 60_000)
+        }
+
+        func shard(_ receipt: Receipt) throws -> Data {
+            Data(
+                try DurableFileSystem().contents(of: try makers.shard(of: receipt), limit: 1 << 26))
+        }
+    }
+
+    @Test func shardsAreTheSameInAProcessOfTheirOwn() throws {
+        try withTemporaryFolder { url in
+            let lab = try ChunkLab(in: url)
+            try #require(lab.works.count > 3)
+            let slots = try SlotDispatcher(
+                PoolLab.plan(2, memory: PoolLab.canLimitMemory ? 4 << 30 : nil, roots: lab.roots),
+                clock: { 0 })
+            defer { slots.end() }
+            // As many callers as slots, each of which waits for its own job.
+            let receipts = try SlotThreads.map(lab.works, count: 2, name: "caller") { work, _ in
+                try slots.run(lab.order(work, number: 2))
+            }
+            for (work, outcome) in zip(lab.works, receipts) {
+                let order = lab.order(work, number: 1)
+                let own = try lab.makers.run(order.job, order.attempt)
+                let other = try outcome.get()
+                #expect(other.work == work)
+                #expect(other.rows == own.rows)
+                #expect(other.counts == own.counts)
+                #expect(other.files.map(\.digest) == own.files.map(\.digest))
+                #expect(try lab.shard(other) == lab.shard(own))
+            }
+        }
+    }
+
+    @Test func errorsKeepTheirCode() throws {
+        try withTemporaryFolder { url in
+            let lab = try ChunkLab(in: url)
+            let slots = try SlotDispatcher(PoolLab.plan(1, roots: lab.roots), clock: { 0 })
+            defer { slots.end() }
+            let work = lab.works[0]
+            let source = lab.folder.appending("in").appending("store.sqlite")
+            let bytes = try DurableFileSystem().contents(of: source, limit: 1 << 26)
+            try DurableFileSystem().publish(Array(repeating: 1, count: 8192), to: source)
+            #expect(throws: FailureCode.badSource) {
+                try run(lab.order(work, number: 2), slots)
+            }
+            try DurableFileSystem().remove(source)
+            #expect(throws: FailureCode.inputOutput) {
+                try run(lab.order(work, number: 3), slots)
+            }
+            try DurableFileSystem().publish(bytes, to: source)
+            _ = try slots.run(lab.order(work, number: 4))
+            try DurableFileSystem().remove(lab.folder.appending("state").appending("plan.json"))
+            // The plan that was read is kept.
+            _ = try slots.run(lab.order(work, number: 5))
+            #expect(throws: FailureCode.internalError) {
+                try run(lab.order(.copy(chunk: 9999), number: 6), slots)
+            }
+        }
+    }
+
+    /// Runs an attempt and throws the bare code of its failure.
+    private func run(_ order: JobOrder, _ slots: SlotDispatcher) throws(FailureCode) {
+        do throws(SlotFailure) { _ = try slots.run(order) } catch { throw error.code }
+    }
+
+    @Test func callersOfADispatcherThatEndsAreAnswered() throws {
+        try withTemporaryFolder { url in
+            let lab = try ChunkLab(in: url, notes: 60)
+            let slots = try SlotDispatcher(PoolLab.plan(1, roots: lab.roots), clock: { 0 })
+            var looping = lab.order(lab.works[0], number: 1)
+            looping = JobOrder(
+                job: looping.job.renamed("loop"), attempt: looping.attempt,
+                leaseMilliseconds: 60_000)
+            let order = looping
+            let codes = Mutex<[FailureCode]>([])
+            let callers = try (0..<3).map { number in
+                try OwnedThread(name: "caller \(number)") {
+                    do throws(SlotFailure) {
+                        _ = try slots.run(order)
+                    } catch {
+                        codes.withLock { $0.append(error.code) }
+                    }
+                }
+            }
+            slots.end()
+            for caller in callers { caller.join() }
+            #expect(codes.withLock { $0 } == [.cancelled, .cancelled, .cancelled])
+        }
+    }
+
+    @Test func rowsAreCountedWhileAStatementRuns() throws {
+        try withTemporaryFolder { url in
+            let lab = try ChunkLab(in: url)
+            let counter = RowCounter()
+            let order = lab.order(lab.works[0], number: 1)
+            let environment = JobEnvironment(
+                roots: try lab.roots.map { try FileRoot(name: $0.key, folder: $0.value) })
+            let receipt = try JobRunner(environment: environment).run(
+                order.job, attempt: order.attempt, counter: counter)
+            #expect(receipt.rows > 0)
+            #expect(counter.rows == receipt.rows)
+        }
+    }
+}
+
+extension Job {
+    /// The same job of another run.
+    fileprivate func renamed(_ run: String) -> Job {
+        Job(
+            run: run, store: store, work: work, plan: plan, planDigest: planDigest, source: source,
+            sourceSupport: sourceSupport, destination: destination,
+            sourceFingerprint: sourceFingerprint, engine: engine, limits: limits)
+    }
+}

@@ -1,0 +1,48 @@
+import CLinux
+import Foundation
+import Glibc
+import Testing
+@testable import Worker
+
+/// What becomes of slots when their parent goes, and of a parent that starts many.
+@Suite(.serialized) struct ParentTests {
+    private func start(_ arguments: [String]) throws -> (Process, FileHandle, FileHandle) {
+        let process = Process()
+        process.executableURL = PoolLab.program
+        process.arguments = arguments
+        let (input, output) = (Pipe(), Pipe())
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        return (process, input.fileHandleForWriting, output.fileHandleForReading)
+    }
+
+    @Test func noSlotSurvivesItsParent() throws {
+        let (process, input, output) = try start(["parent"])
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = read(output.fileDescriptor, &bytes, bytes.count)
+        let line = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        let children = line.split(whereSeparator: \.isWhitespace).compactMap { Int64($0) }
+        try #require(children.count == 2)
+        let ends = children.map { clinux_child_descriptor($0) }
+        #expect(ends.allSatisfy { $0 >= 0 })
+        // Alive until their parent goes, also the one whose job loops.
+        for end in ends { #expect(clinux_wait_readable(end, 0) == 0) }
+        #expect(kill(process.processIdentifier, SIGKILL) == 0)
+        for end in ends {
+            #expect(clinux_wait_readable(end, 60_000) == 1)
+            _ = clinux_close(end)
+        }
+        process.waitUntilExit()
+        try input.close()
+    }
+
+    @Test func startsAndStopsLeaveNothingBehind() throws {
+        let (process, input, output) = try start(["cycles", "40"])
+        let text = String(decoding: output.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        try input.close()
+        #expect(text == "0 0\n")
+        #expect(process.terminationStatus == 0)
+    }
+}

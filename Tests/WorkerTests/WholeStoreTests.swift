@@ -1,0 +1,179 @@
+import CoreDataStore
+import DurableFiles
+import Foundation
+import Jobs
+@testable import LocalRun
+import ManagedObjectModel
+import MigrationEngine
+import RunLedger
+import StoreForge
+import TestSupport
+import Testing
+
+/// Small stores that are built without a ledger, as a slot does.
+@Suite struct WholeStoreTests {
+    struct WholeLab {
+        let folder: FilePath
+        let store: FilePath
+        let request: RunRequest
+        let environment: JobEnvironment
+        let files = DurableFileSystem()
+        let digest: String
+
+        init(in url: URL, inPlace: Bool = false) throws {
+            folder = try DurableFileSystem().resolve(try #require(FilePath(url)))
+            for name: FilePath in ["in", "out", "run", "state"] {
+                try files.makeFolders(folder.appending(name))
+            }
+            store = folder.appending("in").appending("store.sqlite")
+            var recipe = try ForgeRecipe.notes(notes: 60)
+            recipe.externalThreshold = 2000
+            _ = try Forge(recipe).write(to: store)
+            request = RunRequest(
+                destination: .model(try DestinationModel(model: ForgeModels.notes(version: 2))),
+                output: inPlace ? nil : folder.appending("out"), state: folder.appending("state"),
+                inputs: [store], slots: 1)
+            let text = try RecordedRequest(request, mark: "m").text()
+            digest = ContentDigest.hexadecimal(of: Array(text.utf8))
+            try files.publish(Array(text.utf8), to: folder.appending("run/request.json"))
+            environment = JobEnvironment(roots: [try FileRoot(name: "all", folder: folder)])
+        }
+
+        func reference(_ path: String) -> FileReference { FileReference(root: "all", path: path) }
+
+        func job(output: String?, digest: String? = nil) throws -> Job {
+            Job(
+                run: "r1", store: 1, work: .whole, plan: reference("run/request.json"),
+                planDigest: digest ?? self.digest, source: reference("in/store.sqlite"),
+                sourceSupport: nil, destination: output.map(reference),
+                sourceFingerprint: try JobMaker.text(of: StoreFingerprint(of: store)),
+                engine: Planner.engineVersion, limits: .local)
+        }
+
+        func attempt(_ number: Int) -> Attempt {
+            Attempt(
+                id: "1-whole-\(number)", epoch: 1, folder: reference("out/.godwit-1-\(number)"))
+        }
+
+        /// What a run on this machine gives.
+        func ownResult() throws -> (bytes: [UInt8], support: [String]) {
+            let output = folder.appending("state/own.sqlite")
+            _ = try LocalMigration(
+                MigrationRequest(
+                    store: store, output: output, state: folder.appending("state"),
+                    destination: request.destination, slots: 1), clock: { 0 }
+            ).run()
+            return (try files.contents(of: output, limit: 1 << 26), try names(of: output))
+        }
+
+        func names(of store: FilePath) throws -> [String] {
+            let support = store.parent.appending(
+                FilePath(".\(store.lastComponent.description.dropLast(7))_SUPPORT"))
+            guard try FileStatus.ifPresent(support) != nil else { return [] }
+            return try names(in: support)
+        }
+
+        func names(in folder: FilePath) throws -> [String] {
+            try files.tree(at: folder).map(\.path.lastComponent.description).sorted()
+        }
+    }
+
+    @Test func aSlotBuildsWhatARunBuilds() throws {
+        try withTemporaryFolder { url in
+            let lab = try WholeLab(in: url)
+            let jobs = WholeStoreJobs(clock: { 0 })
+            let receipt = try jobs.run(
+                lab.job(output: "out/store.sqlite"), attempt: lab.attempt(1), in: lab.environment)
+            #expect(receipt.work == .whole)
+            #expect(receipt.rows > 60)
+            let folder = lab.folder.appending("out/.godwit-1-1")
+            let names = try lab.files.names(in: folder).map(\.description).sorted()
+            #expect(names == ["outcome.json", "store.sqlite", "store.sqlite_SUPPORT"])
+            let own = try lab.ownResult()
+            let bytes = try lab.files.contents(of: folder.appending("store.sqlite"), limit: 1 << 26)
+            #expect(bytes == own.bytes)
+
+            // Accepted, the result can be moved; a second attempt is the same.
+            let found = FoundStore(
+                number: 1, path: lab.store, output: lab.folder.appending("out/store.sqlite"),
+                bytes: 0)
+            let built = try BuiltStore(
+                accepting: receipt, of: found, in: folder, files: lab.files)
+            #expect(built.result.validation.isEqual)
+            #expect(built.result.output == found.output)
+            #expect(built.fingerprint == (try StoreFingerprint(of: lab.store)))
+            #expect(built.snapshot == nil)
+            try built.places.removeAll(lab.files)
+            #expect(try FileStatus.ifPresent(folder) == nil)
+            let again = try jobs.run(
+                lab.job(output: "out/store.sqlite"), attempt: lab.attempt(2), in: lab.environment)
+            #expect(again.files.map(\.digest).first == receipt.files.map(\.digest).first)
+        }
+    }
+
+    @Test func filesThatAreNotTheReceiptsAreRefused() throws {
+        try withTemporaryFolder { url in
+            let lab = try WholeLab(in: url)
+            let receipt = try WholeStoreJobs(clock: { 0 }).run(
+                lab.job(output: "out/store.sqlite"), attempt: lab.attempt(1), in: lab.environment)
+            let folder = lab.folder.appending("out/.godwit-1-1")
+            let found = FoundStore(
+                number: 1, path: lab.store, output: lab.folder.appending("out/store.sqlite"),
+                bytes: 0)
+            try lab.files.publish([1, 2, 3], to: folder.appending("outcome.json"))
+            #expect(throws: RunError.self) {
+                _ = try BuiltStore(accepting: receipt, of: found, in: folder, files: lab.files)
+            }
+        }
+    }
+
+    @Test func inPlaceTheOriginalIsLeftAlone() throws {
+        try withTemporaryFolder { url in
+            let lab = try WholeLab(in: url, inPlace: true)
+            let before = try lab.files.contents(of: lab.store, limit: 1 << 26)
+            let receipt = try WholeStoreJobs(clock: { 0 }).run(
+                lab.job(output: nil), attempt: lab.attempt(1), in: lab.environment)
+            #expect(try lab.files.contents(of: lab.store, limit: 1 << 26) == before)
+            let found = FoundStore(number: 1, path: lab.store, output: nil, bytes: 0)
+            let built = try BuiltStore(
+                accepting: receipt, of: found, in: lab.folder.appending("out/.godwit-1-1"),
+                files: lab.files)
+            #expect(built.result.isInPlace)
+        }
+    }
+
+    @Test func whatTheJobNamesMustBeThere() throws {
+        try withTemporaryFolder { url in
+            let lab = try WholeLab(in: url)
+            let jobs = WholeStoreJobs(clock: { 0 })
+            let wrong = try lab.job(
+                output: "out/store.sqlite", digest: String(repeating: "0", count: 64))
+            #expect(
+                code { try jobs.run(wrong, attempt: lab.attempt(1), in: lab.environment) }
+                    == .wrongPlan)
+            let job = try lab.job(output: "out/store.sqlite")
+            try lab.files.publish(
+                try lab.files.contents(of: lab.store, limit: 1 << 26), to: lab.store)
+            #expect(
+                code { try jobs.run(job, attempt: lab.attempt(2), in: lab.environment) }
+                    == .sourceChanged)
+            let taken = lab.folder.appending("out/store.sqlite")
+            try lab.files.publish([1], to: taken)
+            #expect(
+                code {
+                    try jobs.run(
+                        lab.job(output: "out/store.sqlite"), attempt: lab.attempt(3),
+                        in: lab.environment)
+                } == .dataRefused)
+        }
+    }
+
+    private func code(_ body: () throws -> Receipt) -> FailureCode? {
+        do {
+            _ = try body()
+            return nil
+        } catch {
+            return (error as? RunError)?.code
+        }
+    }
+}
