@@ -46,16 +46,15 @@ package struct AccessRequest: Hashable, Sendable {
 
     package init(domain: String, address: String, mechanism: String, key: PublicKey?) {
         self.domain = domain
-        self.address = address
+        // An IPv4 address as sockets of IPv6 see it.
+        self.address = address.hasPrefix("::ffff:") ? String(address.dropFirst(7)) : address
         self.mechanism = mechanism
         self.key = key
     }
 
     /// Whether the address is one of loopback, or that of a Unix socket.
     package var isFromThisMachine: Bool {
-        let isMapped = self.address.hasPrefix("::ffff:")
-        let address = self.address.dropFirst(isMapped ? 7 : 0)
-        return address == "::1" || address.hasPrefix("localhost:")
+        address == "::1" || address.hasPrefix("localhost:")
             || address.split(separator: ".").count == 4 && address.hasPrefix("127.")
     }
 }

@@ -83,7 +83,18 @@ package final class Socket {
     @discardableResult
     package func bind(_ endpoint: String) throws(ZeroMQError) -> String {
         try ZeroMQError.check(czeromq_bind(raw, endpoint), .bind, endpoint)
-        return try text(of: ZMQ_LAST_ENDPOINT)
+        return Self.unmapped(try text(of: ZMQ_LAST_ENDPOINT))
+    }
+
+    /// An address of IPv4 as it is usually written: sockets of IPv6 see `[::ffff:127.0.0.1]`.
+    static func unmapped(_ endpoint: String) -> String {
+        guard let start = endpoint.firstRange(of: "[::ffff:"),
+            let end = endpoint[start.upperBound...].firstIndex(of: "]")
+        else { return endpoint }
+        let address = endpoint[start.upperBound..<end]
+        guard address.contains(".") else { return endpoint }
+        let rest = endpoint[endpoint.index(after: end)...]
+        return endpoint[..<start.lowerBound] + String(address) + rest
     }
 
     /// Connects to an endpoint, now and again each time the connection is lost.

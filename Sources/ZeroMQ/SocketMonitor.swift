@@ -60,7 +60,7 @@ final class SocketMonitor {
             if known.successes == successes { kind = .disconnectedBeforeHandshake }
         default: break
         }
-        return MonitorEvent(kind: kind, endpoint: endpoint, peer: peer)
+        return MonitorEvent(kind: kind, endpoint: Socket.unmapped(endpoint), peer: peer)
     }
 
     /// The address of a connection that may have ended since; its descriptor may even be
@@ -69,7 +69,7 @@ final class SocketMonitor {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 128) { buffer in
             guard let start = buffer.baseAddress else { return nil }
             czeromq_peer_address(descriptor, start, buffer.count)
-            return start.pointee == 0 ? nil : String(cString: start)
+            return start.pointee == 0 ? nil : Socket.unmapped(String(cString: start))
         }
     }
 }

@@ -60,6 +60,9 @@ extension SocketSuites {
             try router.unbind(endpoint)
             // The endpoint is free again for another of this context.
             #expect(throws: ZeroMQError.self) { try router.unbind(endpoint) }
+            #expect(Socket.unmapped("tcp://[::ffff:10.0.0.1]:7") == "tcp://10.0.0.1:7")
+            #expect(Socket.unmapped("tcp://[::1]:7") == "tcp://[::1]:7")
+            #expect(Socket.unmapped("ipc://[::ffff:") == "ipc://[::ffff:")
         }
 
         @Test func aPeerThatIsGoneIsTold() throws {
@@ -86,14 +89,14 @@ extension SocketSuites {
             options.receiveHighWaterMark = 3
             let (router, dealer) = try connected(
                 "inproc://full", in: context, server: options, client: options)
-            // Both ends' marks add up within a process.
+            // Both ends' marks add up within a process; the hello may still count.
             var taken = 0
             while taken < 100, try dealer.send(Frame("\(taken)")) == .sent { taken += 1 }
-            #expect(taken == 5)
+            #expect((4...5).contains(taken))
             let peer = try RoutingID("dealer")
             var given = 0
             while given < 100, try router.send(Frame("\(given)"), to: peer) == .sent { given += 1 }
-            #expect(given == 5)
+            #expect((4...5).contains(given))
             #expect(try router.send([Frame("a"), Frame("b")], to: peer) == .wouldBlock)
             for number in 0..<taken { #expect(try router.next().frame.text == "\(number)") }
             for number in 0..<given { #expect(try dealer.next().frame.text == "\(number)") }
@@ -122,9 +125,11 @@ extension SocketSuites {
             try dealer.connect(router.bind("tcp://127.0.0.1:*"))
             try dealer.sendWhenPossible([Frame([UInt8](repeating: 1, count: 1000))])
             #expect(try router.next().frame.count == 1000)
+            let peer = try monitor.next { $0 == .accepted }.peer
+            #expect(peer?.hasPrefix("127.0.0.1:") == true)
             try dealer.sendWhenPossible([Frame([UInt8](repeating: 2, count: 1001))])
             let event = try monitor.next { $0 == .disconnected }
-            #expect(event.peer?.hasPrefix("127.0.0.1:") == true)
+            #expect(event.peer == peer)
             // It connects again, and what fits arrives.
             _ = try monitor.next { $0 == .handshakeSucceeded }
             try dealer.sendWhenPossible([Frame([UInt8](repeating: 3, count: 10))])
