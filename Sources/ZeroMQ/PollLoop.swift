@@ -76,7 +76,9 @@ package final class PollLoop<Handler: PollLoopHandler>: Sendable {
         return isTaken
     }
 
-    /// As `submit(_:)`, but false at once where there is no room. Fit for any thread.
+    /// As `submit(_:)`, but false at once where there is no room.
+    ///
+    /// Fit for any thread, the loop's own too.
     package func submitIfRoom(_ submission: @escaping Submission) -> Bool {
         let isTaken = inbox.mailbox.sendIfRoom(submission)
         inbox.wakeUp.signal()

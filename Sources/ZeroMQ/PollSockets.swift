@@ -34,6 +34,7 @@ package final class PollSockets {
     ///   - kind: router, dealer, reply or pair.
     ///   - options: those of the socket.
     ///   - isMonitored: whether the handler observes its connections.
+    /// - Returns: the socket, neither bound nor connected.
     /// - Throws: `ZeroMQError.refused`.
     package func open(
         _ kind: SocketKind, options: SocketOptions = SocketOptions(), isMonitored: Bool = false
@@ -49,8 +50,9 @@ package final class PollSockets {
         return socket
     }
 
-    /// Closes a socket; what was sent still leaves. Its monitor ends, and nothing more of it is
-    /// told.
+    /// Closes a socket; what was sent still leaves.
+    ///
+    /// Its monitor ends, and nothing more of it is told.
     package func close(_ socket: Socket) {
         for entry in entries {
             if case .monitor(let monitor) = entry.role, monitor.socket === socket {

@@ -39,7 +39,9 @@ import Testing
         let refusal = AccessRefusal(reason: .unknownKey(key), request: request("CURVE", key: key))
         let text = "\(refusal)"
         #expect(text.contains("10.0.0.7") && text.contains(key.text) && text.contains("CURVE"))
-        for reason: AccessRefusal.Reason in [.noKey, .plain, .plainFromAfar, .mechanism, .malformed] {
+        for reason: AccessRefusal.Reason in [
+            .noKey, .plain, .plainFromAfar, .mechanism, .malformed,
+        ] {
             let text = "\(AccessRefusal(reason: reason, request: request("NULL")))"
             #expect(text.hasPrefix("refused a"))
         }

@@ -58,7 +58,8 @@ extension SocketSuites {
             }
             do {
                 let first = try right.next()
-                #expect(first.frame.withBytes { $0.baseAddress == UnsafeRawPointer(bytes.baseAddress) })
+                #expect(
+                    first.frame.withBytes { $0.baseAddress == UnsafeRawPointer(bytes.baseAddress) })
                 let second = try right.next()
                 #expect(second.frames.map(\.count) == [5000, 5000])
                 #expect(second.moreFrames.first?.bytes.allSatisfy { $0 == 9 } == true)

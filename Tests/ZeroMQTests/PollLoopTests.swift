@@ -205,7 +205,9 @@ extension SocketSuites {
                 return Echo($0, dealer, notes)
             }
             let first = try notes.next("a handshake") { note -> MonitorEvent? in
-                if case .event(let event) = note, event.kind == .handshakeSucceeded { event } else {
+                if case .event(let event) = note, event.kind == .handshakeSucceeded {
+                    event
+                } else {
                     nil
                 }
             }

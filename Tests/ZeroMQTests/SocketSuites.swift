@@ -72,7 +72,9 @@ final class RawConnection {
     deinit { close(descriptor) }
 
     func write(_ bytes: [UInt8]) {
-        _ = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        _ = bytes.withUnsafeBytes {
+            send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
     }
 
     /// Reads until the other side closes.
