@@ -97,6 +97,11 @@ package final class PollSockets {
         version += 1
     }
 
+    /// Lets go of sockets that were closed by themselves: libzmq must not be asked about them.
+    func forgetClosed() {
+        for entry in entries where entry.socket.isClosed { close(entry.socket) }
+    }
+
     /// The wait of `awaitRoom(on:)` is over.
     func roomWasFound(by entry: PollEntry) {
         entry.awaitsRoom = false

@@ -65,6 +65,7 @@ struct PollTurns<Handler: PollLoopHandler> {
     }
 
     private mutating func prepare() {
+        sockets.forgetClosed()
         guard version != sockets.version else { return }
         version = sockets.version
         entries = sockets.entries
@@ -98,7 +99,9 @@ struct PollTurns<Handler: PollLoopHandler> {
             isEventful = count > 0
         case .monitor(let monitor):
             let events = try monitor.receive(upTo: limit)
-            for event in events { try handler.observed(event, of: monitor.socket) }
+            for event in events where !monitor.socket.isClosed {
+                try handler.observed(event, of: monitor.socket)
+            }
             isEventful = !events.isEmpty
         case .messages:
             if ready & ZMQ_POLLIN != 0, entry.isReceiving {

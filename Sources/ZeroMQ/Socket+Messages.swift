@@ -84,7 +84,15 @@ extension Socket {
     /// - Throws: `ZeroMQError.refused`.
     package func receive(upTo limit: Int) throws(ZeroMQError) -> [Message] {
         var messages: [Message] = []
-        while messages.count < limit, let message = try receive() { messages.append(message) }
+        // Those that are dropped count too, so that nobody holds up the others with them.
+        for _ in 0..<limit {
+            guard let head = try receiveFrame() else { break }
+            if let message = try complete(head) {
+                messages.append(message)
+            } else {
+                droppedMessages += 1
+            }
+        }
         return messages
     }
 

@@ -225,6 +225,13 @@ extension SocketSuites {
                 }
             }
             loop.submit { $0.sockets.close($0.socket) }
+            // A socket that is closed by itself is not polled any more either.
+            loop.submit { try $0.sockets.open(.dealer, isMonitored: true).close() }
+            let open = BoundedMailbox<Int>(capacity: 1)
+            loop.submit { _ in open.send(context.openSockets) }
+            loop.submit { _ in open.send(context.openSockets) }
+            _ = open.receive()
+            _ = open.receive()
             loop.end()
             try loop.join()
             #expect(context.openSockets == 0)
