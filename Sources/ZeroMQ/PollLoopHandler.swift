@@ -35,11 +35,18 @@ package protocol PollLoopHandler: AnyObject, SendableMetatype {
 }
 
 extension PollLoopHandler {
+    /// Does nothing.
     package func becameWritable(_ socket: Socket) throws {}
+    /// Does nothing.
     package func observed(_ event: MonitorEvent, of socket: Socket) throws {}
+    /// Does nothing.
     package func refused(_ refusal: AccessRefusal) throws {}
+    /// Never.
     package var nextWake: Int64? { nil }
+    /// Does nothing.
     package func wake(at now: Int64) throws {}
+    /// Does nothing.
     package func endOfTurn(at now: Int64) throws {}
+    /// Does nothing.
     package func willEnd() throws {}
 }

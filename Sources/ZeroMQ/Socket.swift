@@ -23,7 +23,8 @@ package enum SocketKind: Sendable {
 
 /// A socket of libzmq.
 ///
-/// It belongs to one thread, which alone may use it and let it go. No operation waits: a socket that cannot send or has nothing to receive says so.
+/// It belongs to one thread, which alone may use it and let it go. No operation waits: a socket
+/// that cannot send or has nothing to receive says so.
 package final class Socket {
     package let context: Context
     package let kind: SocketKind
