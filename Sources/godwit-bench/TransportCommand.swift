@@ -1,5 +1,6 @@
 import ArgumentParser
 import CTransportPeer
+import Glibc
 import Threads
 import ZeroMQ
 
@@ -32,11 +33,15 @@ struct TransportCommand: ParsableCommand {
     func run() throws {
         var ours: [Double] = []
         var peers: [Double] = []
+        var processor = (ours: 0.0, peer: 0.0)
         for round in 1...max(1, rounds) {
             // Turns change, so that neither side always finds the machine warmer.
             for isPeer in round % 2 == 1 ? [true, false] : [false, true] {
+                let before = Self.processorSeconds()
                 let seconds = isPeer ? try peer() : try TransportRun(self).seconds()
+                let used = Self.processorSeconds() - before
                 if isPeer { peers.append(seconds) } else { ours.append(seconds) }
+                if isPeer { processor.peer += used } else { processor.ours += used }
             }
             print("round \(round): C \(rate(peers[round - 1])), ours \(rate(ours[round - 1]))")
         }
@@ -47,6 +52,14 @@ struct TransportCommand: ParsableCommand {
         print(
             "ours takes \(rounded(median)) times as long (\(ratios.map(rounded)), bar 1.7), "
                 + "\(workers) workers, \(window) jobs each")
+        print("processor time: \(rounded(processor.ours / processor.peer)) times that of C")
+    }
+
+    /// What all threads of this process have used; other programs disturb it less than the clock.
+    private static func processorSeconds() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
     private func rate(_ seconds: Double) -> String { "\(Int(Double(jobs) / seconds)) jobs/s" }
