@@ -40,8 +40,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
     ],
     targets: [
-        // System modules: zlib, and a small C shim for what Glibc does not show to Swift.
+        // System modules: zlib, libzmq, and a small C shim for what Glibc does not show to Swift.
         .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CZeroMQ", providers: [.apt(["libzmq3-dev"])]),
         .target(name: "CLinux"),
         // A shim for SQLite's variadic calls, which Swift cannot make (decision 0002).
         .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
@@ -50,6 +51,8 @@ let package = Package(
         layer("DurableFiles", ["CLinux"]),
         // Threads that we own.
         layer("Threads", ["CLinux"]),
+        // Sockets, frames, CURVE keys, and the one thread that owns them (decision 0010).
+        layer("ZeroMQ", ["CZeroMQ", "CLinux", "Threads"]),
         // The job vocabulary as values.
         layer("Jobs"),
 
@@ -101,12 +104,15 @@ let package = Package(
             ]),
         .executableTarget(
             name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
+        // What the transport is measured against, in C so that it carries nothing of ours.
+        .target(name: "CTransportPeer", linkerSettings: [.linkedLibrary("zmq")]),
         // The benchmarks.
         .executableTarget(
             name: "godwit-bench",
             dependencies: [
                 "LocalRun", "MigrationEngine", "StoreForge", "CoreDataStore", "ManagedObjectModel",
-                "DurableFiles", "Jobs", "RunLedger", arguments, grdb,
+                "DurableFiles", "Jobs", "RunLedger", "Threads", "ZeroMQ", "CTransportPeer",
+                arguments, grdb,
             ], exclude: ["expert"], swiftSettings: settings),
 
         // Helpers of the tests: fixtures, temporary folders, seeded randomness.
@@ -135,6 +141,7 @@ let package = Package(
             ]),
         tests("DurableFilesTests", ["DurableFiles", "CLinux", "TestSupport"]),
         tests("ThreadsTests", ["Threads", "TestSupport"]),
+        tests("ZeroMQTests", ["ZeroMQ", "CZeroMQ", "Threads", "TestSupport"]),
         tests(
             "RunLedgerTests",
             ["RunLedger", "Jobs", "DurableFiles", "Threads", "TestSupport", grdb]),

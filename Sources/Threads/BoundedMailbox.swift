@@ -91,6 +91,17 @@ package final class BoundedMailbox<Element: Sendable>: Sendable {
         }
     }
 
+    /// Receives what lies there, up to a number, without waiting.
+    ///
+    /// - Complexity: O(elements received).
+    package func receiveNow(upTo limit: Int) -> [Element] {
+        monitor.withLock { access in
+            var batch: [Element] = []
+            while batch.count < limit, let element = removeFirst(access) { batch.append(element) }
+            return batch
+        }
+    }
+
     /// Takes no more elements and lets whoever waits go on; a second call does nothing.
     package func close() {
         monitor.withLock { access in

@@ -11,6 +11,6 @@ struct BenchCommand: ParsableCommand {
             """,
         subcommands: [
             SmallRowsCommand.self, LargeBinariesCommand.self, FleetCommand.self,
-            OneRunCommand.self, RunFleetCommand.self,
+            OneRunCommand.self, RunFleetCommand.self, TransportCommand.self,
         ])
 }

@@ -36,6 +36,16 @@ import Threads
         #expect(mailbox.receive() == nil)
     }
 
+    @Test func whatLiesThereIsTakenWithoutWaiting() {
+        let mailbox = BoundedMailbox<Int>(capacity: 3)
+        #expect(mailbox.receiveNow(upTo: 5).isEmpty)
+        #expect((1...3).allSatisfy { mailbox.sendIfRoom($0) })
+        #expect(mailbox.receiveNow(upTo: 2) == [1, 2])
+        mailbox.close()
+        #expect(mailbox.receiveNow(upTo: 2) == [3])
+        #expect(mailbox.receiveNow(upTo: 2).isEmpty)
+    }
+
     @Test func receivingCanGiveUp() {
         let mailbox = BoundedMailbox<Int>(capacity: 1)
         guard case .nothingYet = mailbox.receive(within: .zero) else {

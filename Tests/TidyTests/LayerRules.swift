@@ -2,7 +2,7 @@
 enum LayerRules {
     /// The modules of this package and of others that each target may import.
     static let allowed: [String: Set<String>] = [
-        "CLinux": [], "CZlib": [], "CZeroMQ": [], "CSQLite": [],
+        "CLinux": [], "CZlib": [], "CZeroMQ": [], "CSQLite": [], "CTransportPeer": [],
         "Threads": ["CLinux"],
         "DurableFiles": ["CLinux"],
         "ZeroMQ": ["CZeroMQ", "CLinux", "Threads"],
@@ -36,8 +36,8 @@ enum LayerRules {
         "godwit": ["GodwitCommands"],
         "godwit-bench": [
             "LocalRun", "RunLedger", "MigrationEngine", "StoreForge", "CoreDataStore",
-            "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads",
-            "ArgumentParser", "GRDB",
+            "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", "ZeroMQ",
+            "CTransportPeer", "ArgumentParser", "GRDB",
         ],
     ]
 

@@ -1,0 +1,155 @@
+import CZeroMQ
+import Glibc
+import TestSupport
+import Testing
+import Threads
+@testable import ZeroMQ
+
+/// Everything over real sockets, one test at a time: contexts that end beside those that use
+/// CURVE can crash libzmq before 4.3.5.
+@Suite(.serialized) enum SocketSuites {}
+
+/// What a test waits for did not happen.
+struct Missing: Error {
+    let what: String
+}
+
+extension Socket {
+    /// Waits until the socket can be read from or written to; false after half a minute.
+    func waits(for events: Int32, milliseconds: Int = 30_000) -> Bool {
+        var item = zmq_pollitem_t(socket: raw, fd: 0, events: Int16(events), revents: 0)
+        return zmq_poll(&item, 1, milliseconds) > 0
+    }
+
+    /// The next message, waiting for it.
+    func next() throws -> Message {
+        while true {
+            if let message = try receive() { return message }
+            guard waits(for: ZMQ_POLLIN) else { throw Missing(what: "a message") }
+        }
+    }
+
+    /// Sends once there is room.
+    func sendWhenPossible(_ frames: [Frame]) throws {
+        while try send(frames) == .wouldBlock {
+            guard waits(for: ZMQ_POLLOUT) else { throw Missing(what: "room") }
+        }
+    }
+}
+
+extension SocketMonitor {
+    /// Waits for the first event that fits; those before it are passed over.
+    func next(where isWanted: (MonitorEvent.Kind) -> Bool) throws -> MonitorEvent {
+        while true {
+            for event in try receive(upTo: 1) where isWanted(event.kind) { return event }
+            guard pair.waits(for: ZMQ_POLLIN) else { throw Missing(what: "an event") }
+        }
+    }
+}
+
+/// A TCP connection that speaks no ZeroMQ.
+final class RawConnection {
+    private let descriptor: Int32
+
+    /// Connects to a port of this machine, named by an endpoint such as `tcp://127.0.0.1:4711`.
+    init(_ endpoint: String) throws {
+        guard let port = endpoint.split(separator: ":").last.flatMap({ UInt16($0) }) else {
+            throw Missing(what: "a port")
+        }
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else { throw Missing(what: "a connection") }
+    }
+
+    deinit { close(descriptor) }
+
+    func write(_ bytes: [UInt8]) {
+        _ = bytes.withUnsafeBytes {
+            send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
+    }
+
+    /// Reads until the other side closes.
+    func readToEnd() {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while read(descriptor, &buffer, buffer.count) > 0 {}
+    }
+}
+
+/// What a handler of the tests was told.
+enum Note: Sendable {
+    case message(from: String?, user: String?, text: String?)
+    case event(MonitorEvent)
+    case refused(AccessRefusal)
+    case writable
+    case woken(Int64)
+    case turn
+    case ended
+}
+
+/// A handler that answers each message with itself and notes what it is told.
+final class Echo: PollLoopHandler {
+    let sockets: PollSockets
+    let socket: Socket
+    let notes: BoundedMailbox<Note>
+    var notesTurns = false
+    var nextWake: Int64?
+    var largestBatch = 0
+
+    init(_ sockets: PollSockets, _ socket: Socket, _ notes: BoundedMailbox<Note>) {
+        self.sockets = sockets
+        self.socket = socket
+        self.notes = notes
+    }
+
+    func received(_ messages: [Message], on socket: Socket) throws {
+        largestBatch = max(largestBatch, messages.count)
+        for message in messages {
+            notes.send(
+                .message(from: message.peer?.text, user: message.userID, text: message.frame.text))
+            try socket.send(message.frames, to: message.peer)
+        }
+    }
+
+    func becameWritable(_ socket: Socket) { notes.send(.writable) }
+    func observed(_ event: MonitorEvent, of socket: Socket) { notes.send(.event(event)) }
+    func refused(_ refusal: AccessRefusal) { notes.send(.refused(refusal)) }
+
+    func wake(at now: Int64) {
+        nextWake = nil
+        notes.send(.woken(now))
+    }
+
+    func endOfTurn(at now: Int64) { if notesTurns { notes.send(.turn) } }
+    func willEnd() { notes.send(.ended) }
+}
+
+extension BoundedMailbox where Element == Note {
+    /// Waits for the first note that gives a value; those before it are passed over.
+    func next<Value>(_ what: String, _ value: (Note) -> Value?) throws -> Value {
+        while true {
+            guard case .element(let note) = receive(within: .seconds(30)) else {
+                throw Missing(what: what)
+            }
+            if let value = value(note) { return value }
+        }
+    }
+
+    func nextText() throws -> String? {
+        try next("a message") { note in
+            if case .message(_, _, let text) = note { return .some(text) }
+            return nil
+        }
+    }
+}
+
+/// A clock for loops whose time does not matter.
+let stoppedClock: @Sendable () -> Int64 = { 0 }

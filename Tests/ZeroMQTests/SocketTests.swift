@@ -1,0 +1,187 @@
+import CZeroMQ
+import Foundation
+import TestSupport
+import Testing
+@testable import ZeroMQ
+
+extension SocketSuites {
+    @Suite struct SocketTests {
+        /// A router and a dealer that are connected.
+        private func connected(
+            _ endpoint: String, in context: Context, server: SocketOptions = SocketOptions(),
+            client: SocketOptions = SocketOptions()
+        ) throws -> (router: Socket, dealer: Socket) {
+            let router = try Socket(.router, in: context, options: server)
+            let bound = try router.bind(endpoint)
+            var client = client
+            client.routingID = try RoutingID("dealer")
+            let dealer = try Socket(.dealer, in: context, options: client)
+            try dealer.connect(bound)
+            try dealer.sendWhenPossible([Frame("hello")])
+            let hello = try router.next()
+            #expect(hello.peer?.text == "dealer")
+            #expect(hello.frame.text == "hello")
+            return (router, dealer)
+        }
+
+        @Test(arguments: ["inproc://round", "tcp://127.0.0.1:*", "tcp://[::1]:*", "ipc"])
+        func messagesGoRound(endpoint: String) throws {
+            try withTemporaryFolder { folder in
+                let context = try Context()
+                let place = endpoint == "ipc" ? "ipc://\(folder.path)/s" : endpoint
+                let (router, dealer) = try connected(place, in: context)
+                let peer = try RoutingID("dealer")
+                #expect(try router.send(Frame("one"), to: peer) == .sent)
+                #expect(try router.send([Frame("two"), Frame([]), Frame("x")], to: peer) == .sent)
+                let one = try dealer.next()
+                #expect(one.peer == nil && one.moreFrames.isEmpty && one.frame.text == "one")
+                #expect(one.userID == nil)
+                #expect(try dealer.next().frames.map(\.text) == ["two", "", "x"])
+                #expect(try dealer.receive() == nil)
+                let large = (0..<1 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+                try dealer.sendWhenPossible([Frame(large), Frame("end")])
+                let back = try router.next()
+                #expect(back.frame.bytes == large && back.frames.last?.text == "end")
+                dealer.close()
+                dealer.close()
+                router.close()
+                #expect(context.openSockets == 0)
+                context.end()
+                context.end()
+            }
+        }
+
+        @Test func aRealPortIsToldBack() throws {
+            let context = try Context()
+            let router = try Socket(.router, in: context)
+            let endpoint = try router.bind("tcp://127.0.0.1:*")
+            let port = endpoint.split(separator: ":").last.flatMap { Int($0) } ?? 0
+            #expect(endpoint.hasPrefix("tcp://127.0.0.1:") && port > 0)
+            try router.unbind(endpoint)
+            // The endpoint is free again for another of this context.
+            #expect(throws: ZeroMQError.self) { try router.unbind(endpoint) }
+            #expect(Socket.unmapped("tcp://[::ffff:10.0.0.1]:7") == "tcp://10.0.0.1:7")
+            #expect(Socket.unmapped("tcp://[::1]:7") == "tcp://[::1]:7")
+            #expect(Socket.unmapped("ipc://[::ffff:") == "ipc://[::ffff:")
+        }
+
+        @Test func aPeerThatIsGoneIsTold() throws {
+            let context = try Context()
+            let (router, dealer) = try connected("tcp://127.0.0.1:*", in: context)
+            #expect(try router.send(Frame("?"), to: RoutingID("nobody")) == .peerGone)
+            #expect(try router.send([Frame("?")], to: RoutingID("nobody")) == .peerGone)
+            let peer = try RoutingID("dealer")
+            #expect(try router.send(Frame("!"), to: peer) == .sent)
+            dealer.close()
+            var result = SendResult.sent
+            for _ in 0..<3000 where result == .sent {
+                // Waits up to 10 ms for a message that nobody sends: libzmq notices meanwhile.
+                _ = router.waits(for: ZMQ_POLLIN, milliseconds: 10)
+                result = try router.send(Frame("?"), to: peer)
+            }
+            #expect(result == .peerGone)
+        }
+
+        @Test func aFullPeerBlocksAndLosesNothing() throws {
+            let context = try Context()
+            var options = SocketOptions()
+            options.sendHighWaterMark = 2
+            options.receiveHighWaterMark = 3
+            let (router, dealer) = try connected(
+                "inproc://full", in: context, server: options, client: options)
+            // Both ends' marks add up within a process; the hello may still count.
+            var taken = 0
+            while taken < 100, try dealer.send(Frame("\(taken)")) == .sent { taken += 1 }
+            #expect((4...5).contains(taken))
+            let peer = try RoutingID("dealer")
+            var given = 0
+            while given < 100, try router.send(Frame("\(given)"), to: peer) == .sent { given += 1 }
+            #expect((4...5).contains(given))
+            #expect(try router.send([Frame("a"), Frame("b")], to: peer) == .wouldBlock)
+            for number in 0..<taken { #expect(try router.next().frame.text == "\(number)") }
+            for number in 0..<given { #expect(try dealer.next().frame.text == "\(number)") }
+            #expect(dealer.waits(for: ZMQ_POLLOUT))
+            #expect(try dealer.send(Frame("again")) == .sent)
+            #expect(try router.next().frame.text == "again")
+        }
+
+        @Test func withoutAConnectionNothingIsQueued() throws {
+            let context = try Context()
+            let dealer = try Socket(.dealer, in: context)
+            #expect(try dealer.send(Frame("x")) == .wouldBlock)
+            // Nobody listens on the discard port of this machine.
+            try dealer.connect("tcp://127.0.0.1:9")
+            #expect(try dealer.send(Frame("x")) == .wouldBlock)
+            try dealer.disconnect("tcp://127.0.0.1:9")
+        }
+
+        @Test func aFrameThatIsTooLongIsDroppedWithItsConnection() throws {
+            let context = try Context()
+            var options = SocketOptions()
+            options.largestFrame = 1000
+            let router = try Socket(.router, in: context, options: options)
+            let monitor = try SocketMonitor(router)
+            let dealer = try Socket(.dealer, in: context)
+            try dealer.connect(router.bind("tcp://127.0.0.1:*"))
+            try dealer.sendWhenPossible([Frame([UInt8](repeating: 1, count: 1000))])
+            #expect(try router.next().frame.count == 1000)
+            let peer = try monitor.next { $0 == .accepted }.peer
+            #expect(peer?.hasPrefix("127.0.0.1:") == true)
+            try dealer.sendWhenPossible([Frame([UInt8](repeating: 2, count: 1001))])
+            let event = try monitor.next { $0 == .disconnected }
+            #expect(event.peer == peer)
+            // It connects again, and what fits arrives.
+            _ = try monitor.next { $0 == .handshakeSucceeded }
+            try dealer.sendWhenPossible([Frame([UInt8](repeating: 3, count: 10))])
+            #expect(try router.next().frame.bytes == [UInt8](repeating: 3, count: 10))
+            monitor.close()
+        }
+
+        @Test func aMessageOfTooManyFramesIsDropped() throws {
+            let context = try Context()
+            let (router, dealer) = try connected("inproc://frames", in: context)
+            let limit = Message.largestFrameCount
+            try dealer.send((0...limit).map { Frame("\($0)") })
+            try dealer.send((0..<limit).map { Frame("\($0)") })
+            #expect(try router.next().frames.map(\.text) == (0..<limit).map { "\($0)" })
+            #expect(router.droppedMessages == 1)
+        }
+
+        @Test func refusalsSayWhatToDo() throws {
+            let context = try Context()
+            let first = try Socket(.router, in: context)
+            let endpoint = try first.bind("tcp://127.0.0.1:*")
+            let second = try Socket(.router, in: context)
+            let refused = #expect(throws: ZeroMQError.self) { try second.bind(endpoint) }
+            #expect(refused?.number == EADDRINUSE)
+            #expect("\(refused as (any Error)?)".contains("another process listens there"))
+            let nonsense = #expect(throws: ZeroMQError.self) { try second.connect("nonsense") }
+            #expect(nonsense?.number == EINVAL)
+            #expect(nonsense.map { "\($0)" }?.contains("tcp://HOST:PORT") == true)
+        }
+
+        @Test func socketsAreLimited() throws {
+            let context = try Context(maxSockets: 3)
+            var sockets: [Socket] = []
+            let error = #expect(throws: ZeroMQError.self) {
+                for _ in 0..<10 { sockets.append(try Socket(.dealer, in: context)) }
+            }
+            #expect(error?.number == EMFILE)
+            #expect(context.openSockets == sockets.count)
+            #expect(context.descriptorLimit > 0)
+        }
+
+        /// Messages that nobody takes hold up the end for the lingering time only.
+        @Test func unsentMessagesDoNotHoldUpTheEnd() throws {
+            let context = try Context()
+            var options = SocketOptions()
+            options.isImmediate = false
+            options.lingerMilliseconds = 50
+            let dealer = try Socket(.dealer, in: context, options: options)
+            try dealer.connect("tcp://127.0.0.1:9")
+            for _ in 0..<10 { #expect(try dealer.send(Frame("x")) == .sent) }
+            dealer.close()
+            context.end()
+        }
+    }
+}
