@@ -1,0 +1,1 @@
+SimulationCommand.main()
