@@ -81,6 +81,8 @@ let package = Package(
         .target(
             name: "ClusterProtocol", dependencies: ["Jobs", protobuf], exclude: ["Protos"],
             swiftSettings: settings),
+        // Coordinator and worker as pure state machines.
+        layer("ClusterCore", ["ClusterProtocol", "Jobs"]),
         // Stores in Core Data's format, of any size, from a seed.
         layer("StoreForge", ["CoreDataStore", "ManagedObjectModel", "DurableFiles"]),
 
@@ -151,6 +153,7 @@ let package = Package(
                 "MappingModel", "ManagedObjectModel", "DurableFiles", "Threads", "StoreForge",
                 "TestSupport", arguments, grdb,
             ]),
+        tests("ClusterCoreTests", ["ClusterCore", "ClusterProtocol", "Jobs"]),
         tests("ClusterProtocolTests", ["ClusterProtocol", "Jobs", "TestSupport"]),
         tests("TidyTests", []),
     ]
