@@ -83,6 +83,8 @@ let package = Package(
             swiftSettings: settings),
         // Coordinator and worker as pure state machines.
         layer("ClusterCore", ["ClusterProtocol", "Jobs"]),
+        // Those machines under virtual time, with faults and checkers.
+        layer("ClusterSimulation", ["ClusterCore", "ClusterProtocol", "Jobs"]),
         // Stores in Core Data's format, of any size, from a seed.
         layer("StoreForge", ["CoreDataStore", "ManagedObjectModel", "DurableFiles"]),
 
@@ -95,6 +97,10 @@ let package = Package(
             ]),
         .executableTarget(
             name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
+        // Simulations from seeds.
+        .executableTarget(
+            name: "godwit-sim", dependencies: ["ClusterSimulation", arguments],
+            swiftSettings: settings),
         // The benchmarks.
         .executableTarget(
             name: "godwit-bench",
@@ -154,6 +160,7 @@ let package = Package(
                 "TestSupport", arguments, grdb,
             ]),
         tests("ClusterCoreTests", ["ClusterCore", "ClusterProtocol", "Jobs"]),
+        tests("ClusterSimulationTests", ["ClusterSimulation", "ClusterCore", "Jobs"]),
         tests("ClusterProtocolTests", ["ClusterProtocol", "Jobs", "TestSupport"]),
         tests("TidyTests", []),
     ]

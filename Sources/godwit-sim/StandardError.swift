@@ -3,7 +3,12 @@ import Glibc
 /// What goes to people rather than to programs.
 enum StandardError {
     static func write(_ text: String) {
-        fputs(text + "\n", stderr)
+        var rest = Array((text + "\n").utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+            guard count > 0 else { return }
+            rest.removeFirst(count)
+        }
     }
 
     /// A hash as 16 digits.

@@ -67,17 +67,17 @@ struct PartsTests {
         var destination = SimulatedDestination()
         if store.isWhole {
             let content = try SimulatedEngine.run(.whole, of: store)
-            try SimulatedEngine.merge(content, chunk: 0, into: &destination)
+            try SimulatedEngine.merge(content, into: &destination)
             return destination.rows
         }
         for chunk in store.chunks.indices {
             let content = try SimulatedEngine.run(.copy(chunk: chunk), of: store)
-            try SimulatedEngine.merge(content, chunk: chunk, into: &destination)
+            try SimulatedEngine.merge(content, into: &destination)
         }
         store.destination = destination
         for chunk in store.chunks.indices {
             let content = try SimulatedEngine.run(.link(chunk: chunk), of: store)
-            try SimulatedEngine.apply(content, chunk: chunk, to: &destination)
+            try SimulatedEngine.apply(content, to: &destination)
         }
         return destination.rows
     }

@@ -23,6 +23,8 @@ enum LayerRules {
         ],
         "ClusterProtocol": ["Jobs", "SwiftProtobuf"],
         "ClusterCore": ["Jobs", "ClusterProtocol"],
+        "ClusterSimulation": ["ClusterCore", "ClusterProtocol", "Jobs"],
+        "godwit-sim": ["ClusterSimulation", "ArgumentParser"],
         "StoreForge": ["CoreDataStore", "ManagedObjectModel", "DurableFiles"],
         "GodwitCommands": [
             "LocalRun", "RunLedger", "MigrationEngine", "StoreForge", "CoreDataStore",

@@ -22,6 +22,8 @@ package struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
         case leaseKept = "lease-kept"
         /// Only files of accepted attempts become part of a result.
         case acceptedFilesOnly = "accepted-files-only"
+        /// Jobs of one store go to workers of one engine version.
+        case oneEngine = "one-engine-per-store"
         /// Every store ends, done or failed with a cause, once faults stop.
         case fleetEnds = "fleet-ends"
         /// What the coordinator keeps in memory is bounded.

@@ -55,23 +55,21 @@ enum SimulatedEngine {
 
     /// Puts a copy chunk's rows behind those that are there.
     static func merge(
-        _ content: SimulatedContent, chunk: Int, into destination: inout SimulatedDestination
+        _ content: SimulatedContent, into destination: inout SimulatedDestination
     ) throws(FailureCode) {
         switch content {
         case .shard(let rows): destination.rows += rows
         case .whole(let rows): destination.rows = rows
         case .links, .torn: throw .inputOutput
         }
-        destination.merged.append(chunk)
     }
 
     /// Sets the links that a link chunk found.
     static func apply(
-        _ content: SimulatedContent, chunk: Int, to destination: inout SimulatedDestination
+        _ content: SimulatedContent, to destination: inout SimulatedDestination
     ) throws(FailureCode) {
         guard case .links(let links) = content else { throw .inputOutput }
         apply(links, to: &destination)
-        destination.applied.append(chunk)
     }
 
     private static func apply(

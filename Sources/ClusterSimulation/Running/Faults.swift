@@ -2,6 +2,8 @@
 enum Fault: Sendable {
     case coordinatorCrash(downFor: Int64)
     case workerCrash(worker: Int, downFor: Int64)
+    /// The same for a process that was asked to end and did not.
+    case workerDies(worker: Int, downFor: Int64)
     /// The worker's process is stopped and goes on later, not knowing that time passed.
     case workerStop(worker: Int, duration: Int64)
     case partition(worker: Int, duration: Int64)

@@ -16,7 +16,9 @@ struct SimulatedStore {
     let chunks: [Range<Int>]
     /// Whether all its stages are one job.
     let isWhole: Bool
-    var poison: [PoisonedChunk]
+    /// Chunks of each copy step: neighbours whose shards are merged in one go.
+    let steps: [Range<Int>]
+    var poison: [PoisonedChunk] = []
     /// The result so far; nil before prepare and after the swap.
     var destination: SimulatedDestination?
     /// What a client reads after the swap; nil while that is the original.
@@ -27,8 +29,6 @@ struct SimulatedStore {
     var isValidated = false
 
     var bytes: Int64 { Int64(rows.count) * 1_000_000 }
-    /// Jobs of the link stage; as many as copy chunks.
-    var linkChunks: Int { isWhole ? 0 : chunks.count }
 
     /// The poison of a job, if it has any.
     func poison(of work: Work) -> FailureCode? { poison.first { $0.work == work }?.code }
@@ -50,9 +50,10 @@ struct SimulatedStore {
                 key: rows[index].key, value: rows[index].value, target: target)
         }
         let wanted = isWhole ? 1 : generator.number(1...min(6, count))
+        let stepCount = generator.number(1...wanted)
         return SimulatedStore(
             number: number, rows: rows, chunks: cut(count, into: wanted, using: &generator),
-            isWhole: isWhole, poison: [])
+            isWhole: isWhole, steps: cut(wanted, into: stepCount, using: &generator))
     }
 
     /// Cuts rows into chunks of random sizes, none empty.
@@ -74,9 +75,7 @@ struct SimulatedStore {
 /// A result that is being built.
 struct SimulatedDestination {
     var rows: [SimulatedResultRow] = []
-    /// Copy chunks that were merged, in the order in which they were.
-    var merged: [Int] = []
-    /// Link chunks that were applied, in the order in which they were.
-    var applied: [Int] = []
+    /// Steps of the plan that it holds.
+    var steps = 0
     var isIndexed = false
 }

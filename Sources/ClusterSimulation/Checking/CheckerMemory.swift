@@ -1,0 +1,28 @@
+import ClusterCore
+import Jobs
+
+/// What checkers must remember that neither the ledger nor the world does.
+struct CheckerMemory {
+    /// When each open attempt's lease last began to run, in true time.
+    private(set) var renewals: [String: Int64] = [:]
+    private var coordinatorBegan: Int64 = 0
+    /// When a worker's process was last known to have ended.
+    private var workerEnds: [String: Int64] = [:]
+
+    mutating func coordinatorStarted(_ now: Int64) { coordinatorBegan = now }
+
+    mutating func workerEnded(_ worker: String, _ now: Int64) { workerEnds[worker] = now }
+
+    mutating func renewed(_ attempt: String, _ now: Int64) { renewals[attempt] = now }
+
+    mutating func ended(_ attempt: String) { renewals[attempt] = nil }
+
+    /// How long the attempt's lease has run without being renewed; a new start of the coordinator
+    /// renews all.
+    func age(of attempt: String, now: Int64) -> Int64 {
+        now - max(renewals[attempt] ?? 0, coordinatorBegan)
+    }
+
+    /// Whether the process that held the attempt was known to be gone.
+    func hasEnded(worker: String) -> Bool { workerEnds[worker] != nil }
+}
