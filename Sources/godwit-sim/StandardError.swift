@@ -5,7 +5,9 @@ enum StandardError {
     static func write(_ text: String) {
         var rest = Array((text + "\n").utf8)[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+            let count = rest.withUnsafeBytes {
+                Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count)
+            }
             guard count > 0 else { return }
             rest.removeFirst(count)
         }

@@ -12,9 +12,11 @@ extension World {
     private func checkEnd(_ key: StoreKey) {
         guard let store = stores[key], let facts = ledger.written.stores[key] else { return }
         if store.swaps > 1 { fail(.oneSwap, "\(key) was swapped \(store.swaps) times") }
-        if facts.standing == .done {
+        if store.needsNothing {
+            if store.swaps > 0 { fail(.originalWhole, "\(key) needed nothing and was swapped") }
+        } else if facts.standing == .done {
             guard let live = store.live else { return fail(.rowsOnce, "\(key) has no result") }
-            if !SimulatedEngine.isRight(live, for: store.rows) {
+            if !store.isSpoiled, !SimulatedEngine.isRight(live, for: store.rows) {
                 fail(.rowsOnce, "\(key) is done and its result is wrong")
             }
         } else if store.live != nil, !facts.isSwapIntended {

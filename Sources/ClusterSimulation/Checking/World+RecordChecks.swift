@@ -21,7 +21,9 @@ extension World {
             case .swapIntended(let store): checkValidated(store, records)
             case .storeChanged(let store, .validated, _): checkValidated(store, records)
             case .storeChanged(let store, .done, _):
-                if stores[store]?.live == nil { fail(.rowsOnce, "\(store) is done unswapped") }
+                if stores[store]?.live == nil, stores[store]?.needsNothing == false {
+                    fail(.rowsOnce, "\(store) is done unswapped")
+                }
             case .storeChanged(let store, .failed, _), .storeChanged(let store, .cancelled, _):
                 checkOriginal(store)
             case .runChanged, .storePrepared, .storeChanged, .progressReset, .epochRaised,

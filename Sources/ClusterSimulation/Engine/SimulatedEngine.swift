@@ -1,7 +1,8 @@
 import Jobs
 
-/// The small engine: what slots and the coordinator's tasks do to rows in memory. Every function
-/// either does its work or throws the code that a real one would report.
+/// The small engine: what slots and the coordinator's tasks do to rows in memory.
+///
+/// Every function either does its work or throws the code that a real one would report.
 enum SimulatedEngine {
     /// What a job writes into its attempt's folder.
     static func run(_ work: Work, of store: SimulatedStore) throws(FailureCode) -> SimulatedContent
@@ -82,8 +83,9 @@ enum SimulatedEngine {
         }
     }
 
-    /// Counts and compares: whether every row of the original is in the result exactly once, as
-    /// the mapping wants it, and nothing else is. Shares nothing with the copy but the mapping.
+    /// Whether every row of the original is in the result exactly once and nothing else is.
+    ///
+    /// It counts and compares; it shares nothing with the copy but the values of the mapping.
     static func isRight(_ result: [SimulatedResultRow], for rows: [SimulatedRow]) -> Bool {
         guard result.count == rows.count else { return false }
         let sorted = result.sorted { $0.key < $1.key }

@@ -109,8 +109,8 @@ struct LedgerFacts: Sendable {
             jobs[JobKey(store: store, work: work)]?.isQuarantined = true
         case .workerQuarantined: break
         case .swapIntended(let store):
-            guard stores[store]?.isSwapIntended == false else {
-                throw Refused(.oneSwap, "the swap of \(store) is intended twice")
+            guard stores[store]?.standing != .done else {
+                throw Refused(.oneSwap, "the swap of \(store) is intended again")
             }
             stores[store]?.isSwapIntended = true
         }
@@ -164,7 +164,6 @@ struct LedgerFacts: Sendable {
     mutating func replay(_ store: StoreKey) {
         stores[store]?.standing = nil
         stores[store]?.cause = nil
-        stores[store]?.isSwapIntended = false
         for job in stores[store]?.jobs ?? [] {
             jobs[job]?.failures = 0
             jobs[job]?.isQuarantined = false

@@ -22,6 +22,8 @@ enum Fault: Sendable {
     case workerTerminate(worker: Int, downFor: Int64)
     /// A further worker joins.
     case workerJoins
+    /// A bit of a result that is being built is flipped; validation must notice.
+    case spoiledDestination(store: Int)
     case client(ClientAction)
 }
 
@@ -47,7 +49,7 @@ struct FaultPlan {
         var plan = FaultPlan()
         plan.end = generator.span(20_000...120_000)
         // Some simulations concentrate on one kind, some have all, some have none.
-        let kinds = generator.happens(perMille: 300) ? [generator.number(0...15)] : Array(0...15)
+        let kinds = generator.happens(perMille: 300) ? [generator.number(0...16)] : Array(0...16)
         let count = generator.happens(perMille: 50) ? 0 : generator.number(1...14)
         for _ in 0..<count {
             let kind = kinds[generator.number(0...kinds.count - 1)]
@@ -64,7 +66,9 @@ struct FaultPlan {
         let short = generator.span(50...8_000)
         let long = generator.span(1_000...70_000)
         switch kind {
-        case 0, 1: return .coordinatorCrash(downFor: generator.happens(perMille: 700) ? short : long)
+        case 0, 1:
+            let isShort = generator.happens(perMille: 700)
+            return .coordinatorCrash(downFor: isShort ? short : long)
         case 2: return .workerCrash(worker: worker, downFor: long)
         case 3, 4: return .workerStop(worker: worker, duration: long)
         case 5, 6: return .partition(worker: worker, duration: long)
@@ -80,6 +84,7 @@ struct FaultPlan {
         case 12: return .slotHang(worker: worker, slot: generator.number(0...1))
         case 13: return .workerTerminate(worker: worker, downFor: long)
         case 14: return .workerJoins
+        case 15: return .spoiledDestination(store: generator.number(0...99))
         default: return .client(client(worker: worker, using: &generator))
         }
     }

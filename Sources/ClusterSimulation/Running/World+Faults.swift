@@ -35,6 +35,7 @@ extension World {
             terminate(worker, downFor: delay)
         case .workerJoins:
             if workers.count < 8 { queue.schedule(.workerStarts(worker: addWorker()), at: now) }
+        case .spoiledDestination(let store): spoil(store)
         case .client(let action): act(action)
         }
     }
@@ -46,6 +47,20 @@ extension World {
         let event = WorldEvent.worker(
             .disconnected, worker: worker, life: workers[worker].life)
         queue.schedule(event, at: now + chance.span(1...5_000))
+    }
+
+    /// Flips a bit in a result that is being built.
+    private func spoil(_ number: Int) {
+        let keys = runs.flatMap(\.stores)
+        let key = keys[number % keys.count]
+        guard var destination = stores[key]?.destination, let row = destination.rows.first else {
+            return
+        }
+        destination.rows[0] = SimulatedResultRow(
+            key: row.key, value: row.value ^ 1, target: row.target)
+        stores[key]?.destination = destination
+        stores[key]?.isSpoiled = true
+        note("the result of \(key) is spoiled")
     }
 
     private func terminate(_ worker: Int, downFor delay: Int64) {

@@ -42,8 +42,9 @@ extension World {
         if chance.happens(perMille: tuning.slotFailure) {
             let fates: [SlotFate] = [
                 .dies(.slotCrashed), .dies(.slotOutOfMemory), .fails(.inputOutput),
+                .fails(.inputOutput), .fails(.sourceChanged),
             ]
-            return fates[chance.number(0...2)]
+            return fates[chance.number(0...4)]
         }
         return .delivers
     }
@@ -174,7 +175,7 @@ extension JobOrder {
     /// The store that the order is about.
     fileprivate func store(in world: World) -> SimulatedStore {
         let key = StoreKey(run: job.run, number: job.store)
-        return world.stores[key] ?? SimulatedStore(
-            number: job.store, rows: [], chunks: [], isWhole: true, steps: [])
+        return world.stores[key]
+            ?? SimulatedStore(number: job.store, rows: [], chunks: [], isWhole: true, steps: [])
     }
 }

@@ -2,8 +2,9 @@ import ClusterCore
 import ClusterProtocol
 import Jobs
 
-/// A simulated world: a coordinator, its ledger, workers, a network, a shared folder, stores,
-/// and the events that are to come. One thread, one queue, one seed.
+/// A simulated world: one thread, one queue of events, one seed.
+///
+/// It holds a coordinator, its ledger, workers, a network, a shared folder and stores.
 final class World {
     let seed: UInt64
     let options: SimulationOptions

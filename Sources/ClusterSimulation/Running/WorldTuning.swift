@@ -1,5 +1,6 @@
-/// What a simulated world is like; drawn from its seed. Times in milliseconds, chances in a
-/// thousand.
+/// What a simulated world is like; drawn from its seed.
+///
+/// Times are in milliseconds, chances in a thousand.
 struct WorldTuning {
     var mostStores = 6
     var wholeStores = 500

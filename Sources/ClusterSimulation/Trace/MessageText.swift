@@ -1,8 +1,9 @@
 import ClusterProtocol
 import Jobs
 
-/// Messages as short texts for the trace. Everything that a later decision could depend on is
-/// in them, and no order of a dictionary.
+/// Messages as short texts for the trace.
+///
+/// Everything that a later decision could depend on is in them, and no order of a dictionary.
 enum MessageText {
     static func text(_ message: WorkerMessage) -> String {
         switch message {

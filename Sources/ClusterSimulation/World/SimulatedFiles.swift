@@ -44,8 +44,10 @@ struct SimulatedLink: Hashable, Sendable {
     let target: Int
 }
 
-/// The folder that all machines share. It is only ever asked for a name, never listed, so that
-/// no order of a dictionary can reach a decision.
+/// The folder that all machines share.
+///
+/// It is only ever asked for a name, never listed, so that no order of a dictionary can reach a
+/// decision.
 struct SimulatedFiles {
     private var files: [FileReference: SimulatedContent] = [:]
 

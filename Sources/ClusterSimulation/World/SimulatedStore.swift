@@ -25,6 +25,11 @@ struct SimulatedStore {
     var live: [SimulatedResultRow]?
     /// Times that the original was exchanged.
     var swaps = 0
+    /// Whether a bit of the destination was flipped: where that happens after the validation,
+    /// nobody can notice.
+    var isSpoiled = false
+    /// Whether the store has the destination's version already.
+    var needsNothing = false
     /// Whether the destination, as it is now, was validated.
     var isValidated = false
 
@@ -51,9 +56,11 @@ struct SimulatedStore {
         }
         let wanted = isWhole ? 1 : generator.number(1...min(6, count))
         let stepCount = generator.number(1...wanted)
-        return SimulatedStore(
+        var store = SimulatedStore(
             number: number, rows: rows, chunks: cut(count, into: wanted, using: &generator),
             isWhole: isWhole, steps: cut(wanted, into: stepCount, using: &generator))
+        store.needsNothing = !isWhole && generator.happens(perMille: 50)
+        return store
     }
 
     /// Cuts rows into chunks of random sizes, none empty.
