@@ -5,11 +5,12 @@ import Jobs
 /// Checks of what the coordinator's machine says, in the turn in which it says it.
 extension World {
     /// Before the ledger takes the records; the ledger itself checks what it can see alone.
-    func checkRecords(_ records: [CoordinatorRecord]) {
+    func checkRecords(_ records: [CoordinatorRecord], _ notes: [CoordinatorNote]) {
         for record in records {
             switch record {
-            case .attemptBegan(_, _, let attempt, _, _):
+            case .attemptBegan(let store, let work, let attempt, _, _):
                 statistics.attempts += 1
+                checkAlone(attempt, JobKey(store: store, work: work), records, notes)
                 checks.renewed(attempt, now)
             case .accepted(let receipt):
                 statistics.accepted += 1
@@ -30,6 +31,27 @@ extension World {
                 .jobQuarantined, .workerQuarantined:
                 break
             }
+        }
+    }
+
+    /// An attempt begins beside one that holds a lease only as the second one of a slow job.
+    private func checkAlone(
+        _ attempt: String, _ job: JobKey, _ records: [CoordinatorRecord],
+        _ notes: [CoordinatorNote]
+    ) {
+        let ended = records.compactMap { record -> String? in
+            guard case .attemptFailed(_, let ended, _) = record else { return nil }
+            return ended
+        }
+        let held = (ledger.written.jobs[job]?.attempts ?? []).filter {
+            ledger.written.isOpen(attempt: $0) && !ended.contains($0)
+        }
+        let isSecond = notes.contains { note in
+            guard case .secondAttempt(_, _, attempt, _) = note else { return false }
+            return true
+        }
+        if held.count > (isSecond ? 1 : 0) {
+            fail(.leaseKept, "\(attempt) begins although \(held[0]) holds the lease of \(job)")
         }
     }
 

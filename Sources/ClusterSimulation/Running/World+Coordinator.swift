@@ -83,7 +83,7 @@ extension World {
         coordinator?.turns += 1
         coordinator?.tasks += effects.tasks
         for record in effects.records { note("  record \(RecordText.text(record))") }
-        checkRecords(effects.records)
+        checkRecords(effects.records, effects.notes)
         do {
             if !effects.records.isEmpty { try ledger.write(effects.records) }
         } catch {
