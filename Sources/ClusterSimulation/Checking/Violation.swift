@@ -24,6 +24,8 @@ package struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
         case acceptedFilesOnly = "accepted-files-only"
         /// Jobs of one store go to workers of one engine version.
         case oneEngine = "one-engine-per-store"
+        /// What is sent can be encoded and read again.
+        case messagesCross = "messages-cross-as-bytes"
         /// Every store ends, done or failed with a cause, once faults stop.
         case fleetEnds = "fleet-ends"
         /// What the coordinator keeps in memory is bounded.

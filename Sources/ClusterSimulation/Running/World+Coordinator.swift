@@ -172,6 +172,7 @@ extension World {
             }
             return
         }
+        guard let message = crossed(message) else { return }
         for time in network.arrivals(worker: number, now: now) {
             queue.schedule(.toWorker(message, on: connection, worker: number), at: time)
         }

@@ -55,6 +55,7 @@ extension World {
     private func send(_ message: WorkerMessage, from number: Int) {
         guard let connection = workers[number].connection else { return }
         note("worker \(number) sends \(MessageText.text(message))")
+        guard let message = crossed(message) else { return }
         for time in network.arrivals(worker: number, now: now) {
             queue.schedule(
                 .toCoordinator(message, from: connection, worker: number), at: time)

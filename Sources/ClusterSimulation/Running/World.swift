@@ -167,6 +167,18 @@ final class World {
     /// Writes what happens now to the trace.
     func note(_ line: String) { trace.note(now, line) }
 
+    /// What is read of a message on the other side; nil where it cannot be.
+    func crossed<Message: ControlMessage>(_ message: Message) -> Message? {
+        guard tuning.encodes else { return message }
+        do {
+            let codec = MessageCodec()
+            return try codec.decode(try codec.encode(message), as: Message.self)
+        } catch {
+            fail(.messagesCross, "\(error)")
+            return nil
+        }
+    }
+
     /// Remembers the first broken rule, which ends the simulation.
     func fail(_ rule: Violation.Rule, _ text: String) {
         guard violation == nil else { return }

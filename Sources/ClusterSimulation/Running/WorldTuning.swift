@@ -19,6 +19,8 @@ struct WorldTuning {
     var ledgerSync = 1...12
     /// Whether workers end with their coordinator's machine and their end is noticed for certain.
     var isLocal = false
+    /// Whether messages cross as bytes, which takes as long as all the rest.
+    var encodes = false
     var mostEvents = 300_000
     /// How long the fleet may take once faults stopped.
     var patience: Int64 = 4 * 3_600_000
@@ -38,6 +40,7 @@ struct WorldTuning {
         tuning.taskTime = 1...generator.number(20...4_000)
         tuning.ledgerSync = 1...generator.number(2...60)
         tuning.isLocal = generator.happens(perMille: 250)
+        tuning.encodes = generator.happens(perMille: 200)
         return tuning
     }
 }
