@@ -6,12 +6,8 @@ struct CheckerMemory {
     /// When each open attempt's lease last began to run, in true time.
     private(set) var renewals: [String: Int64] = [:]
     private var coordinatorBegan: Int64 = 0
-    /// When a worker's process was last known to have ended.
-    private var workerEnds: [String: Int64] = [:]
 
     mutating func coordinatorStarted(_ now: Int64) { coordinatorBegan = now }
-
-    mutating func workerEnded(_ worker: String, _ now: Int64) { workerEnds[worker] = now }
 
     mutating func renewed(_ attempt: String, _ now: Int64) { renewals[attempt] = now }
 
@@ -22,7 +18,4 @@ struct CheckerMemory {
     func age(of attempt: String, now: Int64) -> Int64 {
         now - max(renewals[attempt] ?? 0, coordinatorBegan)
     }
-
-    /// Whether the process that held the attempt was known to be gone.
-    func hasEnded(worker: String) -> Bool { workerEnds[worker] != nil }
 }

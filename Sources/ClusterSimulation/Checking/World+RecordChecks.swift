@@ -5,7 +5,9 @@ import Jobs
 /// Checks of what the coordinator's machine says, in the turn in which it says it.
 extension World {
     /// Before the ledger takes the records; the ledger itself checks what it can see alone.
-    func checkRecords(_ records: [CoordinatorRecord], _ notes: [CoordinatorNote]) {
+    func checkRecords(
+        _ records: [CoordinatorRecord], _ notes: [CoordinatorNote], of event: CoordinatorEvent
+    ) {
         for record in records {
             switch record {
             case .attemptBegan(let store, let work, let attempt, _, _):
@@ -17,7 +19,7 @@ extension World {
                 checks.ended(receipt.attempt)
                 checkAccepted(receipt)
             case .attemptFailed(_, let attempt, let cause):
-                if cause.code == .leaseExpired { checkExpired(attempt) }
+                if cause.code == .leaseExpired { checkExpired(attempt, event) }
                 checks.ended(attempt)
             case .swapIntended(let store): checkValidated(store, records)
             case .storeChanged(let store, .validated, _): checkValidated(store, records)
@@ -65,10 +67,15 @@ extension World {
         }
     }
 
-    private func checkExpired(_ attempt: String) {
+    /// A lease runs its full term, unless its worker's process ended or came back without it.
+    private func checkExpired(_ attempt: String, _ event: CoordinatorEvent) {
         statistics.leasesExpired += 1
-        let worker = ledger.written.attempts[attempt]?.worker ?? ""
-        if tuning.isLocal, checks.hasEnded(worker: worker) { return }
+        switch event {
+        case .workerEnded: return
+        case .message(.hello(let hello), _, _):
+            if !hello.held.contains(where: { $0.attempt == attempt }) { return }
+        default: break
+        }
         let age = checks.age(of: attempt, now: now)
         guard age < Int64(tuning.lease) else { return }
         fail(.leaseKept, "the lease of \(attempt) ends after \(age) ms, not \(tuning.lease)")

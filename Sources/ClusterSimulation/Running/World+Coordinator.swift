@@ -14,7 +14,13 @@ extension World {
             jitterSeed: chance.next())
         settings.heartbeat = tuning.heartbeat
         settings.lease = tuning.lease
-        settings.quarantine.workerTime = 60_000
+        settings.quarantine.workerTime = tuning.workerQuarantine
+        settings.speculation.least = tuning.slowAfter
+        settings.sharing.tasks = tuning.tasks
+        settings.sharing.largeStores = tuning.largeStores
+        settings.sharing.batchJobs = tuning.batchJobs
+        settings.sharing.storesAhead = tuning.storesAhead
+        settings.roomRetry = tuning.roomRetry
         settings.faults = options.plant.map(machineFaults) ?? []
         let base = now - chance.span(0...1_000_000)
         coordinator = SimulatedCoordinator(
@@ -83,7 +89,7 @@ extension World {
         coordinator?.turns += 1
         coordinator?.tasks += effects.tasks
         for record in effects.records { note("  record \(RecordText.text(record))") }
-        checkRecords(effects.records, effects.notes)
+        checkRecords(effects.records, effects.notes, of: event)
         do {
             if !effects.records.isEmpty { try ledger.write(effects.records) }
         } catch {

@@ -106,7 +106,6 @@ extension World {
         workers[number].connection = nil
         if tuning.isLocal, let life = coordinator?.life {
             let ended = CoordinatorEvent.workerEnded(worker: workers[number].name)
-            checks.workerEnded(workers[number].name, now)
             queue.schedule(.coordinator(ended, life: life), at: now + chance.span(0...20))
         }
         queue.schedule(.workerStarts(worker: number), at: now + max(1, delay))

@@ -17,6 +17,14 @@ struct WorldTuning {
     var slotStep = 10...400
     var taskTime = 1...300
     var ledgerSync = 1...12
+    var workerQuarantine: Int64 = 60_000
+    /// When a job may count as slow.
+    var slowAfter: Int64 = 10_000
+    var tasks = 2
+    var largeStores = 4
+    var batchJobs = 16
+    var storesAhead = 32
+    var roomRetry = 30_000
     /// Whether workers end with their coordinator's machine and their end is noticed for certain.
     var isLocal = false
     /// Whether messages cross as bytes, which takes as long as all the rest.
@@ -40,6 +48,13 @@ struct WorldTuning {
         tuning.taskTime = 1...generator.number(20...4_000)
         tuning.ledgerSync = 1...generator.number(2...60)
         tuning.isLocal = generator.happens(perMille: 250)
+        tuning.workerQuarantine = generator.span(5_000...120_000)
+        tuning.slowAfter = generator.span(100...10_000)
+        tuning.tasks = generator.number(1...4)
+        tuning.largeStores = generator.number(1...4)
+        tuning.batchJobs = generator.number(1...6)
+        tuning.storesAhead = generator.number(1...6)
+        tuning.roomRetry = generator.number(1_000...30_000)
         tuning.encodes = generator.happens(perMille: 200)
         return tuning
     }
