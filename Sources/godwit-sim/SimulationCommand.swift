@@ -53,7 +53,12 @@ struct SimulationCommand: ParsableCommand {
             throw ExitCode(plant == nil ? 70 : 1)
         }
         print(StandardError.hexadecimal(hash.hash))
-        if statistics { StandardError.write("\(total)") }
+        if statistics {
+            StandardError.write("\(total)")
+            for line in total.transitions.missingText {
+                StandardError.write("never taken         \(line)")
+            }
+        }
         if let plant {
             StandardError.write("godwit-sim: \(plant.rawValue): not found in \(runs) runs")
         }

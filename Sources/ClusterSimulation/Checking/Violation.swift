@@ -26,6 +26,8 @@ package struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
         case oneEngine = "one-engine-per-store"
         /// What is sent can be encoded and read again.
         case messagesCross = "messages-cross-as-bytes"
+        /// The machine's own books agree, and its states change along listed transitions.
+        case soundMachine = "machine-sound"
         /// Every store ends, done or failed with a cause, once faults stop.
         case fleetEnds = "fleet-ends"
         /// What the coordinator keeps in memory is bounded.

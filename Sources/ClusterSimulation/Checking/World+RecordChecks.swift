@@ -128,6 +128,13 @@ extension World {
         }
     }
 
+    /// Now and then, whether the machine's own books agree; a planted fault may not be found so.
+    func checkMachine() {
+        guard options.plant == nil, let process = coordinator, process.turns % 8 == 0 else { return }
+        let found = process.machine.check().sorted()
+        if let first = found.first { fail(.soundMachine, first) }
+    }
+
     /// A worker that comes back keeps every attempt that could still be accepted.
     private func check(_ hello: WorkerHello, _ effects: CoordinatorEffects) {
         for held in hello.held { checks.renewed(held.attempt, now) }

@@ -15,7 +15,7 @@ extension World {
                 fail(.ledgerFirst, "COMMITTED \(attempt) leaves before it is durable")
             }
         case .denied(let attempt, let reason):
-            if durable.isAccepted(attempt: attempt) {
+            if durable.isAccepted(attempt: attempt), isNeeded(attempt) {
                 fail(.ledgerFirst, "\(attempt) is accepted and DENIED, reason \(reason)")
             }
         case .revoke(let attempt):
@@ -28,6 +28,15 @@ extension World {
             }
         case .refused, .drain, .heartbeat, .bye: break
         }
+    }
+
+    /// Whether the result of an accepted attempt lies where its worker put it and is still wanted.
+    private func isNeeded(_ attempt: String) -> Bool {
+        guard let job = ledger.durable.attempts[attempt]?.job, job.work == .whole else {
+            return false
+        }
+        let standing = ledger.durable.stores[job.store]?.standing
+        return standing != .done && standing != .cancelled
     }
 
     private func checkDropped(_ attempt: String) {
@@ -59,7 +68,6 @@ extension World {
             fail(.oneEngine, "\(key) has results of \(first), \(id) is to be of another")
         }
         engines[key] = order.job.engine
-        checks.renewed(id, now)
     }
 
     private func isAccepted(_ job: JobKey) -> Bool {

@@ -7,6 +7,8 @@ struct RunSpec {
     let stores: [StoreKey]
     let defersSwap: Bool
     let limits: RunLimits
+    /// Whether the machine of the current start knows the run.
+    var isOpened = false
     /// Stores that were offered to the machine of the current start.
     var offered: Set<Int> = []
     /// Whether somebody asked for swaps that were put off.

@@ -1,3 +1,5 @@
+package import ClusterCore
+
 /// How a simulation is run beside its seed.
 package struct SimulationOptions: Sendable {
     /// The fault to put in; nil for none.
@@ -36,6 +38,8 @@ package struct SimulationStatistics: Sendable, CustomStringConvertible {
     package var faults = 0
     package var replays = 0
     package var statusChecks = 0
+    /// Changes of states that the coordinators' machines went through.
+    package var transitions = StateLogs()
 
     package init() {}
 
@@ -55,6 +59,7 @@ package struct SimulationStatistics: Sendable, CustomStringConvertible {
         faults += other.faults
         replays += other.replays
         statusChecks += other.statusChecks
+        transitions.add(other.transitions)
     }
 
     package var description: String {

@@ -28,8 +28,11 @@ extension World {
             clockBase: base)
         note("coordinator \(coordinatorLives) starts")
         checks.coordinatorStarted(now)
-        for index in runs.indices { runs[index].offered = [] }
-        for spec in runs { openRun(spec) }
+        for index in runs.indices {
+            runs[index].offered = []
+            runs[index].isOpened = false
+        }
+        for index in runs.indices { openRun(index) }
     }
 
     private func machineFaults(_ plant: Plant) -> MachineFaults {
@@ -45,11 +48,13 @@ extension World {
     }
 
     /// Opens a run in the machine as a start of the coordinator finds it in the ledger.
-    private func openRun(_ spec: RunSpec) {
+    private func openRun(_ index: Int) {
         let facts = ledger.written
+        let spec = runs[index]
         guard let run = facts.runs[spec.run], run.standing != .cancelled else { return }
         let waiting = spec.stores.filter { isOffered($0, spec) }
         if waiting.isEmpty, run.standing == .ended { return }
+        runs[index].isOpened = true
         let failed = spec.stores.filter { facts.stores[$0]?.standing == .failed }.count
         tell(
             .run(
@@ -96,6 +101,7 @@ extension World {
             return fail(error.rule, error.text)
         }
         check(event, effects)
+        checkMachine()
         hold(effects)
     }
 
@@ -207,6 +213,7 @@ extension World {
 
     func crashCoordinator() {
         guard let process = coordinator else { return }
+        statistics.transitions.add(process.machine.transitions)
         note("coordinator \(process.life) crashes, \(process.waiting.count) turns lost")
         // A write that was under way may have reached the disk.
         let groups = process.waiting.filter(\.hasRecords).count

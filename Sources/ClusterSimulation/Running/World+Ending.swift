@@ -76,6 +76,7 @@ extension World {
 
     private func finish() {
         isOver = true
+        if let machine = coordinator?.machine { statistics.transitions.add(machine.transitions) }
         checkEnd()
         for spec in runs {
             for key in spec.stores where ledger.written.stores[key]?.standing == .done {

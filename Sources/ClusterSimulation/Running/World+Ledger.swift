@@ -35,7 +35,7 @@ extension World {
             planDigest: String(repeating: "0", count: 64),
             source: FileReference(root: "source", path: "\(key.number).sqlite"),
             destination: FileReference(root: "run", path: "\(folder)/destination"),
-            sourceFingerprint: "fingerprint", engine: nil)
+            sourceFingerprint: "fingerprint", engine: store.isWhole ? nil : workers[0].engine)
         var steps: [StorePlan.Step] = store.steps.map { chunks in
             chunks.count == 1 ? .append(chunk: chunks.lowerBound) : .merge(chunks: chunks)
         }
@@ -74,7 +74,11 @@ extension World {
             return facts.standing == standing && isResting
         }
         note("  \(run): \(found.count) stores \(standing) are taken up again")
-        guard !found.isEmpty else { return }
+        guard !found.isEmpty, ledger.written.runs[run]?.standing != .cancelled else { return }
+        if !spec.isOpened {
+            runs[index].isOpened = true
+            ledger.change { $0.runs[run]?.standing = .open }
+        }
         for key in found {
             runs[index].offered.remove(key.number)
             if standing == .failed {
