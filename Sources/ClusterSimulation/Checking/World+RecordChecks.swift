@@ -130,7 +130,9 @@ extension World {
 
     /// Now and then, whether the machine's own books agree; a planted fault may not be found so.
     func checkMachine() {
-        guard options.plant == nil, let process = coordinator, process.turns % 8 == 0 else { return }
+        guard options.plant == nil, let process = coordinator, process.turns % 8 == 0 else {
+            return
+        }
         let found = process.machine.check().sorted()
         if let first = found.first { fail(.soundMachine, first) }
     }

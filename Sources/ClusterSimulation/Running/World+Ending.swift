@@ -13,8 +13,12 @@ extension World {
             mend()
         } else if phase == 2, haveAllRested, restingText == nil {
             return finish()
-        } else if phase == 2, haveAllRested, now > phaseBegan + 600_000 {
-            return fail(.fleetEnds, "\(restingText ?? "") although its cause was mended")
+        } else if phase == 2, haveAllRested {
+            // A fault of before may show only now, such as a result that was spoiled.
+            guard mendings < 4 else {
+                return fail(.fleetEnds, "\(restingText ?? "") although its cause was mended")
+            }
+            mend()
         }
         if phase > 0, now > phaseBegan + tuning.patience {
             return fail(.fleetEnds, "it goes on for too long: \(unfinishedText)")
@@ -54,7 +58,7 @@ extension World {
     private func mend() {
         note("causes are mended")
         phase = 2
-        phaseBegan = now
+        mendings += 1
         for spec in runs {
             for key in spec.stores {
                 stores[key]?.poison = []
@@ -64,13 +68,6 @@ extension World {
             let standings = spec.stores.map { ledger.written.stores[$0]?.standing }
             if standings.contains(.failed) { ask(.replay(run: spec.run, store: nil)) }
             if standings.contains(.validated) { ask(.swap(run: spec.run, store: nil)) }
-            if spec.defersSwap {
-                // Stores that are replayed wait for their swap later than the others.
-                for minutes in 1...5 as ClosedRange<Int64> {
-                    let later = WorldEvent.request(.swap(run: spec.run, store: nil))
-                    queue.schedule(later, at: now + minutes * 60_000)
-                }
-            }
         }
     }
 

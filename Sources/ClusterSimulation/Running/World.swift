@@ -36,6 +36,8 @@ final class World {
     /// Once faults stopped: 1 until every store ended, 2 until every store is done.
     var phase = 0
     var phaseBegan: Int64 = 0
+    /// How often what failed was asked for again.
+    var mendings = 0
     var isOver = false
     var checks = CheckerMemory()
     /// The engine of the last order of each store.
