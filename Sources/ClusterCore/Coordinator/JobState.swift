@@ -45,6 +45,8 @@ struct AttemptState: Hashable, Sendable {
     /// The worker's index; nil where it is unclaimed.
     var worker: Int?
     var grant: Int
+    /// How many attempts it was given out with, itself included.
+    let batch: Int
     let began: Instant
     /// Rows and bytes that were reported.
     var rows: Int64 = 0

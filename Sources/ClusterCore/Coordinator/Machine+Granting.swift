@@ -176,7 +176,7 @@ extension CoordinatorMachine {
             timers.remove(.openToAll(id))
             attempts[name] = AttemptState(
                 job: id, epoch: epoch, phase: .leased, worker: worker, grant: lease,
-                began: now)
+                batch: jobs.count, began: now)
             grants[lease]?.attempts.append(name)
             runs[run]?.running += 1
             runs[run]?.bucket.take(bytes)
@@ -194,7 +194,9 @@ extension CoordinatorMachine {
                     job: plan.template.job(key, id.work, engine: state.engine),
                     attempt: Attempt(id: name, epoch: epoch, folder: folder),
                     leaseMilliseconds: settings.lease))
-            watch(name, id, batch: jobs.count)
+            if settings.speculation.isOn {
+                set(.slow(name), after: max(1, settings.speculation.least))
+            }
         }
         send(.jobs(orders), to: worker)
     }
@@ -238,20 +240,25 @@ extension CoordinatorMachine {
 // MARK: - Second attempts
 
 extension CoordinatorMachine {
-    /// Sets when an attempt counts as slow.
-    private mutating func watch(_ attempt: String, _ id: JobID, batch: Int) {
+    /// Looks whether an attempt takes long by what others of its kind took.
+    mutating func becomeSlow(_ name: String) {
+        guard let attempt = attempts[name], attempt.phase == .leased,
+            let isWhole = stores[attempt.job.store]?.isWhole,
+            let run = stores[attempt.job.store]?.run
+        else { return }
         let limits = settings.speculation
-        guard limits.isOn, let store = stores[id.store] else { return }
-        let spent = store.isWhole ? runs[store.run]?.spent ?? Durations() : store.spent
-        guard spent.jobs >= Int64(limits.samples) else { return }
+        let small = runs[run]?.spent ?? Durations()
+        let spent = isWhole ? small : stores[attempt.job.store]?.spent ?? Durations()
+        guard spent.jobs >= Int64(limits.samples) else {
+            // Too little is known yet.
+            return set(.slow(name), after: max(1, limits.least))
+        }
         let (long, overflows) = spent.mean.multipliedReportingOverflow(by: limits.factor)
+        let one = max(overflows ? Int64.max / 64 : long, limits.least)
         // Those of a batch run one after the other.
-        let time = max(overflows ? Int64.max / 64 : long, limits.least)
-        set(.slow(attempt), after: time.multipliedReportingOverflow(by: Int64(batch)).0)
-    }
-
-    mutating func becomeSlow(_ attempt: String) {
-        if attempts[attempt]?.phase == .leased { slow.set(attempt, now) }
+        let time = one.multipliedReportingOverflow(by: Int64(attempt.batch))
+        let due = attempt.began.adding(time.overflow ? Int64.max : time.partialValue)
+        if due <= now { slow.set(name, now) } else { timers.set(.slow(name), due) }
     }
 
     /// Gives a slow job to a second worker, where there is nothing else to do: both share the

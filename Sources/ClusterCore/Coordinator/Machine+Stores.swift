@@ -187,7 +187,7 @@ extension CoordinatorMachine {
         }
         attempts[id] = AttemptState(
             job: job, epoch: history.epoch, phase: .unclaimed, worker: nil,
-            grant: lease([id], to: nil), began: now)
+            grant: lease([id], to: nil), batch: 1, began: now)
         stores[job.store]?.jobs[job.work]?.live.append(id)
         stores[job.store]?.live.insert(id)
         if let run = stores[job.store]?.run { runs[run]?.running += 1 }
