@@ -11,16 +11,19 @@ package struct RunOffer: Hashable, Sendable {
     package let stores: Int
     /// Stores that failed before, which count towards the failure limit.
     package let failed: Int
+    /// Stores that wait validated for a swap.
+    package let validated: Int
     /// Why the run was paused by a request before the coordinator started; nil where it was not.
     package let pausedBy: String?
 
     package init(
-        run: String, stores: Int, failed: Int = 0, defersSwap: Bool = false,
+        run: String, stores: Int, failed: Int = 0, validated: Int = 0, defersSwap: Bool = false,
         limits: RunLimits = RunLimits(), pausedBy: String? = nil
     ) {
         self.run = run
         self.stores = stores
         self.failed = failed
+        self.validated = validated
         self.defersSwap = defersSwap
         self.limits = limits
         self.pausedBy = pausedBy
