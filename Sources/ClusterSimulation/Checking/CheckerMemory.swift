@@ -7,7 +7,21 @@ struct CheckerMemory {
     private(set) var renewals: [String: Int64] = [:]
     private var coordinatorBegan: Int64 = 0
 
-    mutating func coordinatorStarted(_ now: Int64) { coordinatorBegan = now }
+    /// The connection by which the coordinator's present start welcomed each worker.
+    private var welcomes: [String: ConnectionID] = [:]
+
+    mutating func coordinatorStarted(_ now: Int64) {
+        coordinatorBegan = now
+        welcomes = [:]
+    }
+
+    mutating func welcomed(_ worker: String, _ connection: ConnectionID) {
+        welcomes[worker] = connection
+    }
+
+    func isWelcome(_ worker: String, _ connection: ConnectionID) -> Bool {
+        welcomes[worker] == connection
+    }
 
     mutating func renewed(_ attempt: String, _ now: Int64) { renewals[attempt] = now }
 

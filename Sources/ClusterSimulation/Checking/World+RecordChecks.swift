@@ -114,14 +114,18 @@ extension World {
     func check(_ event: CoordinatorEvent, _ effects: CoordinatorEffects) {
         for note in effects.notes { if case .odd(let text) = note { self.note("  odd: \(text)") } }
         switch event {
-        case .message(.progress(let attempt, _, _), _, _):
-            checks.renewed(attempt, now)
+        case .message(.progress(let attempt, _, _), let connection, let worker):
+            // What arrives by an old connection, or before the hello, renews nothing.
+            if checks.isWelcome(worker, connection) { checks.renewed(attempt, now) }
         case .message(.hello(let hello), _, _):
             check(hello, effects)
         default: break
         }
         for send in effects.sends {
             if case .denied = send.message { statistics.denied += 1 }
+            if case .welcome = send.message, let number = connections[send.to] {
+                checks.welcomed(workers[number].name, send.to)
+            }
         }
         for reply in effects.replies {
             if case .status(let report) = reply.reply { check(report) }

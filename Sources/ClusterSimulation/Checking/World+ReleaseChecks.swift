@@ -15,7 +15,7 @@ extension World {
                 fail(.ledgerFirst, "COMMITTED \(attempt) leaves before it is durable")
             }
         case .denied(let attempt, let reason):
-            if durable.isAccepted(attempt: attempt), isNeeded(attempt) {
+            if durable.isAccepted(attempt: attempt) {
                 fail(.ledgerFirst, "\(attempt) is accepted and DENIED, reason \(reason)")
             }
         case .revoke(let attempt):
@@ -28,15 +28,6 @@ extension World {
             }
         case .refused, .drain, .heartbeat, .bye: break
         }
-    }
-
-    /// Whether the result of an accepted attempt lies where its worker put it and is still wanted.
-    private func isNeeded(_ attempt: String) -> Bool {
-        guard let job = ledger.durable.attempts[attempt]?.job, job.work == .whole else {
-            return false
-        }
-        let standing = ledger.durable.stores[job.store]?.standing
-        return standing != .done && standing != .cancelled
     }
 
     private func checkDropped(_ attempt: String) {

@@ -32,7 +32,8 @@ struct LedgerFacts: Sendable {
         var attempts: [String] = []
         /// Failures that count against the job, since the last replay.
         var failures = 0
-        var isQuarantined = false
+        /// Why it was given up, until a replay.
+        var quarantined: Cause?
     }
 
     /// An attempt as the ledger sees it.
@@ -105,8 +106,8 @@ struct LedgerFacts: Sendable {
         case .attemptFailed(_, let attempt, let cause): try fail(attempt, cause)
         case .epochRaised(let store, let work, let epoch):
             try raise(JobKey(store: store, work: work), to: epoch)
-        case .jobQuarantined(let store, let work, _):
-            jobs[JobKey(store: store, work: work)]?.isQuarantined = true
+        case .jobQuarantined(let store, let work, let cause):
+            jobs[JobKey(store: store, work: work)]?.quarantined = cause
         case .workerQuarantined: break
         case .swapIntended(let store):
             guard stores[store]?.standing != .done else {
@@ -166,7 +167,7 @@ struct LedgerFacts: Sendable {
         stores[store]?.cause = nil
         for job in stores[store]?.jobs ?? [] {
             jobs[job]?.failures = 0
-            jobs[job]?.isQuarantined = false
+            jobs[job]?.quarantined = nil
         }
     }
 
@@ -183,7 +184,7 @@ struct LedgerFacts: Sendable {
         guard facts.accepted == nil else {
             throw Refused(.acceptedNotRunAgain, "\(job) was accepted and begins again")
         }
-        guard !facts.isQuarantined else {
+        guard facts.quarantined == nil else {
             throw Refused(.ledgerForward, "\(job) is in quarantine and begins again")
         }
         if jobs[job] == nil { stores[job.store]?.jobs.append(job) }
@@ -240,6 +241,7 @@ struct LedgerFacts: Sendable {
         stores[store]?.plan = nil
         for job in stores[store]?.jobs ?? [] {
             jobs[job]?.accepted = nil
+            jobs[job]?.quarantined = nil
             for attempt in jobs[job]?.attempts ?? [] { attempts[attempt]?.hasEnded = true }
         }
     }

@@ -149,12 +149,14 @@ extension World {
         let ready = waiting.prefix { $0.number <= number }
         coordinator?.waiting.removeFirst(ready.count)
         coordinator?.isSyncing = false
-        do {
-            try ledger.sync(groups: ready.filter(\.hasRecords).count)
-        } catch {
-            return fail(error.rule, error.text)
+        for turn in ready {
+            do {
+                if turn.hasRecords { try ledger.sync(groups: 1) }
+            } catch {
+                return fail(error.rule, error.text)
+            }
+            if !turn.effects.sendsBeforeRecords { release(turn.effects) }
         }
-        for turn in ready where !turn.effects.sendsBeforeRecords { release(turn.effects) }
         sync()
     }
 
@@ -162,7 +164,7 @@ extension World {
     private func release(_ effects: CoordinatorEffects) {
         guard violation == nil, let life = coordinator?.life else { return }
         for send in effects.sends { self.send(send.message, to: send.to) }
-        for reply in effects.replies { note("  reply to \(reply.to.text)") }
+        for reply in effects.replies { note("  reply \(MessageText.text(reply.reply))") }
         for task in effects.tasks {
             check(task)
             note("  task \(task.id.number) \(task.store) \(RecordText.text(task.kind))")

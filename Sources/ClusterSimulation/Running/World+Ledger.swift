@@ -19,7 +19,8 @@ extension World {
             let open = known.attempts.filter { ledger.written.attempts[$0]?.hasEnded == false }
             histories[job.work] = JobHistory(
                 epoch: known.epoch, attempts: known.attempts.count,
-                open: known.accepted == nil ? open : [], failures: known.failures)
+                open: known.accepted == nil ? open : [], failures: known.failures,
+                quarantined: known.quarantined)
         }
         note("  offer \(key) accepted \(accepted.count) jobs \(histories.count)")
         return StoreOffer(
@@ -53,13 +54,20 @@ extension World {
                 runs[index].stores.contains(key), isOffered(key, runs[index]),
                 ledger.written.runs[key.run]?.standing != .cancelled,
                 let offer = offer(key, runs[index])
-            else { return tell(.absent(key)) }
+            else { return tell(.absent(key, accepted: acceptedAttempts(of: key))) }
             runs[index].offered.insert(key.number)
             tell(.offered(offer))
         case .failed(let run, let store):
             reopen(run, store, standing: .failed)
         case .validated(let run, let store):
             reopen(run, store, standing: .validated)
+        }
+    }
+
+    /// The attempts of a store that the ledger has accepted.
+    private func acceptedAttempts(of key: StoreKey) -> [String] {
+        (ledger.written.stores[key]?.jobs ?? []).compactMap {
+            ledger.written.jobs[$0]?.accepted?.attempt
         }
     }
 

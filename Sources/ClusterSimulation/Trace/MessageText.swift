@@ -42,6 +42,20 @@ enum MessageText {
         }
     }
 
+    static func text(_ reply: ClientReply) -> String {
+        switch reply {
+        case .accepted(let run): return "ACCEPTED \(run)"
+        case .refused(let refusal): return "REFUSED \(refusal.code.rawValue) \(refusal.text)"
+        case .status(let report):
+            let runs = report.runs.map { status in
+                "\(status.run) \(status.state) \(status.waitingFor ?? "moves")"
+            }
+            return "STATUS \(runs.joined(separator: ", "))"
+        case .event: return "EVENT"
+        case .done: return "DONE"
+        }
+    }
+
     static func text(_ receipt: Receipt) -> String {
         let files = receipt.files.map { "\($0.file) \($0.digest.suffix(16))" }
         return "\(receipt.run)/\(receipt.store)/\(receipt.work.name) \(receipt.attempt)"
