@@ -31,7 +31,9 @@ extension CoordinatorMachine {
         return false
     }
 
-    /// Whose turn it is among what workers of a class can do. O(runs + requirements).
+    /// Whose turn it is among what workers of a class can do.
+    ///
+    /// O(runs at work · requirements), both of which are few.
     private mutating func nextTurn(_ kind: Int) -> (run: Int, flow: Flow)? {
         var best: (run: Int, flow: Flow, runPass: Int64)?
         for index in openRuns {
@@ -147,7 +149,9 @@ extension CoordinatorMachine {
         let waiting = (runs[run]?.waitingSmall ?? 0) + (runs[run]?.toOffer ?? 0)
         let share = waiting / max(1, 2 * roster.slots)
         var most = min(max(1, share), max(1, settings.sharing.batchJobs))
-        if let limit = runs[run]?.limits.jobs { most = min(most, limit - (runs[run]?.running ?? 0)) }
+        if let limit = runs[run]?.limits.jobs {
+            most = min(most, limit - (runs[run]?.running ?? 0))
+        }
         if let limit = runs[run]?.throttleJobs {
             most = min(most, limit - (runs[run]?.running ?? 0))
         }

@@ -326,7 +326,8 @@ extension CoordinatorMachine {
         for id in store.live.sorted() {
             guard let attempt = attempts[id] else { continue }
             record(
-                .attemptFailed(store.key, attempt: id, Cause(.cancelled, "nobody wants it any more")))
+                .attemptFailed(
+                    store.key, attempt: id, Cause(.cancelled, "nobody wants it any more")))
             drop(id)
             if let worker = attempt.worker { send(.revoke(attempt: id), to: worker) }
         }

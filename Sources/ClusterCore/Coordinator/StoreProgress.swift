@@ -1,6 +1,8 @@
 import Jobs
 
-/// How far one store has come. Times of single jobs are O(1), of steps O(shards of the step).
+/// How far one store has come.
+///
+/// What concerns one job is O(1), what concerns a step O(shards of the step).
 struct StoreProgress: Sendable {
     let key: StoreKey
     let bytes: Int64
