@@ -253,6 +253,7 @@ extension CoordinatorScenario {
                     bench.orders[id] = nil
                     bench.say(.done(CoordinatorBench.receipt(entry.order)), "good")
                 }
+                bench.answerAll()
                 bench.wait(5000, beating: ["bad", "good"])
             }
             #expect(bench.machine.workerStatus.first?.state == .quarantined)

@@ -9,10 +9,14 @@ extension CoordinatorMachine {
     mutating func handOut() {
         var aside: [(run: Int, flow: Flow)] = []
         for kind in roster.classes.indices {
-            while isUnthrottled(), let worker = roster.freest(kind) {
+            while isUnthrottled(), roster.freest(kind) != nil {
                 if let turn = nextTurn(kind) {
-                    // Who may not have these jobs, as it failed them, leaves them for others.
-                    if !give(turn.flow, of: turn.run, to: worker, kind) {
+                    // Who may not have these jobs, as it failed them, leaves them for others;
+                    // a job is given up before it has failed on more workers than are asked.
+                    let taker = roster.someFree(kind).first { worker in
+                        give(turn.flow, of: turn.run, to: worker)
+                    }
+                    if taker == nil {
                         setAside(turn.flow, of: turn.run)
                         aside.append((turn.run, turn.flow))
                     }
@@ -72,9 +76,7 @@ extension CoordinatorMachine {
         return stores[first]?.phase == .copying
     }
 
-    private mutating func give(
-        _ flow: Flow, of run: Int, to worker: Int, _ kind: Int
-    ) -> Bool {
+    private mutating func give(_ flow: Flow, of run: Int, to worker: Int) -> Bool {
         switch flow {
         case .large(let store): return giveLarge(store, to: worker)
         case .small(let requirement): return giveSmall(requirement, of: run, to: worker)
@@ -179,7 +181,8 @@ extension CoordinatorMachine {
             move(job: id, to: .running)
             timers.remove(.openToAll(id))
             attempts[name] = AttemptState(
-                job: id, epoch: epoch, phase: .leased, worker: worker, grant: lease,
+                job: id, epoch: epoch, phase: .leased, worker: worker, name: state.name,
+                grant: lease,
                 batch: jobs.count, began: now)
             grants[lease]?.attempts.append(name)
             runs[run]?.running += 1
