@@ -159,7 +159,7 @@ let package = Package(
                 "MappingModel", "ManagedObjectModel", "DurableFiles", "Threads", "StoreForge",
                 "TestSupport", arguments, grdb,
             ]),
-        tests("ClusterCoreTests", ["ClusterCore", "ClusterProtocol", "Jobs"]),
+        tests("ClusterCoreTests", ["ClusterCore", "ClusterProtocol", "Jobs", "TestSupport"]),
         tests("ClusterSimulationTests", ["ClusterSimulation", "ClusterCore", "Jobs"]),
         tests("ClusterProtocolTests", ["ClusterProtocol", "Jobs", "TestSupport"]),
         tests("TidyTests", []),

@@ -128,21 +128,19 @@ extension CoordinatorScenario {
             bench.done(.copy(chunk: 0))
             bench.join("v")
             guard let slow = bench.order(.copy(chunk: 1)) else { return }
-            bench.now = bench.now.adding(11_000)
-            bench.say(.progress(attempt: slow.attempt.id, rows: 1, bytes: 1), "w")
-            bench.say(.heartbeat(scratchFree: 0, runningAttempts: []), "v")
-            bench.wait(1)
+            bench.wait(11_000, beating: ["w", "v"])
             guard let second = bench.order(.copy(chunk: 1)) else { return }
             #expect(second.attempt.id != slow.attempt.id)
             #expect(second.attempt.epoch == slow.attempt.epoch)
             bench.done(.copy(chunk: 1))
-            #expect(bench.records.contains { record in
-                if case .attemptFailed(_, slow.attempt.id, let cause) = record {
-                    cause.code == .cancelled
-                } else {
-                    false
-                }
-            })
+            #expect(
+                bench.records.contains { record in
+                    if case .attemptFailed(_, slow.attempt.id, let cause) = record {
+                        cause.code == .cancelled
+                    } else {
+                        false
+                    }
+                })
             bench.say(.done(CoordinatorBench.receipt(slow)), "w")
             #expect(
                 bench.said(to: "w").contains(
@@ -161,9 +159,11 @@ extension CoordinatorScenario {
             bench.handle(.unreachable(ConnectionID("w-1")))
             bench.say(.heartbeat(scratchFree: 0, runningAttempts: []), "v")
             bench.done(.copy(chunk: 2))
-            guard let second = bench.order(.copy(chunk: 1)), let first = bench.orders.first(where: {
-                $0.value.order.job.work == .copy(chunk: 1) && $0.value.worker == "w"
-            }) else { return }
+            guard let second = bench.order(.copy(chunk: 1)),
+                let first = bench.orders.first(where: {
+                    $0.value.order.job.work == .copy(chunk: 1) && $0.value.worker == "w"
+                })
+            else { return }
             #expect(bench.orders[second.attempt.id]?.worker == "v")
             let mine = CoordinatorBench.receipt(first.value.order)
             let other = CoordinatorBench.receipt(second)

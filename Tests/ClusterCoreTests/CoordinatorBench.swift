@@ -80,7 +80,9 @@ struct CoordinatorBench {
             location)
     }
 
-    mutating func request(_ request: ClientRequest) { handle(.request(request, from: ClientID("k"))) }
+    mutating func request(_ request: ClientRequest) {
+        handle(.request(request, from: ClientID("k")))
+    }
 
     /// Moves the clock and ticks.
     mutating func wait(_ milliseconds: Int64, _ location: SourceLocation = #_sourceLocation) {
@@ -257,8 +259,8 @@ struct CoordinatorBench {
     // MARK: What happened
 
     func standing(_ number: Int, run: String = "r") -> StoreStanding? {
-        for case .storeChanged(StoreKey(run: run, number: number), let standing, _) in
-            records.reversed()
+        for case .storeChanged(StoreKey(run: run, number: number), let standing, _)
+            in records.reversed()
         {
             return standing
         }

@@ -10,7 +10,8 @@ struct CoordinatorScenario: CustomTestStringConvertible, Sendable {
     var settings: @Sendable (inout CoordinatorSettings) -> Void = { _ in }
 
     init(
-        _ name: String, settings: @escaping @Sendable (inout CoordinatorSettings) -> Void = { _ in },
+        _ name: String,
+        settings: @escaping @Sendable (inout CoordinatorSettings) -> Void = { _ in },
         _ run: @escaping @Sendable (inout CoordinatorBench) -> Void
     ) {
         self.name = name

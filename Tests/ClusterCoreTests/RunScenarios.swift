@@ -125,7 +125,8 @@ extension CoordinatorScenario {
             #expect(bench.runStanding() == .ended)
             #expect(order.attempt.epoch == 1)
         },
-        CoordinatorScenario("limits of a run hold", settings: { $0.sharing.batchJobs = 1 }) { bench in
+        CoordinatorScenario("limits of a run hold", settings: { $0.sharing.batchJobs = 1 }) {
+            bench in
             bench.join("w", slots: 8)
             bench.open(stores: 6, limits: RunLimits(stores: 3, jobs: 2))
             bench.small(1...6)
@@ -165,8 +166,10 @@ extension CoordinatorScenario {
             bench.join("w", slots: 8)
             bench.open(stores: 12)
             let none = TaskOutcome.prepared(CoordinatorBench.chunks(0), .anew(reason: nil))
-            let some = TaskOutcome.prepared(CoordinatorBench.chunks(2, links: 2), .anew(reason: nil))
-            let linked = TaskOutcome.prepared(CoordinatorBench.chunks(0, links: 2), .anew(reason: nil))
+            let some = TaskOutcome.prepared(
+                CoordinatorBench.chunks(2, links: 2), .anew(reason: nil))
+            let linked = TaskOutcome.prepared(
+                CoordinatorBench.chunks(0, links: 2), .anew(reason: nil))
             let outcomes: [[TaskOutcome]] = [
                 [], [none], [none, .indexed], [none, .indexed, .validated], [some], [some],
                 [linked], [linked], [some], [],
@@ -211,7 +214,7 @@ extension CoordinatorScenario {
             }
             bench.request(.resume(run: "r"))
             #expect(bench.runStanding() == .cancelled)
-        },
+        }
     ].map { scenario in
         var roomy = scenario
         roomy.settings = { settings in

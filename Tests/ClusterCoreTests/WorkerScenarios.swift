@@ -74,7 +74,8 @@ extension CoordinatorScenario {
             bench in
             bench.open(stores: 3)
             for number in 1...3 {
-                bench.large(number, jobs: history(4, open: ["r-\(number)-copy-0-1"]), isRunning: true)
+                bench.large(
+                    number, jobs: history(4, open: ["r-\(number)-copy-0-1"]), isRunning: true)
                 bench.answer(
                     .prepared(CoordinatorBench.chunks(1), .kept(steps: 0)))
             }
@@ -83,7 +84,9 @@ extension CoordinatorScenario {
             let odd = HeldAttempt(
                 run: "r", store: 2, work: .copy(chunk: 0), attempt: "r-2-copy-0-9", epoch: 4)
             bench.join("w", slots: 3, held: [claim, odd])
-            guard case .welcome(let welcome)? = bench.notes.isEmpty ? nil : bench.last.sends.first?.message
+            guard
+                case .welcome(let welcome)? = bench.notes.isEmpty
+                    ? nil : bench.last.sends.first?.message
             else {
                 // The welcome was the answer to the hello, the last event was the readiness.
                 #expect(bench.failures.isEmpty)
@@ -198,7 +201,8 @@ extension CoordinatorScenario {
             bench.request(.drain(worker: "nobody"))
             #expect(bench.last.replies.count == 1)
         },
-        CoordinatorScenario("a draining worker finishes what it has and gets nothing new") { bench in
+        CoordinatorScenario("a draining worker finishes what it has and gets nothing new") {
+            bench in
             bench.join("w")
             bench.open(stores: 2)
             bench.small(1...2)
@@ -231,9 +235,11 @@ extension CoordinatorScenario {
             bench.wait(2500, beating: ["bad", "good"])
             bench.request(.resume(run: "r"))
             var rounds = 0
-            while rounds < 20, !bench.notes.contains(where: {
-                if case .workerQuarantined("bad", _) = $0 { true } else { false }
-            }) {
+            while rounds < 20,
+                !bench.notes.contains(where: {
+                    if case .workerQuarantined("bad", _) = $0 { true } else { false }
+                })
+            {
                 rounds += 1
                 for (id, entry) in bench.orders where entry.worker == "bad" {
                     bench.orders[id] = nil
@@ -247,6 +253,7 @@ extension CoordinatorScenario {
                     bench.orders[id] = nil
                     bench.say(.done(CoordinatorBench.receipt(entry.order)), "good")
                 }
+                bench.answerAll()
                 bench.wait(5000, beating: ["bad", "good"])
             }
             #expect(bench.machine.workerStatus.first?.state == .quarantined)

@@ -17,7 +17,10 @@ package enum CoordinatorEvent: Sendable {
     /// A store enters; see `CoordinatorMachine.wantedStores`.
     case offered(StoreOffer)
     /// The answer to a lookup: the store has ended, or there is no such store.
-    case absent(StoreKey)
+    ///
+    /// `accepted` are the attempts of it that the ledger has accepted: their workers still wait
+    /// to be told.
+    case absent(StoreKey, accepted: [String] = [])
     /// There is room again where a run waits for it.
     case room(run: String)
     /// Work beside the loop ended.

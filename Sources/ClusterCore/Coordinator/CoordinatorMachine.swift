@@ -97,7 +97,7 @@ package struct CoordinatorMachine: Sendable {
         case .request(let request, let client): take(request, from: client)
         case .run(let offer): open(offer)
         case .offered(let offer): take(offer)
-        case .absent(let key): dismiss(key)
+        case .absent(let key, let accepted): dismiss(key, accepted: accepted)
         case .room(let run):
             if let index = runIndexes[run] { findRoom(index) }
         case .taskEnded(let id, let outcome): end(id, outcome)

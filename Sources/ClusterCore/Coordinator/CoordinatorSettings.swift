@@ -19,8 +19,8 @@ package struct CoordinatorSettings: Hashable, Sendable {
     /// Their workers may come back with them in that time. False where workers end with their
     /// coordinator.
     package var adoptsOpenAttempts = true
-    /// Whether shards of copy and link jobs are checked and renamed by a task before acceptance.
-    package var admitsShards = true
+    /// Whether delivered files are checked and renamed by a task before their acceptance.
+    package var admitsFiles = true
 
     package var backoff = Backoff()
     package var quarantine = QuarantineLimits()

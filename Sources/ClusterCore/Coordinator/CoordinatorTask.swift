@@ -8,8 +8,8 @@ package struct CoordinatorTask: Hashable, Sendable {
         /// Opens and plans the store, or finds that an earlier plan still holds. Answered by
         /// `prepared` or `unchanged`.
         case prepare
-        /// Checks a delivered shard against its receipt and gives it a name that no worker
-        /// writes. Answered by `admitted`.
+        /// Checks a delivered shard, or a small store's result, against its receipt and gives it
+        /// a name that no worker writes. Answered by `admitted`.
         case admit(Receipt)
         /// Takes the step of that index in the plan, with the receipts of its shards in the order
         /// of the plan. Answered by `stepped`.

@@ -44,6 +44,8 @@ struct AttemptState: Hashable, Sendable {
     var phase: AttemptPhase
     /// The worker's index; nil where it is unclaimed.
     var worker: Int?
+    /// The worker's name; empty where it is unclaimed.
+    var name: String
     var grant: Int
     /// How many attempts it was given out with, itself included.
     let batch: Int

@@ -9,20 +9,17 @@ extension CoordinatorMachine {
         let id = receipt.attempt
         guard let attempt = attempts[id] else { return deliverLate(receipt, from: index) }
         if attempt.phase == .unclaimed { bind(id, to: index) }
+        if attempt.phase == .checking { return rebind(id, to: index) }
         guard attempt.worker == nil || attempt.worker == index else {
             return deny(receipt, .unknownAttempt, index)
         }
-        guard attempt.phase != .checking else { return }
         guard attempt.job.work == receipt.work, attempt.epoch == receipt.epoch,
             key(attempt.job.store) == StoreKey(run: receipt.run, number: receipt.store)
         else {
             deny(receipt, .badReceipt, index)
             return fail(id, Cause(.inputOutput, "its receipt is another job's"), from: index)
         }
-        let isChecked: Bool = if case .whole = receipt.work { false } else { true }
-        guard isChecked, settings.admitsShards, !receipt.files.isEmpty else {
-            return accept(receipt)
-        }
+        guard settings.admitsFiles, !receipt.files.isEmpty else { return accept(receipt) }
         leaveGrant(id)
         move(attempt: id, to: .checking)
         move(job: attempt.job, to: .checking)
@@ -172,9 +169,19 @@ extension CoordinatorMachine {
         guard let attempt = attempts[id], attempt.phase == .unclaimed else { return }
         move(attempt: id, to: .leased)
         attempts[id]?.worker = worker
+        attempts[id]?.name = roster[worker]?.name ?? ""
         grants[attempt.grant]?.worker = worker
         roster.update(worker) { $0.grants.insert(attempt.grant) }
         renew(grant: attempt.grant)
+    }
+
+    /// Lets the answer of a check go to the place that its worker has now: without leases it may
+    /// have been forgotten meanwhile.
+    mutating func rebind(_ id: String, to worker: Int) {
+        guard let attempt = attempts[id], attempt.phase == .checking,
+            attempt.name == roster[worker]?.name
+        else { return }
+        attempts[id]?.worker = worker
     }
 
     mutating func checkLease(_ grant: Int) {

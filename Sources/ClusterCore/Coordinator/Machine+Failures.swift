@@ -37,7 +37,9 @@ extension CoordinatorMachine {
         drop(id)
     }
 
-    /// Ends a lease from this side. The fence rises, unless another attempt of the job holds a
+    /// Ends a lease from this side.
+    ///
+    /// The fence rises, unless another attempt of the job holds a
     /// lease: then this one alone is over.
     mutating func revoke(_ id: String, _ cause: Cause, tellsWorker: Bool) {
         guard let attempt = attempts[id], let key = key(attempt.job.store) else { return }

@@ -9,10 +9,14 @@ extension CoordinatorMachine {
     mutating func handOut() {
         var aside: [(run: Int, flow: Flow)] = []
         for kind in roster.classes.indices {
-            while isUnthrottled(), let worker = roster.freest(kind) {
+            while isUnthrottled(), roster.freest(kind) != nil {
                 if let turn = nextTurn(kind) {
-                    // Who may not have these jobs, as it failed them, leaves them for others.
-                    if !give(turn.flow, of: turn.run, to: worker, kind) {
+                    // Who may not have these jobs, as it failed them, leaves them for others;
+                    // a job is given up before it has failed on more workers than are asked.
+                    let taker = roster.someFree(kind).first { worker in
+                        give(turn.flow, of: turn.run, to: worker)
+                    }
+                    if taker == nil {
                         setAside(turn.flow, of: turn.run)
                         aside.append((turn.run, turn.flow))
                     }
@@ -31,7 +35,9 @@ extension CoordinatorMachine {
         return false
     }
 
-    /// Whose turn it is among what workers of a class can do. O(runs + requirements).
+    /// Whose turn it is among what workers of a class can do.
+    ///
+    /// O(runs at work · requirements), both of which are few.
     private mutating func nextTurn(_ kind: Int) -> (run: Int, flow: Flow)? {
         var best: (run: Int, flow: Flow, runPass: Int64)?
         for index in openRuns {
@@ -70,9 +76,7 @@ extension CoordinatorMachine {
         return stores[first]?.phase == .copying
     }
 
-    private mutating func give(
-        _ flow: Flow, of run: Int, to worker: Int, _ kind: Int
-    ) -> Bool {
+    private mutating func give(_ flow: Flow, of run: Int, to worker: Int) -> Bool {
         switch flow {
         case .large(let store): return giveLarge(store, to: worker)
         case .small(let requirement): return giveSmall(requirement, of: run, to: worker)
@@ -147,7 +151,9 @@ extension CoordinatorMachine {
         let waiting = (runs[run]?.waitingSmall ?? 0) + (runs[run]?.toOffer ?? 0)
         let share = waiting / max(1, 2 * roster.slots)
         var most = min(max(1, share), max(1, settings.sharing.batchJobs))
-        if let limit = runs[run]?.limits.jobs { most = min(most, limit - (runs[run]?.running ?? 0)) }
+        if let limit = runs[run]?.limits.jobs {
+            most = min(most, limit - (runs[run]?.running ?? 0))
+        }
         if let limit = runs[run]?.throttleJobs {
             most = min(most, limit - (runs[run]?.running ?? 0))
         }
@@ -175,7 +181,8 @@ extension CoordinatorMachine {
             move(job: id, to: .running)
             timers.remove(.openToAll(id))
             attempts[name] = AttemptState(
-                job: id, epoch: epoch, phase: .leased, worker: worker, grant: lease,
+                job: id, epoch: epoch, phase: .leased, worker: worker, name: state.name,
+                grant: lease,
                 batch: jobs.count, began: now)
             grants[lease]?.attempts.append(name)
             runs[run]?.running += 1

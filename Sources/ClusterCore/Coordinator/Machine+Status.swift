@@ -92,6 +92,7 @@ extension CoordinatorMachine {
 
 extension CoordinatorMachine {
     /// What does not hold although it must, for tests and simulations; empty where all is well.
+    ///
     /// O(everything).
     package func check() -> [String] {
         var found = log.illegal

@@ -35,8 +35,16 @@ extension CoordinatorMachine {
     }
 
     /// The ledger has no unfinished store of that name: what workers hold of it is over.
-    mutating func dismiss(_ key: StoreKey) {
+    ///
+    /// - Parameters:
+    ///   - key: the store.
+    ///   - accepted: attempts of it that the ledger has accepted.
+    mutating func dismiss(_ key: StoreKey, accepted: [String] = []) {
         for held in parked.removeValue(forKey: key) ?? [] {
+            if accepted.contains(held.attempt) {
+                send(.committed(attempt: held.attempt), to: held.worker)
+                continue
+            }
             send(.denied(attempt: held.attempt, reason: .unknownAttempt), to: held.worker)
             note(.denied(attempt: held.attempt, .unknownAttempt))
         }
@@ -116,6 +124,7 @@ extension CoordinatorMachine {
                 return built(index, receipt)
             }
             if stores[index]?.jobs[.whole] == nil { queueSmall(index) }
+            if stores[index]?.hasQuarantined == true { enterCopying(index) }
         }
         advance(index)
     }
@@ -165,7 +174,10 @@ extension CoordinatorMachine {
         }
         for held in held {
             if adopted.contains(held.attempt) {
-                bind(held.attempt, to: held.worker)
+                // Who has left meanwhile may come back and claim it.
+                if roster[held.worker] != nil { bind(held.attempt, to: held.worker) }
+            } else if stores[index]?.accepts(held.attempt) == true {
+                send(.committed(attempt: held.attempt), to: held.worker)
             } else {
                 send(.denied(attempt: held.attempt, reason: .staleEpoch), to: held.worker)
                 note(.denied(attempt: held.attempt, .staleEpoch))
@@ -186,7 +198,7 @@ extension CoordinatorMachine {
             enterCopying(job.store)
         }
         attempts[id] = AttemptState(
-            job: job, epoch: history.epoch, phase: .unclaimed, worker: nil,
+            job: job, epoch: history.epoch, phase: .unclaimed, worker: nil, name: "",
             grant: lease([id], to: nil), batch: 1, began: now)
         stores[job.store]?.jobs[job.work]?.live.append(id)
         stores[job.store]?.live.insert(id)
@@ -326,7 +338,8 @@ extension CoordinatorMachine {
         for id in store.live.sorted() {
             guard let attempt = attempts[id] else { continue }
             record(
-                .attemptFailed(store.key, attempt: id, Cause(.cancelled, "nobody wants it any more")))
+                .attemptFailed(
+                    store.key, attempt: id, Cause(.cancelled, "nobody wants it any more")))
             drop(id)
             if let worker = attempt.worker { send(.revoke(attempt: id), to: worker) }
         }
@@ -352,13 +365,15 @@ extension CoordinatorMachine {
         move(store: index, to: .ended)
         refresh(index)
         leaveLarge(index)
-        for (work, job) in store.jobs where job.phase == .resting || job.phase == .ready {
+        // In an order of its own: equal histories must behave alike in every process.
+        let waiting = store.jobs.filter { $0.value.phase == .resting || $0.value.phase == .ready }
+        for work in waiting.keys.sorted(by: { $0.name < $1.name }) {
             timers.remove(.rest(JobID(store: index, work: work)))
             timers.remove(.openToAll(JobID(store: index, work: work)))
         }
         stores[index] = nil
         storeIndexes[store.key] = nil
-        dismiss(store.key)
+        dismiss(store.key, accepted: store.jobs.values.compactMap(\.accepted))
         runs[store.run]?.inside -= 1
         if hadBegun { runs[store.run]?.begun -= 1 }
         runs[store.run]?.ended[end.standing, default: 0] += 1

@@ -174,10 +174,13 @@ extension CoordinatorMachine {
             case .unclaimed:
                 bind(held.attempt, to: index)
                 return true
-            case .leased, .checking:
+            case .leased:
                 guard attempt.worker == index else { return false }
-                if attempt.phase == .leased { renew(grant: attempt.grant) }
+                renew(grant: attempt.grant)
                 return true
+            case .checking:
+                rebind(held.attempt, to: index)
+                return attempts[held.attempt]?.worker == index
             case .ended: return false
             }
         }
@@ -257,7 +260,8 @@ extension CoordinatorMachine {
         guard let worker = roster[index] else { return }
         let due = worker.lastSent.adding(Int64(settings.heartbeat))
         if due <= now {
-            send(.heartbeat, to: index)
+            // A message may have been lost.
+            send(worker.phase == .draining ? .drain : .heartbeat, to: index)
             set(.beat(index), after: Int64(settings.heartbeat))
         } else {
             timers.set(.beat(index), due)

@@ -1,6 +1,8 @@
 import Jobs
 
-/// How far one store has come. Times of single jobs are O(1), of steps O(shards of the step).
+/// How far one store has come.
+///
+/// What concerns one job is O(1), what concerns a step O(shards of the step).
 struct StoreProgress: Sendable {
     let key: StoreKey
     let bytes: Int64
@@ -118,7 +120,31 @@ struct StoreProgress: Sendable {
             enter(receipt.work, receipt)
         }
         known = []
+        for (work, earlier) in history {
+            if let cause = earlier.quarantined, isPlanned(work), jobs[work] == nil {
+                giveUp(work, cause)
+            }
+        }
         countMissing()
+    }
+
+    /// A job that an earlier start gave up.
+    private mutating func giveUp(_ work: Work, _ cause: Cause) {
+        var job = JobState(history[work])
+        job.phase = .quarantined
+        job.cause = cause
+        jobs[work] = job
+        let number = Self.number(of: work)
+        withStage(of: work) { stage in
+            stage.quarantined += 1
+            stage.setKnown(number)
+        }
+        end = StoreEnd(standing: .failed, cause: cause)
+    }
+
+    /// Whether an attempt is the accepted one of its job; O(jobs).
+    func accepts(_ attempt: String) -> Bool {
+        jobs.values.contains { $0.accepted == attempt }
     }
 
     /// Whether the plan has such a job.

@@ -24,6 +24,10 @@ package enum WaitingReason: Hashable, Sendable, CustomStringConvertible {
     case quarantined(Cause?)
     /// Stores of the run are read from the ledger.
     case offers
+    /// Merges, checks and swaps of other stores come first.
+    case behindOtherTasks
+    /// It may go on elsewhere first; for a while the free workers, which failed it, do not get it.
+    case failedOnFreeWorkers
 
     package var description: String {
         switch self {
@@ -44,6 +48,8 @@ package enum WaitingReason: Hashable, Sendable, CustomStringConvertible {
         case .quarantined(let cause):
             "given up until a replay" + (cause.map { ": \($0.text)" } ?? "")
         case .offers: "the next stores are being read"
+        case .behindOtherTasks: "merges, checks and swaps of other stores come first"
+        case .failedOnFreeWorkers: "the free workers have just failed it"
         }
     }
 }
@@ -70,7 +76,7 @@ extension CoordinatorMachine {
         if let reason = stageReason(store, work, run) { return reason }
         if run.isFull || throttle.jobs.map({ attempts.count >= $0 }) == true { return .jobLimit }
         return workerReason(store.requirement) ?? mergeReason(store, work) ?? throttleReason
-            ?? .allWorkersBusy
+            ?? busyReason(store.requirement)
     }
 
     private func waitingReason(of run: RunProgress) -> WaitingReason? {
@@ -107,6 +113,10 @@ extension CoordinatorMachine {
         timers.contains(.throttle) ? .throttled : nil
     }
 
+    private func busyReason(_ requirement: Int) -> WaitingReason {
+        roster.hasFree(for: requirement) ? .failedOnFreeWorkers : .allWorkersBusy
+    }
+
     private func workerReason(_ requirement: Int) -> WaitingReason? {
         if roster.hasActive(for: requirement) { return nil }
         if !roster.hasActive(engine: nil) { return .noWorker }
@@ -124,17 +134,44 @@ extension CoordinatorMachine {
         guard run.phase == .open, run.running == 0 else { return nil }
         let inside = stores.values.filter { $0.run == index }.sorted { $0.key < $1.key }
         if inside.contains(where: { $0.tasks > 0 || $0.phase == .replanning }) { return nil }
-        guard let store = inside.first(where: { $0.isHandingOut }) ?? inside.first else {
-            return run.toOffer > 0 ? .offers : nil
+        guard !inside.isEmpty else { return run.toOffer > 0 ? .offers : nil }
+        if let reason = taskReason(inside) { return reason }
+        let resting = inside.flatMap { $0.jobs.values }.compactMap { job in
+            job.restsUntil.map { (until: $0, cause: job.cause) }
         }
-        if let rests = store.jobs.values.filter({ $0.restsUntil != nil })
-            .min(by: { ($0.restsUntil ?? now) < ($1.restsUntil ?? now) }),
-            let until = rests.restsUntil
+        let store = inside.first { $0.isHandingOut && !$0.isResting } ?? inside[0]
+        if store.isHandingOut || !store.isWhole, let next = resting.min(by: { $0.until < $1.until })
         {
-            return .backOff(until: until, rests.cause)
+            return .backOff(until: next.until, next.cause)
         }
         if store.phase == .waiting, !run.hasStorePlace { return .storeLimit }
-        if run.isFull || throttle.jobs == 0 { return .jobLimit }
+        if run.isFull || throttle.jobs.map({ attempts.count >= $0 }) == true { return .jobLimit }
         return workerReason(store.requirement) ?? throttleReason
+            ?? busyReason(store.requirement)
     }
+
+    /// Whether stores wait for tasks that have not begun.
+    private func taskReason(_ inside: [StoreProgress]) -> WaitingReason? {
+        guard inside.contains(where: { $0.waitsForTask }) else { return nil }
+        let keys = Set(inside.map(\.key))
+        let resting = restingTasks.filter { key($0.value.store).map(keys.contains) == true }
+        let next = resting.keys.compactMap { timers.priority(of: .task($0)) }.min()
+        if let next { return .backOff(until: next, nil) }
+        return .behindOtherTasks
+    }
+}
+
+extension StoreProgress {
+    /// Whether a task of it was asked for that the loop does not have.
+    fileprivate var waitsForTask: Bool {
+        if tasks > 0 { return false }
+        switch phase {
+        case .preparing, .indexing, .validating, .swapping: return true
+        case .copying, .linking:
+            return isStepAsked || jobs.values.contains { $0.phase == .checking }
+        case .waiting, .replanning, .ending, .ended: return false
+        }
+    }
+
+    fileprivate var isResting: Bool { jobs.values.contains { $0.restsUntil != nil } }
 }

@@ -81,12 +81,18 @@ package struct JobHistory: Hashable, Sendable {
     package let open: [String]
     /// Attempts that failed for a cause that counts against the job.
     package let failures: Int
+    /// Why the job was given up, by `CoordinatorRecord.jobQuarantined`, and not replayed since.
+    package let quarantined: Cause?
 
-    package init(epoch: Int, attempts: Int, open: [String] = [], failures: Int = 0) {
+    package init(
+        epoch: Int, attempts: Int, open: [String] = [], failures: Int = 0,
+        quarantined: Cause? = nil
+    ) {
         self.epoch = epoch
         self.attempts = attempts
         self.open = open
         self.failures = failures
+        self.quarantined = quarantined
     }
 }
 
@@ -144,8 +150,10 @@ package struct JobTemplate: Hashable, Sendable {
     package let sourceSupport: FileReference?
     package let destination: FileReference?
     package let sourceFingerprint: String
-    /// The engine that all chunks must come from; nil binds the store to the engine of the worker
-    /// that takes its first job.
+    /// The engine that all chunks must come from.
+    ///
+    /// Nil binds the store to the engine of the worker that takes its first job, for as long as
+    /// this start lasts: plans of partitioned stores, which outlive a start, name it.
     package let engine: String?
     package let limits: JobLimits
 

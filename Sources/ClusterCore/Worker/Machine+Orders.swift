@@ -54,6 +54,7 @@ extension WorkerMachine {
     }
 
     /// Tells how many slots are free: after each welcome, and once more where there was none.
+    ///
     /// From there on the coordinator counts by itself.
     mutating func tellFree() {
         guard link == .attached else { return }
@@ -94,7 +95,9 @@ extension WorkerMachine {
         send(.progress(attempt: attempt, rows: progress.rows, bytes: progress.bytes))
     }
 
-    /// Tells what became of an attempt. A result is told until it is decided on; a failure that
+    /// Tells what became of an attempt.
+    ///
+    /// A result is told until it is decided on; a failure that
     /// the connection takes is told once.
     mutating func tellResult(_ attempt: String) {
         if let failure = orders[attempt]?.failure, link == .attached {

@@ -217,6 +217,8 @@ extension WorkerMachine {
     private mutating func beat() {
         guard link == .attached else { return }
         send(.heartbeat(scratchFree: scratchFree, runningAttempts: orders.arrival))
+        // Who waits for jobs says so again: a message may have been lost.
+        if orders.isEmpty { toldFree = nil }
         set(.beat, after: heartbeat)
     }
 
