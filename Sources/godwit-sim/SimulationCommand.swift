@@ -27,6 +27,9 @@ struct SimulationCommand: ParsableCommand {
     @Flag(help: "Print what the runs did, in numbers, to standard error.")
     var statistics = false
 
+    @Flag(help: "Go on after a broken rule and name every seed that breaks one.")
+    var all = false
+
     func validate() throws {
         guard runs >= 1 else { throw ValidationError("--runs must be at least 1") }
         guard seed.addingReportingOverflow(UInt64(runs)).overflow == false else {
@@ -37,6 +40,7 @@ struct SimulationCommand: ParsableCommand {
     func run() throws {
         var hash = SimulationTrace(keepsLines: false)
         var total = SimulationStatistics()
+        var broken = 0
         for seed in seed..<seed + UInt64(runs) {
             let options = SimulationOptions(plant: plant, keepsTrace: trace)
             let result = Simulation.run(seed: seed, options: options)
@@ -44,13 +48,13 @@ struct SimulationCommand: ParsableCommand {
             hash.fold(result.trace.hash)
             total.add(result.statistics)
             guard let violation = result.violation else { continue }
-            print(StandardError.hexadecimal(hash.hash))
+            broken += 1
             StandardError.write(
                 """
                 godwit-sim: seed \(seed): \(violation)
                 godwit-sim: replay: \(replay(seed))
                 """)
-            throw ExitCode(plant == nil ? 70 : 1)
+            if !all { break }
         }
         print(StandardError.hexadecimal(hash.hash))
         if statistics {
@@ -59,6 +63,7 @@ struct SimulationCommand: ParsableCommand {
                 StandardError.write("never taken         \(line)")
             }
         }
+        guard broken == 0 else { throw ExitCode(plant == nil ? 70 : 1) }
         if let plant {
             StandardError.write("godwit-sim: \(plant.rawValue): not found in \(runs) runs")
         }

@@ -49,7 +49,7 @@ struct FaultPlan {
         var plan = FaultPlan()
         plan.end = generator.span(20_000...120_000)
         // Some simulations concentrate on one kind, some have all, some have none.
-        let kinds = generator.happens(perMille: 300) ? [generator.number(0...16)] : Array(0...16)
+        let kinds = generator.happens(perMille: 300) ? [generator.number(0...18)] : Array(0...18)
         let count = generator.happens(perMille: 50) ? 0 : generator.number(1...14)
         for _ in 0..<count {
             let kind = kinds[generator.number(0...kinds.count - 1)]

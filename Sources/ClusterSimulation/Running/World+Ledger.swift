@@ -40,7 +40,7 @@ extension World {
         var steps: [StorePlan.Step] = store.steps.map { chunks in
             chunks.count == 1 ? .append(chunk: chunks.lowerBound) : .merge(chunks: chunks)
         }
-        steps += store.chunks.indices.map { .link(chunk: $0) }
+        if store.hasLinks { steps += store.chunks.indices.map { .link(chunk: $0) } }
         return StorePlan(
             shape: store.isWhole ? .whole : .partitioned(steps: steps), template: template,
             attempts: FileReference(root: "run", path: "\(folder)/attempts"))

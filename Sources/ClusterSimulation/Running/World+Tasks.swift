@@ -8,7 +8,9 @@ extension World {
         guard coordinator?.life == life else { return }
         let outcome: TaskOutcome
         do throws(FailureCode) {
-            if hasFaults, chance.happens(perMille: tuning.slotFailure / 8) { throw .inputOutput }
+            if hasFaults, chance.happens(perMille: tuning.slotFailure / 8) {
+                throw chance.happens(perMille: 300) ? .sourceChanged : .inputOutput
+            }
             if isDiskFull, task.kind != .validate { throw .noSpace }
             outcome = try carryOut(task)
         } catch {

@@ -28,6 +28,8 @@ struct SimulatedStore {
     /// Whether a bit of the destination was flipped: where that happens after the validation,
     /// nobody can notice.
     var isSpoiled = false
+    /// Whether its plan has a link stage.
+    var hasLinks = true
     /// Whether the store has the destination's version already.
     var needsNothing = false
     /// Whether the destination, as it is now, was validated.
@@ -49,7 +51,8 @@ struct SimulatedStore {
             key += generator.number(1...3)
             rows.append(SimulatedRow(key: key, value: generator.next(), target: nil))
         }
-        for index in rows.indices where generator.happens(perMille: 600) {
+        let hasLinks = isWhole || generator.happens(perMille: 800)
+        for index in rows.indices where hasLinks && generator.happens(perMille: 600) {
             let target = rows[generator.number(0...count - 1)].key
             rows[index] = SimulatedRow(
                 key: rows[index].key, value: rows[index].value, target: target)
@@ -59,6 +62,7 @@ struct SimulatedStore {
         var store = SimulatedStore(
             number: number, rows: rows, chunks: cut(count, into: wanted, using: &generator),
             isWhole: isWhole, steps: cut(wanted, into: stepCount, using: &generator))
+        store.hasLinks = hasLinks
         store.needsNothing = !isWhole && generator.happens(perMille: 50)
         return store
     }
