@@ -194,6 +194,45 @@ extension CoordinatorScenario {
             bench.finishAll()
             #expect(bench.standing(1) == .failed)
         },
+        CoordinatorScenario("while a late shard is checked nothing of its store is begun anew") {
+            bench in
+            let changed = TaskOutcome.failed(.sourceChanged, text: "changed")
+            let stories: [[TaskOutcome]] = [
+                [changed], [.indexed, changed], [.indexed, .validated, changed],
+                [.indexed, .validated, .swapped],
+            ]
+            for (place, outcomes) in stories.enumerated() {
+                if place == 0 { prepared(&bench, 1, workers: ["w", "v"]) }
+                bench.say(.heartbeat(scratchFree: 0, runningAttempts: []), "w")
+                let first = bench.order(.copy(chunk: 0))
+                let slow = first.flatMap { bench.orders[$0.attempt.id]?.worker } ?? ""
+                bench.handle(.unreachable(ConnectionID("\(slow)-1")))
+                guard let first, let second = bench.order(.copy(chunk: 0)),
+                    second.attempt.id != first.attempt.id
+                else {
+                    Issue.record("no second attempt")
+                    return
+                }
+                let (early, late) = (
+                    CoordinatorBench.receipt(first), CoordinatorBench.receipt(second)
+                )
+                bench.say(.done(early), slow)
+                bench.say(.done(late), slow == "w" ? "v" : "w")
+                guard let winner = bench.task({ $0 == .admit(early) }),
+                    let loser = bench.task({ $0 == .admit(late) })
+                else { return }
+                bench.orders = [:]
+                bench.handle(.taskEnded(winner.id, .admitted(early)))
+                for outcome in [.stepped] + outcomes { bench.answer(outcome) }
+                #expect(bench.tasks.isEmpty)
+                #expect(bench.standing(1) == .running)
+                bench.handle(.taskEnded(loser.id, .admitted(late)))
+                if outcomes.last == changed {
+                    bench.answer(.prepared(CoordinatorBench.chunks(1), .anew(reason: nil)))
+                }
+            }
+            #expect(bench.standing(1) == .done)
+        },
         CoordinatorScenario("a source that changed is planned anew, once its tasks have ended") {
             bench in
             prepared(&bench, 2, links: 2, workers: ["w", "v"])

@@ -272,11 +272,17 @@ struct CoordinatorBench {
         return nil
     }
 
-    /// Receipts that were accepted, per job.
+    /// Receipts that were accepted and count, per job.
     var accepted: [String: Int] {
         var counts: [String: Int] = [:]
-        for case .accepted(let receipt) in records {
-            counts["\(receipt.store)-\(receipt.work.name)", default: 0] += 1
+        for record in records {
+            switch record {
+            case .accepted(let receipt):
+                counts["\(receipt.store)-\(receipt.work.name)", default: 0] += 1
+            case .progressReset(let key, _):
+                counts = counts.filter { !$0.key.hasPrefix("\(key.number)-") }
+            default: break
+            }
         }
         return counts
     }

@@ -17,11 +17,11 @@ package struct CoordinatorMachine: Sendable {
     var out = CoordinatorEffects()
 
     var roster: Roster
-    var runs: [Int: RunProgress] = [:]
+    var runs = SlotTable<RunProgress>()
     var runIndexes: [String: Int] = [:]
     /// Runs that were opened and have not ended, in the order of their arrival.
     var openRuns: [Int] = []
-    var stores: [Int: StoreProgress] = [:]
+    var stores = SlotTable<StoreProgress>()
     var storeIndexes: [StoreKey: Int] = [:]
     var attempts: [String: AttemptState] = [:]
     var grants: [Int: Grant] = [:]

@@ -9,7 +9,8 @@ package struct CoordinatorTask: Hashable, Sendable {
         /// `prepared` or `unchanged`.
         case prepare
         /// Checks a delivered shard, or a small store's result, against its receipt and gives it
-        /// a name that no worker writes. Answered by `admitted`.
+        /// a name that no worker writes and that carries the attempt: two attempts of a job may
+        /// be checked at a time. Answered by `admitted`.
         case admit(Receipt)
         /// Takes the step of that index in the plan, with the receipts of its shards in the order
         /// of the plan. Answered by `stepped`.

@@ -94,7 +94,7 @@ extension CoordinatorMachine {
         let bytes = stores[index]?.jobBytes ?? 0
         let pass = runs[run]?.charge(.large(index), requirement: requirement, bytes: bytes)
         stores[index]?.pass = pass ?? 0
-        if stores[index]?.plan?.template.engine == nil, stores[index]?.engine == nil {
+        if stores[index]?.planned?.plan.template.engine == nil, stores[index]?.engine == nil {
             // Chunks of one store all come from one engine.
             leaveTurn(index)
             stores[index]?.engine = engine
@@ -132,8 +132,11 @@ extension CoordinatorMachine {
             jobs.append(JobID(store: index, work: .whole))
             bytes = bytes.addingReportingOverflow(stores[index]?.bytes ?? 0).partialValue
         }
-        for index in passedOver {
-            runs[run]?.small[requirement]?.append(index)
+        // Stores that have begun come first: others may have to wait for their end.
+        let begun = passedOver.filter { stores[$0]?.phase == .copying }
+        let fresh = passedOver.filter { stores[$0]?.phase == .waiting }
+        for index in (begun + fresh).reversed() {
+            runs[run]?.small[requirement]?.prepend(index)
             runs[run]?.waitingSmall += 1
         }
         if !jobs.isEmpty {
@@ -168,7 +171,7 @@ extension CoordinatorMachine {
         let lease = lease([], to: worker)
         for id in jobs {
             // Single values, never the whole store: it would be copied when it is changed.
-            guard let key = key(id.store), let plan = stores[id.store]?.plan,
+            guard let key = key(id.store), let planned = stores[id.store]?.planned,
                 let run = stores[id.store]?.run, let bytes = stores[id.store]?.jobBytes,
                 let epoch = stores[id.store]?.jobs[id.work]?.epoch,
                 let earlier = stores[id.store]?.jobs[id.work]?.attempts
@@ -189,16 +192,16 @@ extension CoordinatorMachine {
             runs[run]?.bucket.take(bytes)
             bucket.take(bytes)
             let folder = FileReference(
-                root: plan.attempts.root,
-                path: plan.attempts.path.isEmpty
+                root: planned.plan.attempts.root,
+                path: planned.plan.attempts.path.isEmpty
                     ? "\(id.work.name)-\(number)"
-                    : "\(plan.attempts.path)/\(id.work.name)-\(number)")
+                    : "\(planned.plan.attempts.path)/\(id.work.name)-\(number)")
             record(
                 .attemptBegan(
                     key, id.work, attempt: name, epoch: epoch, worker: state.name))
             orders.append(
                 JobOrder(
-                    job: plan.template.job(key, id.work, engine: state.engine),
+                    job: planned.plan.template.job(key, id.work, engine: state.engine),
                     attempt: Attempt(id: name, epoch: epoch, folder: folder),
                     leaseMilliseconds: settings.lease))
             if settings.speculation.isOn {
@@ -277,6 +280,8 @@ extension CoordinatorMachine {
         for name in slow.prefix(8) {
             guard let attempt = attempts[name], let store = stores[attempt.job.store],
                 let job = store.jobs[attempt.job.work], job.live.count == 1, store.isHandingOut,
+                // What was lost or failed twice is judged by one attempt at a time.
+                job.losses < 2, job.failures < 2,
                 job.phase == .running, roster.fits(kind, store.requirement)
             else {
                 // Looked at again when it is the only one.

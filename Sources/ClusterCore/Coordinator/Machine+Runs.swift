@@ -127,8 +127,10 @@ extension CoordinatorMachine {
         runs[index]?.toOffer = 0
         runs[index]?.hold = nil
         record(.runChanged(run: run.name, .cancelled, reason: "cancelled on request"))
-        let inside = stores.filter { $0.value.run == index }.keys.sorted()
-        for store in inside where stores[store]?.phase != .swapping {
+        let inside = stores.keys.filter { stores[$0]?.run == index }
+        for store in inside {
+            let isSwapped = stores[store]?.end?.standing == .done
+            if stores[store]?.phase == .swapping || isSwapped { continue }
             finish(store, StoreEnd(standing: .cancelled, cause: nil))
         }
         runs[index]?.heldTasks = []

@@ -12,7 +12,7 @@ extension CoordinatorMachine {
     /// - Parameter run: one run; nil takes all.
     /// - Returns: the report.
     package func report(run: String? = nil) -> StatusReport {
-        let indexes = runs.keys.sorted().filter { run == nil || runs[$0]?.name == run }
+        let indexes = runs.keys.filter { run == nil || runs[$0]?.name == run }
         return StatusReport(
             coordinator: settings.coordinator, engine: settings.engines?.sorted().first ?? "",
             runs: indexes.compactMap { index in runs[index].map { status(of: $0, index) } },
@@ -118,7 +118,7 @@ extension CoordinatorMachine {
             }
         }
         for store in stores.values { found += check(store) }
-        for (index, run) in runs { found += check(run, index) }
+        for index in runs.keys { if let run = runs[index] { found += check(run, index) } }
         if !timers.isSound { found.append("the timers are out of order") }
         return found
     }

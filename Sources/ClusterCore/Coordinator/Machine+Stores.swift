@@ -140,14 +140,18 @@ extension CoordinatorMachine {
     /// Lets a small store wait for its turn.
     mutating func queueSmall(_ index: Int) {
         guard let store = stores[index] else { return }
-        runs[store.run]?.small[store.requirement, default: Queue()].append(index)
+        if store.phase == .copying {
+            runs[store.run]?.small[store.requirement, default: Queue()].prepend(index)
+        } else {
+            runs[store.run]?.small[store.requirement, default: Queue()].append(index)
+        }
         runs[store.run]?.waitingSmall += 1
         runs[store.run]?.setSmall(store.requirement)
     }
 
     /// Finds what workers must have for the store's jobs.
     mutating func setRequirement(_ index: Int) {
-        guard let store = stores[index], let plan = store.plan else { return }
+        guard let store = stores[index], let plan = store.planned?.plan else { return }
         let requirement = Requirement(
             engine: plan.template.engine ?? store.engine, roots: plan.roots,
             policies: plan.policies)

@@ -11,8 +11,10 @@ struct StoreProgress: Sendable {
     var phase = StorePhase.waiting
     /// Whether the ledger has it as running.
     var isRunning: Bool
-    var entry: StoreEntry
-    var plan: StorePlan?
+    /// The plan as one reference: what is looked at with every job must be cheap to copy.
+    private(set) var planned: PlannedWork?
+    private(set) var isWhole = false
+    private var steps: [StorePlan.Step] = []
     /// What its workers must have, by its index among requirements.
     var requirement = 0
     /// The engine of its first job, where the plan names none.
@@ -54,24 +56,26 @@ struct StoreProgress: Sendable {
         bytes = max(0, offer.bytes)
         self.run = run
         isRunning = offer.isRunning
-        entry = offer.entry
         history = offer.jobs
         known = offer.accepted
-        if case .whole(let plan) = offer.entry { self.plan = plan }
+        if case .whole(let plan) = offer.entry { setPlan(plan) }
     }
 
-    var isWhole: Bool {
-        if case .whole = plan?.shape { true } else { false }
-    }
-
-    private var steps: [StorePlan.Step] {
-        if case .partitioned(let steps) = plan?.shape { steps } else { [] }
+    private mutating func setPlan(_ plan: StorePlan) {
+        planned = PlannedWork(plan)
+        switch plan.shape {
+        case .whole:
+            isWhole = true
+            steps = []
+        case .partitioned(let steps):
+            isWhole = false
+            self.steps = steps
+        }
     }
 
     /// The step at hand; nil after the last one.
     var current: StorePlan.Step? {
-        guard case .partitioned(let steps) = plan?.shape, step < steps.count else { return nil }
-        return steps[step]
+        step < steps.count ? steps[step] : nil
     }
 
     /// Bytes that one job reads, for sharing.
@@ -101,7 +105,7 @@ struct StoreProgress: Sendable {
 
     /// Begins to work by a plan, with so many steps done.
     mutating func begin(_ plan: StorePlan, done: Int) {
-        self.plan = plan
+        setPlan(plan)
         jobs = [:]
         var (copy, link) = (0, 0)
         for step in steps {
@@ -189,6 +193,13 @@ struct StoreProgress: Sendable {
         case .copy(let chunk), .link(let chunk): chunk
         }
     }
+}
+
+/// A plan by reference; it never changes.
+final class PlannedWork: Sendable {
+    let plan: StorePlan
+
+    init(_ plan: StorePlan) { self.plan = plan }
 }
 
 /// How a store ends.
