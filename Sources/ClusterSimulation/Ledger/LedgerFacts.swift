@@ -239,6 +239,8 @@ struct LedgerFacts: Sendable {
     /// Forgets what a store's jobs delivered; epochs stay, so that late results stay refused.
     private mutating func reset(_ store: StoreKey) {
         stores[store]?.plan = nil
+        // A swap that was intended had found the source changed before its first step.
+        stores[store]?.isSwapIntended = false
         for job in stores[store]?.jobs ?? [] {
             jobs[job]?.accepted = nil
             jobs[job]?.quarantined = nil

@@ -7,6 +7,8 @@ extension World {
     /// A client looks at the status; and whether the end was reached.
     func look() {
         statistics.statusChecks += 1
+        // What is due comes before the answer, so that both see the same.
+        if coordinator != nil { tell(.tick) }
         ask(.status(run: nil))
         guard violation == nil else { return }
         if phase == 1, haveAllRested {
