@@ -15,7 +15,7 @@ extension World {
                 fail(.ledgerFirst, "COMMITTED \(attempt) leaves before it is durable")
             }
         case .denied(let attempt, let reason):
-            if durable.isAccepted(attempt: attempt) {
+            if durable.isAccepted(attempt: attempt), isWanted(attempt) {
                 fail(.ledgerFirst, "\(attempt) is accepted and DENIED, reason \(reason)")
             }
         case .revoke(let attempt):
@@ -28,6 +28,13 @@ extension World {
             }
         case .refused, .drain, .heartbeat, .bye: break
         }
+    }
+
+    /// Whether the attempt's store was not cancelled: nobody needs what was made of it then.
+    private func isWanted(_ attempt: String) -> Bool {
+        guard let store = ledger.durable.attempts[attempt]?.job.store else { return false }
+        return ledger.durable.stores[store]?.standing != .cancelled
+            && ledger.durable.runs[store.run]?.standing != .cancelled
     }
 
     private func checkDropped(_ attempt: String) {
