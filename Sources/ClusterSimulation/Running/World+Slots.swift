@@ -21,6 +21,7 @@ extension World {
         var state = workers[number].slots[slot]
         state.turn += 1
         state.order = order
+        state.last = order.attempt.id
         state.steps = chance.number(1...6)
         state.stepTime = chance.span(tuning.slotStep)
         state.fate = fate(of: order, worker: number)
@@ -137,7 +138,8 @@ extension World {
     /// Ends a slot's process because its worker wants it.
     func kill(slot: Int, worker number: Int) {
         guard workers[number].slots.indices.contains(slot) else { return }
-        let attempt = workers[number].slots[slot].order?.attempt.id
+        // Named even where it has just ended by itself: the worker may not have heard of that yet.
+        let attempt = workers[number].slots[slot].last
         note("worker \(number) kills slot \(slot) \(attempt ?? "")")
         tear(slot: slot, worker: number)
         let event = SlotEvent.died(attempt: attempt, .cancelled, text: "the slot was killed")

@@ -32,6 +32,8 @@ struct SimulatedSlot {
     /// Counts orders and kills; what belongs to an earlier one is void.
     var turn = 0
     var order: JobOrder?
+    /// The attempt of the order that it was given last.
+    var last: String?
     /// Steps of progress before it ends, and how long each takes.
     var steps = 0
     var stepTime: Int64 = 0
