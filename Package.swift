@@ -91,6 +91,10 @@ let package = Package(
                 "ClusterProtocol", "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs",
                 "Threads", "CLinux",
             ]),
+        // Coordinator and worker as pure state machines.
+        layer("ClusterCore", ["ClusterProtocol", "Jobs"]),
+        // Those machines under virtual time, with faults and checkers.
+        layer("ClusterSimulation", ["ClusterCore", "ClusterProtocol", "Jobs"]),
         // Stores in Core Data's format, of any size, from a seed.
         layer("StoreForge", ["CoreDataStore", "ManagedObjectModel", "DurableFiles"]),
 
@@ -106,6 +110,10 @@ let package = Package(
             name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
         // What the transport is measured against, in C so that it carries nothing of ours.
         .target(name: "CTransportPeer", linkerSettings: [.linkedLibrary("zmq")]),
+        // Simulations from seeds.
+        .executableTarget(
+            name: "godwit-sim", dependencies: ["ClusterSimulation", arguments],
+            swiftSettings: settings),
         // The benchmarks.
         .executableTarget(
             name: "godwit-bench",
@@ -166,6 +174,8 @@ let package = Package(
                 "MappingModel", "ManagedObjectModel", "DurableFiles", "Threads", "StoreForge",
                 "TestSupport", arguments, grdb,
             ]),
+        tests("ClusterCoreTests", ["ClusterCore", "ClusterProtocol", "Jobs", "TestSupport"]),
+        tests("ClusterSimulationTests", ["ClusterSimulation", "ClusterCore", "Jobs"]),
         tests("ClusterProtocolTests", ["ClusterProtocol", "Jobs", "TestSupport"]),
         // A slot whose jobs misbehave, and a parent of slots, for the tests to start.
         .executableTarget(

@@ -27,6 +27,8 @@ enum LayerRules {
             "ClusterProtocol", "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs",
             "Threads", "CLinux",
         ],
+        "ClusterSimulation": ["ClusterCore", "ClusterProtocol", "Jobs"],
+        "godwit-sim": ["ClusterSimulation", "ArgumentParser"],
         "StoreForge": ["CoreDataStore", "ManagedObjectModel", "DurableFiles"],
         "GodwitCommands": [
             "LocalRun", "Worker", "RunLedger", "MigrationEngine", "StoreForge", "CoreDataStore",
