@@ -84,12 +84,14 @@ let package = Package(
         .target(
             name: "ClusterProtocol", dependencies: ["Jobs", protobuf], exclude: ["Protos"],
             swiftSettings: settings),
+        // Coordinator and worker as pure state machines.
+        layer("ClusterCore", ["ClusterProtocol", "Jobs"]),
         // Slots as processes of their own.
         layer(
             "Worker",
             [
-                "ClusterProtocol", "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs",
-                "Threads", "CLinux",
+                "ClusterCore", "ClusterProtocol", "MigrationEngine", "CoreDataStore",
+                "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CLinux",
             ]),
         // Stores in Core Data's format, of any size, from a seed.
         layer("StoreForge", ["CoreDataStore", "ManagedObjectModel", "DurableFiles"]),
@@ -166,6 +168,7 @@ let package = Package(
                 "MappingModel", "ManagedObjectModel", "DurableFiles", "Threads", "StoreForge",
                 "TestSupport", arguments, grdb,
             ]),
+        tests("ClusterCoreTests", ["ClusterCore", "ClusterProtocol", "Jobs", "TestSupport"]),
         tests("ClusterProtocolTests", ["ClusterProtocol", "Jobs", "TestSupport"]),
         // A slot whose jobs misbehave, and a parent of slots, for the tests to start.
         .executableTarget(

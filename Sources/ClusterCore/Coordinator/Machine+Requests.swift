@@ -1,0 +1,103 @@
+import ClusterProtocol
+
+// What clients ask for.
+
+extension CoordinatorMachine {
+    mutating func take(_ request: ClientRequest, from client: ClientID) {
+        switch request {
+        case .pause(let run): pause(run, client)
+        case .resume(let run): resume(run, client)
+        case .cancel(let run):
+            guard let index = known(run, client) else { return }
+            guard runs[index]?.phase != .cancelled, runs[index]?.phase != .ended else {
+                return refuse(client, .notPossible, "the run \(run) is over")
+            }
+            cancel(index)
+            reply(.done, to: client)
+        case .drain(let worker): drain(worker, client)
+        case .replay(let run, let store):
+            guard let index = known(run, client) else { return }
+            guard runs[index]?.phase != .cancelled else {
+                return refuse(
+                    client, .notPossible,
+                    "the run \(run) was cancelled; migrate its stores anew")
+            }
+            out.lookups.append(.failed(run: run, store: store))
+            reply(.accepted(run: run), to: client)
+        case .swap(let run, let store):
+            guard known(run, client) != nil else { return }
+            out.lookups.append(.validated(run: run, store: store))
+            reply(.accepted(run: run), to: client)
+        case .throttle(let settings): throttle(settings, client)
+        case .status(let run):
+            if let run, runIndexes[run] == nil {
+                return refuse(client, .notFound, "there is no run \(run) here")
+            }
+            reply(.status(report(run: run)), to: client)
+        case .workers:
+            reply(
+                .status(
+                    StatusReport(
+                        coordinator: settings.coordinator, engine: "", runs: [],
+                        workers: workerStatus)), to: client)
+        case .submit, .watch:
+            refuse(client, .notPossible, "this request is not the machine's")
+        }
+    }
+
+    private mutating func refuse(_ client: ClientID, _ code: Refusal.Code, _ text: String) {
+        reply(
+            .refused(Refusal(code: code, text: text, protocols: settings.protocols)), to: client)
+    }
+
+    private mutating func known(_ run: String, _ client: ClientID) -> Int? {
+        if let index = runIndexes[run] { return index }
+        refuse(client, .notFound, "there is no run \(run) here; status lists the runs")
+        return nil
+    }
+
+    private mutating func pause(_ run: String, _ client: ClientID) {
+        guard let index = known(run, client) else { return }
+        switch runs[index]?.phase {
+        case .open, .queued, .paused:
+            hold(index, .request("paused on request"))
+            reply(.done, to: client)
+        case .ended, .cancelled, nil: refuse(client, .notPossible, "the run \(run) is over")
+        }
+    }
+
+    private mutating func resume(_ run: String, _ client: ClientID) {
+        guard let index = known(run, client) else { return }
+        switch runs[index]?.phase {
+        case .paused:
+            release(index, "resumed on request")
+            reply(.done, to: client)
+        case .open, .queued: reply(.done, to: client)
+        case .ended, .cancelled, nil: refuse(client, .notPossible, "the run \(run) is over")
+        }
+    }
+
+    private mutating func drain(_ name: String, _ client: ClientID) {
+        guard let index = roster.index(named: name) else {
+            return refuse(client, .notFound, "there is no worker \(name); workers lists them")
+        }
+        move(worker: index, to: .draining)
+        timers.remove(.quarantine(index))
+        send(.drain, to: index)
+        note(.workerDrains(worker: name))
+        reply(.done, to: client)
+    }
+
+    private mutating func throttle(_ wanted: ThrottleSettings, _ client: ClientID) {
+        timers.remove(.throttle)
+        if let run = wanted.run {
+            guard let index = known(run, client) else { return }
+            runs[index]?.throttleJobs = wanted.jobs
+            runs[index]?.bucket = TokenBucket(bytesPerSecond: wanted.bytesPerSecond, now: now)
+        } else {
+            throttle = Throttle(jobs: wanted.jobs, bytesPerSecond: wanted.bytesPerSecond)
+            bucket = TokenBucket(bytesPerSecond: wanted.bytesPerSecond, now: now)
+        }
+        reply(.done, to: client)
+    }
+}

@@ -1,0 +1,141 @@
+import ClusterProtocol
+import Jobs
+
+// The life of a run.
+
+extension CoordinatorMachine {
+    /// Opens a run, or opens one again.
+    mutating func open(_ offer: RunOffer) {
+        if let index = runIndexes[offer.run] { return reopen(index, offer) }
+        let index = nextIndex
+        nextIndex += 1
+        runs[index] = RunProgress(offer)
+        runIndexes[offer.run] = index
+        openRuns.append(index)
+        if offer.pausedBy != nil { move(run: index, to: .paused) }
+        admitRuns()
+        endIfDone(index)
+    }
+
+    /// More stores of a run, such as those to be replayed.
+    private mutating func reopen(_ index: Int, _ offer: RunOffer) {
+        guard let run = runs[index], run.phase != .cancelled, offer.stores > 0 else { return }
+        runs[index]?.toOffer += offer.stores
+        runs[index]?.failures = max(0, offer.failed)
+        runs[index]?.ended[.failed] = offer.failed
+        if run.phase == .ended {
+            if !openRuns.contains(index) { openRuns.append(index) }
+            move(run: index, to: .open)
+            if run.ended[.validated] ?? 0 == 0 {
+                record(.runChanged(run: run.name, .open, reason: "stores are worked on again"))
+            }
+            note(.runOpened(run: run.name))
+        }
+    }
+
+    /// Lets runs begin while there is place for them.
+    private mutating func admitRuns() {
+        var atWork = openRuns.count { runs[$0].map { $0.phase != .queued } ?? false }
+        for index in openRuns where runs[index]?.phase == .queued {
+            guard atWork < max(1, settings.sharing.runs) else { return }
+            atWork += 1
+            move(run: index, to: .open)
+            // Beginning late must not mean to have saved up turns.
+            let least = openRuns.compactMap { other in
+                other == index || runs[other]?.phase != .open ? nil : runs[other]?.pass
+            }.min()
+            runs[index]?.pass = least ?? 0
+            if let name = runs[index]?.name { note(.runOpened(run: name)) }
+            beginLarge(index)
+        }
+    }
+
+    /// Pauses a run; attempts in hand go on.
+    mutating func hold(_ index: Int, _ hold: Hold) {
+        guard let run = runs[index] else { return }
+        if case .room = hold { set(.room(index), after: Int64(settings.roomRetry)) }
+        switch run.phase {
+        case .open, .queued:
+            runs[index]?.hold = hold
+            move(run: index, to: .paused)
+            record(.runChanged(run: run.name, .paused, reason: hold.reason))
+            note(.runPaused(run: run.name, reason: hold.reason))
+        case .paused:
+            // What a person asked for, or what stopped the run, outlives a disk that has room.
+            if case .room = hold { return }
+            runs[index]?.hold = hold
+            record(.runChanged(run: run.name, .paused, reason: hold.reason))
+        case .ended, .cancelled: return
+        }
+        if case .stopped(let reason) = hold {
+            note(.runStopped(run: run.name, reason: reason))
+        }
+    }
+
+    /// Lets a paused run go on.
+    mutating func release(_ index: Int, _ reason: String) {
+        guard let run = runs[index], run.phase == .paused else { return }
+        timers.remove(.room(index))
+        runs[index]?.hold = nil
+        move(run: index, to: .open)
+        record(.runChanged(run: run.name, .open, reason: reason))
+        note(.runOpened(run: run.name))
+        releaseHeldTasks(index)
+        beginLarge(index)
+        endIfDone(index)
+    }
+
+    /// A disk may have room again.
+    mutating func findRoom(_ index: Int) {
+        if case .room = runs[index]?.hold { release(index, "there may be room again") }
+    }
+
+    /// Counts a failed store and stops the run at its limit.
+    mutating func countFailure(_ index: Int) {
+        runs[index]?.failures += 1
+        guard let run = runs[index], let limit = run.limits.failures,
+            run.failures >= max(1, limit)
+        else { return }
+        if case .stopped = run.hold { return }
+        // Nothing is left to be stopped.
+        guard run.inside + run.toOffer > 0 else { return }
+        hold(index, .stopped("\(run.failures) stores failed, which is the limit"))
+    }
+
+    /// Ends a run whose last store has ended.
+    mutating func endIfDone(_ index: Int) {
+        guard let run = runs[index], run.inside == 0, run.toOffer == 0 else { return }
+        guard run.phase == .open || run.phase == .paused else { return }
+        runs[index]?.hold = nil
+        timers.remove(.room(index))
+        move(run: index, to: .ended)
+        openRuns.removeAll { $0 == index }
+        // Stores that wait for their swap keep the run open in the ledger.
+        if run.ended[.validated] ?? 0 == 0 {
+            record(.runChanged(run: run.name, .ended, reason: "every store has ended"))
+        }
+        note(.runEnded(run: run.name, .ended))
+        admitRuns()
+    }
+
+    /// Gives a run up; swaps that have begun are finished.
+    mutating func cancel(_ index: Int) {
+        guard let run = runs[index] else { return }
+        move(run: index, to: .cancelled)
+        timers.remove(.room(index))
+        openRuns.removeAll { $0 == index }
+        runs[index]?.toOffer = 0
+        runs[index]?.hold = nil
+        record(.runChanged(run: run.name, .cancelled, reason: "cancelled on request"))
+        let inside = stores.keys.filter { stores[$0]?.run == index }
+        for store in inside {
+            let isSwapped = stores[store]?.end?.standing == .done
+            if stores[store]?.phase == .swapping || isSwapped { continue }
+            finish(store, StoreEnd(standing: .cancelled, cause: nil))
+        }
+        runs[index]?.heldTasks = []
+        for key in parked.keys.filter({ $0.run == run.name }).sorted() { dismiss(key) }
+        note(.runEnded(run: run.name, .cancelled))
+        admitRuns()
+    }
+}

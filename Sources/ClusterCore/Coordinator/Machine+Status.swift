@@ -1,0 +1,163 @@
+package import ClusterProtocol
+import Jobs
+
+// Where everything stands, for people.
+
+extension CoordinatorMachine {
+    /// Where the runs and the workers stand; O(stores and attempts in hand).
+    ///
+    /// Stores that never entered the machine are counted as `waiting` where they are to be
+    /// offered; rates and the time that is left are the loop's, which keeps the history.
+    ///
+    /// - Parameter run: one run; nil takes all.
+    /// - Returns: the report.
+    package func report(run: String? = nil) -> StatusReport {
+        let indexes = runs.keys.filter { run == nil || runs[$0]?.name == run }
+        return StatusReport(
+            coordinator: settings.coordinator, engine: settings.engines?.sorted().first ?? "",
+            runs: indexes.compactMap { index in runs[index].map { status(of: $0, index) } },
+            workers: workerStatus)
+    }
+
+    private func status(of run: RunProgress, _ index: Int) -> RunStatus {
+        var counts = Dictionary(
+            uniqueKeysWithValues: run.ended.map { ($0.key.rawValue, $0.value) })
+        var waiting = run.toOffer
+        var jobs: [String: Int] = [:]
+        for store in stores.values where store.run == index {
+            if store.phase == .waiting {
+                waiting += 1
+            } else {
+                counts["running", default: 0] += 1
+            }
+            var known = 0
+            for job in store.jobs.values {
+                known += 1
+                jobs["\(job.phase)", default: 0] += 1
+            }
+            let all = store.isWhole ? 1 : store.copies.count + store.links.count
+            jobs["waiting", default: 0] += max(0, all - known)
+        }
+        if waiting > 0 { counts["waiting"] = waiting }
+        return RunStatus(
+            run: run.name, state: word(run.phase), stores: counts.filter { $0.value > 0 },
+            jobs: jobs.filter { $0.value > 0 }, rows: run.rows, bytes: run.bytes,
+            rowsPerSecond: 0, bytesPerSecond: 0, secondsLeft: nil,
+            waitingFor: waitingReason(run: run.name)?.description)
+    }
+
+    private func word(_ phase: RunPhase) -> String {
+        let standing: RunStanding =
+            switch phase {
+            case .queued, .open: .open
+            case .paused: .paused
+            case .ended: .ended
+            case .cancelled: .cancelled
+            }
+        return standing.rawValue
+    }
+
+    /// The workers, in the order in which they joined.
+    package var workerStatus: [WorkerStatus] {
+        roster.workers.sorted { $0.key < $1.key }.map { _, worker in
+            let running = worker.grants.reduce(0) { $0 + (grants[$1]?.attempts.count ?? 0) }
+            return WorkerStatus(
+                name: worker.name, host: worker.host, engine: worker.engine, slots: worker.slots,
+                running: running, state: state(of: worker.phase), reason: reason(of: worker))
+        }
+    }
+
+    private func state(of phase: WorkerPhase) -> WorkerStatus.State {
+        switch phase {
+        case .greeted, .ready: .active
+        case .silent: .silent
+        case .draining: .draining
+        case .quarantined: .quarantined
+        case .gone: .gone
+        }
+    }
+
+    private func reason(of worker: WorkerState) -> String? {
+        switch worker.phase {
+        case .greeted: "it has not said that it is ready"
+        case .silent: "not heard of"
+        case .draining: "it finishes what it has"
+        case .quarantined: worker.reason
+        case .ready, .gone: nil
+        }
+    }
+}
+
+// MARK: - Checks
+
+extension CoordinatorMachine {
+    /// What does not hold although it must, for tests and simulations; empty where all is well.
+    ///
+    /// O(everything).
+    package func check() -> [String] {
+        var found = log.illegal
+        for (id, attempt) in attempts {
+            guard let job = stores[attempt.job.store]?.jobs[attempt.job.work] else {
+                found.append("attempt \(id) has no job")
+                continue
+            }
+            if !job.live.contains(id) { found.append("attempt \(id) is not its job's") }
+            if attempt.epoch != job.epoch { found.append("attempt \(id) is of another epoch") }
+            let isLeased = attempt.phase == .leased || attempt.phase == .unclaimed
+            if isLeased != (grants[attempt.grant]?.attempts.contains(id) == true) {
+                found.append("attempt \(id) and its lease disagree")
+            }
+        }
+        for (index, grant) in grants {
+            if grant.attempts.isEmpty { found.append("lease \(index) is empty") }
+            if let worker = grant.worker, roster[worker]?.grants.contains(index) != true {
+                found.append("lease \(index) is not its worker's")
+            }
+            if !timers.contains(.lease(index)), !wallLeases.contains(index) {
+                found.append("lease \(index) never ends")
+            }
+        }
+        for store in stores.values { found += check(store) }
+        for index in runs.keys { if let run = runs[index] { found += check(run, index) } }
+        if !timers.isSound { found.append("the timers are out of order") }
+        return found
+    }
+
+    private func check(_ store: StoreProgress) -> [String] {
+        var found: [String] = []
+        // Of a store that is about to end, jobs do not matter any more.
+        for (work, job) in store.jobs where store.phase != .ending {
+            let isLive = job.phase == .running || job.phase == .checking
+            if isLive == job.live.isEmpty {
+                found.append("\(store.key) \(work.name) is \(job.phase) with \(job.live)")
+            }
+            if job.live.count > 2 { found.append("\(store.key) \(work.name) runs too often") }
+            if (job.phase == .accepted) != (job.accepted != nil) {
+                found.append("\(store.key) \(work.name) is \(job.phase), accepted or not")
+            }
+        }
+        guard store.phase != .ending else { return found }
+        let live = store.jobs.values.reduce(0) { $0 + $1.live.count }
+        if live != store.live.count { found.append("\(store.key) counts its attempts wrong") }
+        return found
+    }
+
+    private func check(_ run: RunProgress, _ index: Int) -> [String] {
+        var found: [String] = []
+        let inside = stores.values.filter { $0.run == index }
+        if inside.count != run.inside { found.append("\(run.name) counts its stores wrong") }
+        let begun = inside.count { $0.phase != .waiting }
+        if begun != run.begun {
+            found.append("\(run.name) has \(begun) stores begun and counts \(run.begun)")
+        }
+        let running = attempts.values.count { attempt in
+            stores[attempt.job.store]?.run == index && attempt.phase != .checking
+        }
+        if running != run.running {
+            found.append("\(run.name) has \(running) attempts and counts \(run.running)")
+        }
+        let large = inside.count { $0.isLarge }
+        if large != run.large { found.append("\(run.name) counts its large stores wrong") }
+        return found
+    }
+}

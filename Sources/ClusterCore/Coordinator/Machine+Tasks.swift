@@ -1,0 +1,139 @@
+import Jobs
+
+// Work beside the loop.
+
+extension CoordinatorMachine {
+    /// Asks for a task of a store.
+    mutating func ask(_ kind: CoordinatorTask.Kind, _ store: Int) {
+        guard let generation = stores[store]?.generation else { return }
+        tasks.append(PendingTask(store: store, generation: generation, kind: kind))
+    }
+
+    mutating func startTasks() {
+        while let task = tasks.next() {
+            guard let store = stores[task.store], isWanted(task, store) else { continue }
+            if isHeld(task, store) {
+                runs[store.run]?.heldTasks.append(task)
+                continue
+            }
+            stores[task.store]?.tasks += 1
+            out.tasks.append(
+                CoordinatorTask(id: tasks.begin(task), store: store.key, kind: task.kind))
+        }
+    }
+
+    private func isWanted(_ task: PendingTask, _ store: StoreProgress) -> Bool {
+        guard task.generation == store.generation else { return false }
+        switch task.kind {
+        case .admit(let receipt): return attempts[receipt.attempt]?.phase == .checking
+        case .prepare: return store.phase == .preparing
+        case .step: return store.isHandingOut
+        case .index: return store.phase == .indexing
+        case .validate: return store.phase == .validating
+        case .swap: return store.phase == .swapping
+        }
+    }
+
+    /// What was delivered is checked also while its run is paused.
+    private func isHeld(_ task: PendingTask, _ store: StoreProgress) -> Bool {
+        if case .admit = task.kind { return false }
+        return runs[store.run]?.phase == .paused
+    }
+
+    mutating func resume(task number: Int) {
+        if let task = restingTasks.removeValue(forKey: number) { tasks.append(task) }
+    }
+
+    /// Takes the outcome of a task.
+    mutating func end(_ id: TaskID, _ outcome: TaskOutcome) {
+        guard let task = tasks.end(id), let store = stores[task.store] else {
+            return note(.odd("task \(id.number) ended, which nobody has begun"))
+        }
+        stores[task.store]?.tasks -= 1
+        switch store.phase {
+        case .ending:
+            if store.tasks == 1, let end = store.end { finish(task.store, end) }
+        case .replanning:
+            guard store.tasks == 1 else { return }
+            move(store: task.store, to: .preparing)
+            ask(.prepare, task.store)
+        case .waiting, .preparing, .copying, .linking, .indexing, .validating, .swapping, .ended:
+            guard task.generation == store.generation else { return }
+            if case .failed(let code, let text) = outcome {
+                return failed(task, Cause(code, text))
+            }
+            stores[task.store]?.taskTries = 0
+            take(outcome, of: task)
+        }
+    }
+
+    private mutating func take(_ outcome: TaskOutcome, of task: PendingTask) {
+        let index = task.store
+        switch (task.kind, outcome) {
+        case (.prepare, .prepared(let plan, let resumption)): prepared(index, plan, resumption)
+        case (.prepare, .unchanged):
+            finish(index, StoreEnd(standing: .done, cause: nil))
+        case (.admit(let old), .admitted(let receipt)):
+            if receipt.attempt == old.attempt, receipt.work == old.work,
+                receipt.epoch == old.epoch
+            {
+                accept(receipt)
+            } else {
+                refuse(old, Cause(.internalError, "another receipt was admitted"))
+            }
+        case (.step, .stepped):
+            stores[index]?.finishStep()
+            advance(index)
+        case (.index, .indexed):
+            move(store: index, to: .validating)
+            if settings.faults.contains(.swapBeforeValidation) { return validated(index) }
+            if let key = key(index) { note(.storeStage(key, .validate)) }
+            ask(.validate, index)
+        case (.validate, .validated): validated(index)
+        case (.validate, .different(let text)):
+            if let key = key(index) { record(.progressReset(key, reason: text)) }
+            finish(
+                index, StoreEnd(standing: .failed, cause: Cause(.internalError, text)))
+        case (.swap, .swapped): finish(index, StoreEnd(standing: .done, cause: nil))
+        default:
+            note(.odd("task \(task.kind) ended with \(outcome)"))
+            failed(task, Cause(.internalError, "a task ended with another one's outcome"))
+        }
+    }
+
+    private mutating func failed(_ task: PendingTask, _ cause: Cause) {
+        guard let store = stores[task.store] else { return }
+        if case .admit(let receipt) = task.kind {
+            return refuse(receipt, cause)
+        }
+        switch cause.code.decision {
+        case .retry, .quarantineWorker, .nothing:
+            stores[task.store]?.taskTries += 1
+            guard store.taskTries + 1 < settings.quarantine.tasks else {
+                return finish(task.store, StoreEnd(standing: .failed, cause: cause))
+            }
+            let number = nextIndex
+            nextIndex += 1
+            restingTasks[number] = task
+            set(
+                .task(number),
+                after: jitter.wait(
+                    settings.backoff, tries: store.taskTries + 1, for: "\(store.key)"))
+        case .pause:
+            runs[store.run]?.heldTasks.append(task)
+            hold(store.run, .room(cause.text))
+            if runs[store.run]?.phase != .paused { releaseHeldTasks(store.run) }
+        case .planAgain: replan(task.store, cause)
+        case .quarantineChunk: finish(task.store, StoreEnd(standing: .failed, cause: cause))
+        case .stopRun:
+            finish(task.store, StoreEnd(standing: .failed, cause: cause))
+            hold(store.run, .stopped(cause.text))
+        }
+    }
+
+    mutating func releaseHeldTasks(_ run: Int) {
+        let held = runs[run]?.heldTasks ?? []
+        runs[run]?.heldTasks = []
+        for task in held { tasks.append(task) }
+    }
+}

@@ -1,0 +1,140 @@
+import ClusterProtocol
+import Jobs
+
+/// Why a run is paused.
+enum Hold: Hashable, Sendable {
+    /// Somebody asked for it.
+    case request(String)
+    /// A disk is full; it tries again by itself.
+    case room(String)
+    /// Too many failures, or a bug; only a request lets it go on.
+    case stopped(String)
+
+    var reason: String {
+        switch self {
+        case .request(let reason), .room(let reason), .stopped(let reason): reason
+        }
+    }
+}
+
+/// What takes turns within a run: its small stores together, and each large store.
+enum Flow: Hashable, Sendable {
+    /// Small stores whose workers must meet the same requirement.
+    case small(Int)
+    case large(Int)
+}
+
+/// How far one run has come.
+struct RunProgress: Sendable {
+    let name: String
+    var phase = RunPhase.queued
+    var limits: RunLimits
+    var defersSwap: Bool
+    var hold: Hold?
+    /// Stores that were not offered yet.
+    var toOffer: Int
+    /// Stores in the machine.
+    var inside = 0
+    /// Stores begun and not ended.
+    var begun = 0
+    /// Large stores at work.
+    var large = 0
+    var running = 0
+    var ended: [StoreStanding: Int] = [:]
+    /// Failures that count towards the limit: all of the run.
+    var failures: Int
+    var rows: Int64 = 0
+    var bytes: Int64 = 0
+    /// What its small stores took.
+    var spent = Durations()
+
+    /// Its turn among runs, and the turn up to which its flows have come.
+    var pass: Int64 = 0
+    private var turn: Int64 = 0
+    /// Flows that have something to hand out, by requirement.
+    private var flows: [Int: PriorityTable<Flow, Int64>] = [:]
+    private var smallPasses: [Int: Int64] = [:]
+    /// Small stores that wait, by requirement.
+    var small: [Int: Queue<Int>] = [:]
+    private(set) var requirements: [Int] = []
+    /// Large stores that wait.
+    var waitingLarge = Queue<Int>()
+    /// Tasks that wait for the end of a pause.
+    var heldTasks: [PendingTask] = []
+    var waitingSmall = 0
+    var throttleJobs: Int?
+    var bucket = TokenBucket(bytesPerSecond: nil)
+
+    init(_ offer: RunOffer) {
+        name = offer.run
+        limits = offer.limits
+        defersSwap = offer.defersSwap
+        toOffer = max(0, offer.stores)
+        failures = max(0, offer.failed)
+        if offer.validated > 0 { ended[.validated] = offer.validated }
+        hold = offer.pausedBy.map { .request($0) }
+    }
+
+    /// Whether anything of the run may be begun.
+    var isOpen: Bool { phase == .open }
+
+    var isFull: Bool {
+        if let limit = limits.jobs, running >= limit { return true }
+        if let limit = throttleJobs, running >= limit { return true }
+        return false
+    }
+
+    /// Whether another store may be begun.
+    var hasStorePlace: Bool { limits.stores.map { begun < $0 } ?? true }
+
+    /// Lets a flow take part, or not.
+    mutating func set(_ flow: Flow, requirement: Int, pass: Int64, takesPart: Bool) {
+        guard takesPart else {
+            flows[requirement]?.remove(flow)
+            return
+        }
+        if flows[requirement] == nil {
+            flows[requirement] = PriorityTable()
+            let place = requirements.firstIndex { $0 > requirement } ?? requirements.endIndex
+            requirements.insert(requirement, at: place)
+        }
+        guard flows[requirement]?.contains(flow) == false else { return }
+        // Who comes back does not make up for the turns it did not want.
+        flows[requirement]?.set(flow, max(pass, turn))
+    }
+
+    /// Lets the small stores of a requirement take part while there are any.
+    mutating func setSmall(_ requirement: Int) {
+        set(
+            .small(requirement), requirement: requirement, pass: smallPasses[requirement] ?? 0,
+            takesPart: small[requirement].map { !$0.isEmpty } ?? false)
+    }
+
+    /// The flow whose turn it is among those with a requirement.
+    func next(_ requirement: Int) -> (flow: Flow, pass: Int64)? {
+        flows[requirement]?.first.map { ($0.key, $0.priority) }
+    }
+
+    /// Charges a flow for what it was given.
+    ///
+    /// - Parameters:
+    ///   - flow: that was given it.
+    ///   - requirement: of the flow.
+    ///   - bytes: how much.
+    /// - Returns: the flow's new turn.
+    mutating func charge(_ flow: Flow, requirement: Int, bytes: Int64) -> Int64 {
+        // The small stores together count like the large ones together.
+        let weight: Int64 = if case .small = flow { Int64(max(1, large)) } else { 1 }
+        let cost = max(bytes, RunProgress.leastCost)
+        let old = flows[requirement]?.priority(of: flow) ?? turn
+        turn = max(turn, old)
+        let new = old + cost / weight
+        if flows[requirement]?.contains(flow) == true { flows[requirement]?.set(flow, new) }
+        if case .small = flow { smallPasses[requirement] = new }
+        pass += cost
+        return new
+    }
+
+    /// What a job costs at least: opening a store has its price whatever its size.
+    static let leastCost: Int64 = 64 << 10
+}

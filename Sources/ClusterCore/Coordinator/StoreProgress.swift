@@ -1,0 +1,290 @@
+import Jobs
+
+/// How far one store has come.
+///
+/// What concerns one job is O(1), what concerns a step O(shards of the step).
+struct StoreProgress: Sendable {
+    let key: StoreKey
+    let bytes: Int64
+    /// Its run's index.
+    let run: Int
+    var phase = StorePhase.waiting
+    /// Whether the ledger has it as running.
+    var isRunning: Bool
+    /// The plan as one reference: what is looked at with every job must be cheap to copy.
+    private(set) var planned: PlannedWork?
+    private(set) var isWhole = false
+    private var steps: [StorePlan.Step] = []
+    /// What its workers must have, by its index among requirements.
+    var requirement = 0
+    /// The engine of its first job, where the plan names none.
+    var engine: String?
+    /// What the ledger knew of jobs when it was offered.
+    var history: [Work: JobHistory]
+    /// Accepted receipts that the ledger knew.
+    var known: [Receipt]
+
+    var jobs: [Work: JobState] = [:]
+    var copies = StageJobs(count: 0)
+    var links = StageJobs(count: 0)
+    /// The step that is next or at work, by its index in the plan.
+    var step = 0
+    /// Shards of that step that are not there.
+    private(set) var missing = 0
+    /// Whether a task for that step was asked for.
+    var isStepAsked = false
+
+    /// Attempts that have not ended.
+    var live: Set<String> = []
+    /// Tasks that the loop has.
+    var tasks = 0
+    /// Tries of the task at hand.
+    var taskTries = 0
+    /// How often it was planned anew; tasks of earlier plans are stale.
+    var generation = 0
+    /// Why it is to end.
+    var end: StoreEnd?
+    /// Its turn among the stores of its run.
+    var pass: Int64 = 0
+    /// Whether it counts among its run's large stores at work.
+    var isLarge = false
+    /// What its jobs took.
+    var spent = Durations()
+
+    init(_ offer: StoreOffer, run: Int) {
+        key = offer.key
+        bytes = max(0, offer.bytes)
+        self.run = run
+        isRunning = offer.isRunning
+        history = offer.jobs
+        known = offer.accepted
+        if case .whole(let plan) = offer.entry { setPlan(plan) }
+    }
+
+    private mutating func setPlan(_ plan: StorePlan) {
+        planned = PlannedWork(plan)
+        switch plan.shape {
+        case .whole:
+            isWhole = true
+            steps = []
+        case .partitioned(let steps):
+            isWhole = false
+            self.steps = steps
+        }
+    }
+
+    /// The step at hand; nil after the last one.
+    var current: StorePlan.Step? {
+        step < steps.count ? steps[step] : nil
+    }
+
+    /// Bytes that one job reads, for sharing.
+    var jobBytes: Int64 { isWhole ? bytes : bytes / Int64(max(1, copies.count)) }
+
+    /// Why a plan cannot be worked by; nil where it can.
+    static func fault(in plan: StorePlan) -> String? {
+        guard case .partitioned(let steps) = plan.shape else { return nil }
+        var (copy, link) = (0, 0)
+        for step in steps {
+            switch step {
+            case .append(let chunk):
+                guard chunk == copy, link == 0 else { return "copy steps are out of order" }
+                copy += 1
+            case .merge(let chunks):
+                guard chunks.lowerBound == copy, !chunks.isEmpty, link == 0 else {
+                    return "merge steps are out of order"
+                }
+                copy = chunks.upperBound
+            case .link(let chunk):
+                guard chunk == link else { return "link steps are out of order" }
+                link += 1
+            }
+        }
+        return nil
+    }
+
+    /// Begins to work by a plan, with so many steps done.
+    mutating func begin(_ plan: StorePlan, done: Int) {
+        setPlan(plan)
+        jobs = [:]
+        var (copy, link) = (0, 0)
+        for step in steps {
+            switch step {
+            case .append: copy += 1
+            case .merge(let chunks): copy += chunks.count
+            case .link: link += 1
+            }
+        }
+        copies = StageJobs(count: isWhole ? 1 : copy)
+        links = StageJobs(count: link)
+        step = min(max(0, done), steps.count)
+        isStepAsked = false
+        for done in steps.prefix(step) { for work in Self.works(of: done) { enter(work, nil) } }
+        for receipt in known where jobs[receipt.work] == nil && isPlanned(receipt.work) {
+            enter(receipt.work, receipt)
+        }
+        known = []
+        for (work, earlier) in history {
+            if let cause = earlier.quarantined, isPlanned(work), jobs[work] == nil {
+                giveUp(work, cause)
+            }
+        }
+        countMissing()
+    }
+
+    /// A job that an earlier start gave up.
+    private mutating func giveUp(_ work: Work, _ cause: Cause) {
+        var job = JobState(history[work])
+        job.phase = .quarantined
+        job.cause = cause
+        jobs[work] = job
+        let number = Self.number(of: work)
+        withStage(of: work) { stage in
+            stage.quarantined += 1
+            stage.setKnown(number)
+        }
+        end = StoreEnd(standing: .failed, cause: cause)
+    }
+
+    /// Whether an attempt is the accepted one of its job; O(jobs).
+    func accepts(_ attempt: String) -> Bool {
+        jobs.values.contains { $0.accepted == attempt }
+    }
+
+    /// Whether the plan has such a job.
+    func isPlanned(_ work: Work) -> Bool {
+        switch work {
+        case .whole: isWhole
+        case .copy(let chunk): !isWhole && chunk >= 0 && chunk < copies.count
+        case .link(let chunk): chunk >= 0 && chunk < links.count
+        }
+    }
+
+    private mutating func enter(_ work: Work, _ receipt: Receipt?) {
+        var job = JobState(history[work])
+        if let known = history[work] { job.epoch = known.epoch }
+        job.phase = .accepted
+        job.receipt = receipt
+        job.accepted = receipt?.attempt ?? ""
+        jobs[work] = job
+        let number = Self.number(of: work)
+        withStage(of: work) { stage in
+            stage.accepted += 1
+            stage.setKnown(number)
+        }
+    }
+
+    static func works(of step: StorePlan.Step) -> [Work] {
+        switch step {
+        case .append(let chunk): [.copy(chunk: chunk)]
+        case .merge(let chunks): chunks.map { .copy(chunk: $0) }
+        case .link(let chunk): [.link(chunk: chunk)]
+        }
+    }
+
+    /// Changes the counts of the stage that a job belongs to.
+    mutating func withStage(of work: Work, _ body: (inout StageJobs) -> Void) {
+        if case .link = work { body(&links) } else { body(&copies) }
+    }
+
+    static func number(of work: Work) -> Int {
+        switch work {
+        case .whole: 0
+        case .copy(let chunk), .link(let chunk): chunk
+        }
+    }
+}
+
+/// A plan by reference; it never changes.
+final class PlannedWork: Sendable {
+    let plan: StorePlan
+
+    init(_ plan: StorePlan) { self.plan = plan }
+}
+
+/// How a store ends.
+struct StoreEnd: Hashable, Sendable {
+    let standing: StoreStanding
+    let cause: Cause?
+}
+
+// MARK: - Steps and jobs
+
+extension StoreProgress {
+    mutating func countMissing() {
+        missing = current.map { Self.works(of: $0).count { jobs[$0]?.receipt == nil } } ?? 0
+    }
+
+    /// Whether the shards of the step at hand are all there and nobody was asked to take it.
+    var isStepDue: Bool { current != nil && missing == 0 && !isStepAsked }
+
+    /// The receipts of the step at hand, in the order of the plan.
+    var shards: [Receipt] {
+        current.map { Self.works(of: $0).compactMap { jobs[$0]?.receipt } } ?? []
+    }
+
+    /// The destination holds the step at hand; its shards are gone.
+    mutating func finishStep() {
+        if let current { for work in Self.works(of: current) { jobs[work]?.receipt = nil } }
+        step += 1
+        isStepAsked = false
+        countMissing()
+    }
+
+    /// Keeps an accepted receipt until its step.
+    mutating func keep(_ receipt: Receipt) {
+        jobs[receipt.work]?.receipt = receipt
+        jobs[receipt.work]?.accepted = receipt.attempt
+        withStage(of: receipt.work) { $0.accepted += 1 }
+        if isNeededNow(receipt.work) { missing -= 1 }
+    }
+
+    private func isNeededNow(_ work: Work) -> Bool {
+        switch (current, work) {
+        case (.append(let chunk), .copy(let other)): chunk == other
+        case (.merge(let chunks), .copy(let other)): chunks.contains(other)
+        case (.link(let chunk), .link(let other)): chunk == other
+        default: false
+        }
+    }
+
+    var hasQuarantined: Bool { copies.quarantined + links.quarantined > 0 }
+
+    /// Whether jobs may be handed out in this phase.
+    var isHandingOut: Bool { phase == .copying || phase == .linking }
+
+    /// Jobs from this number on wait until earlier shards are merged.
+    private func limit(_ window: Int) -> Int {
+        // All others are to be done, so that a replay has only the failed ones left.
+        if hasQuarantined || isWhole { return Int.max }
+        switch current {
+        case .append(let chunk), .link(let chunk): return chunk + 1 + window
+        case .merge(let chunks): return chunks.upperBound + window
+        case nil: return 0
+        }
+    }
+
+    /// Whether a job may be begun now, for some worker.
+    mutating func hasNext(window: Int) -> Bool {
+        guard isHandingOut else { return false }
+        let limit = limit(window)
+        return phase == .linking
+            ? links.hasNext(below: limit) : copies.hasNext(below: limit)
+    }
+
+    /// Takes the next job for a worker and makes its state.
+    mutating func takeJob(for worker: String, window: Int) -> Work? {
+        guard isHandingOut else { return nil }
+        let limit = limit(window)
+        let work: Work
+        if phase == .linking {
+            guard let number = links.take(below: limit, for: worker) else { return nil }
+            work = .link(chunk: number)
+        } else {
+            guard let number = copies.take(below: limit, for: worker) else { return nil }
+            work = isWhole ? .whole : .copy(chunk: number)
+        }
+        if jobs[work] == nil { jobs[work] = JobState(history[work]) }
+        return work
+    }
+}

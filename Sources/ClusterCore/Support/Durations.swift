@@ -1,0 +1,13 @@
+/// How long jobs took, summed up.
+struct Durations: Hashable, Sendable {
+    private var milliseconds: Int64 = 0
+    private(set) var jobs: Int64 = 0
+
+    mutating func add(_ time: Int64) {
+        milliseconds &+= max(0, time)
+        jobs &+= 1
+    }
+
+    /// Milliseconds of one job; 0 before the first has ended.
+    var mean: Int64 { jobs > 0 ? milliseconds / jobs : 0 }
+}

@@ -1,0 +1,14 @@
+package import Jobs
+
+/// Why something failed: a code to act on and words for people, never a value of a row.
+package struct Cause: Hashable, Sendable, CustomStringConvertible {
+    package let code: FailureCode
+    package let text: String
+
+    package init(_ code: FailureCode, _ text: String) {
+        self.code = code
+        self.text = text
+    }
+
+    package var description: String { "\(code): \(text)" }
+}

@@ -1,0 +1,43 @@
+/// One start of a connection of a worker: its routing id as text.
+///
+/// It changes with every start and every reconnect; a worker's lasting name is a `String`.
+package struct ConnectionID: Hashable, Sendable, CustomStringConvertible {
+    package let text: String
+
+    package init(_ text: String) { self.text = text }
+
+    package var description: String { text }
+}
+
+/// A client that asked for something, as the loop knows it.
+package struct ClientID: Hashable, Sendable {
+    package let text: String
+
+    package init(_ text: String) { self.text = text }
+}
+
+/// A store by its run and its number there.
+package struct StoreKey: Hashable, Sendable, Comparable, CustomStringConvertible {
+    package let run: String
+    package let number: Int
+
+    package init(run: String, number: Int) {
+        self.run = run
+        self.number = number
+    }
+
+    package static func < (left: StoreKey, right: StoreKey) -> Bool {
+        (left.run, left.number) < (right.run, right.number)
+    }
+
+    package var description: String { "\(run)/\(number)" }
+}
+
+/// A piece of work beside the loop; unique in one life of a coordinator.
+package struct TaskID: Hashable, Sendable, Comparable {
+    package let number: Int
+
+    package init(_ number: Int) { self.number = number }
+
+    package static func < (left: TaskID, right: TaskID) -> Bool { left.number < right.number }
+}

@@ -1,0 +1,226 @@
+import ClusterCore
+import ClusterProtocol
+import Jobs
+import Testing
+
+extension CoordinatorScenario {
+    static let runScenarios: [CoordinatorScenario] = [
+        CoordinatorScenario("a paused run hands nothing out, finishes what runs, and goes on") {
+            bench in
+            bench.join("w")
+            bench.open(stores: 2)
+            bench.small(1...2)
+            bench.request(.pause(run: "r"))
+            #expect(bench.runStanding() == .paused)
+            bench.done(.whole, store: 1)
+            #expect(bench.orders.isEmpty)
+            #expect(bench.tasks.isEmpty)
+            #expect(bench.machine.waitingReason(run: "r") == .paused("paused on request"))
+            bench.request(.resume(run: "r"))
+            bench.finishAll()
+            #expect(bench.runStanding() == .ended)
+        },
+        CoordinatorScenario("a full disk pauses the run, which tries again by itself") { bench in
+            bench.join("w")
+            bench.open(stores: 2)
+            bench.small(1...1)
+            bench.large(2)
+            bench.fail(.whole, .noSpace)
+            #expect(bench.runStanding() == .paused)
+            bench.answer(.failed(.noSpace, text: "full"))
+            #expect(bench.orders.isEmpty)
+            bench.wait(30_000, beating: ["w"])
+            #expect(bench.runStanding() == .open)
+            bench.fail(.whole, .noSpace)
+            bench.handle(.room(run: "r"))
+            #expect(bench.runStanding() == .open)
+            bench.finishAll()
+            #expect(bench.runStanding() == .ended)
+        },
+        CoordinatorScenario(
+            "too many failures stop a run", settings: { $0.sharing.batchJobs = 1 }
+        ) { bench in
+            bench.join("w")
+            bench.open(stores: 5, limits: RunLimits(failures: 2))
+            bench.small(1...5)
+            bench.fail(.whole, store: 1, .badSource)
+            #expect(bench.runStanding() == nil)
+            bench.fail(.whole, store: 2, .badSource)
+            #expect(bench.runStanding() == .paused)
+            #expect(bench.orders.isEmpty)
+            #expect(bench.machine.isIdle)
+            bench.request(.resume(run: "r"))
+            bench.finishAll()
+            #expect(bench.runStanding() == .ended)
+        },
+        CoordinatorScenario("a bug stops the run") { bench in
+            bench.join("w")
+            bench.open(stores: 2)
+            bench.small(1...1)
+            bench.large(2)
+            bench.fail(.whole, .internalError)
+            #expect(bench.standing(1) == .failed)
+            #expect(bench.runStanding() == .paused)
+            bench.request(.resume(run: "r"))
+            while let task = bench.tasks.first {
+                bench.tasks.removeFirst()
+                bench.handle(.taskEnded(task.id, .failed(.internalError, text: "bug")))
+            }
+            #expect(bench.runStanding() == .ended)
+        },
+        CoordinatorScenario("a replay runs what failed and nothing else") { bench in
+            bench.join("w", slots: 2)
+            bench.open(stores: 2)
+            bench.small(1...2)
+            bench.fail(.whole, store: 1, .badSource)
+            bench.finishAll()
+            #expect(bench.runStanding() == .ended)
+            let sent = bench.records.count { if case .attemptBegan = $0 { true } else { false } }
+            bench.request(.replay(run: "r", store: nil))
+            #expect(bench.last.lookups == [.failed(run: "r", store: nil)])
+            bench.open(stores: 1)
+            #expect(bench.runStanding() == .open)
+            bench.handle(
+                .offered(
+                    StoreOffer(
+                        key: StoreKey(run: "r", number: 1), bytes: 1,
+                        entry: .whole(CoordinatorBench.plan(.whole)),
+                        jobs: [.whole: JobHistory(epoch: 1, attempts: 1)])))
+            #expect(bench.order(.whole)?.attempt.id == "r-1-whole-2")
+            bench.finishAll()
+            #expect(bench.standing(1) == .done)
+            let again = bench.records.count { if case .attemptBegan = $0 { true } else { false } }
+            #expect(again == sent + 1)
+        },
+        CoordinatorScenario("only so many runs are at work", settings: { $0.sharing.runs = 1 }) {
+            bench in
+            bench.join("w")
+            bench.open("a")
+            for name in ["b", "c", "d"] { bench.open(name) }
+            #expect(bench.machine.waitingReason(run: "b") == .behindOtherRuns)
+            #expect(bench.machine.wantedStores == ["a": 1])
+            bench.request(.pause(run: "c"))
+            bench.request(.cancel(run: "d"))
+            bench.small(1...1, run: "a")
+            bench.finishAll()
+            #expect(bench.runStanding("a") == .ended)
+            bench.request(.resume(run: "c"))
+            bench.request(.pause(run: "c"))
+            bench.small(1...1, run: "b")
+            bench.small(1...1, run: "c")
+            bench.finishAll()
+            bench.request(.cancel(run: "c"))
+            #expect(bench.runStanding("c") == .cancelled)
+        },
+        CoordinatorScenario("a run that was paused before stays so, and may end paused") { bench in
+            bench.join("w")
+            bench.handle(.run(RunOffer(run: "r", stores: 1, pausedBy: "somebody")))
+            bench.small(1...1)
+            #expect(bench.orders.isEmpty)
+            bench.request(.resume(run: "r"))
+            guard let order = bench.order(.whole) else { return }
+            bench.done(.whole)
+            bench.request(.pause(run: "r"))
+            bench.answer(.swapped)
+            #expect(bench.runStanding() == .ended)
+            #expect(order.attempt.epoch == 1)
+        },
+        CoordinatorScenario("limits of a run hold", settings: { $0.sharing.batchJobs = 1 }) {
+            bench in
+            bench.join("w", slots: 8)
+            bench.open(stores: 6, limits: RunLimits(stores: 3, jobs: 2))
+            bench.small(1...6)
+            #expect(bench.orders.count == 2)
+            #expect(
+                bench.machine.waitingReason(of: StoreKey(run: "r", number: 3), .whole)
+                    == .jobLimit)
+            bench.done(.whole, store: 1)
+            bench.done(.whole, store: 2)
+            #expect(bench.orders.count == 1)
+            #expect(
+                bench.machine.waitingReason(of: StoreKey(run: "r", number: 4), .whole)
+                    == .storeLimit)
+            bench.finishAll()
+            #expect(bench.runStanding() == .ended)
+        },
+        CoordinatorScenario("a throttle holds back jobs and bytes") { bench in
+            bench.join("w", slots: 4)
+            bench.request(
+                .throttle(ThrottleSettings(run: nil, bytesPerSecond: 1000, jobs: nil)))
+            bench.open(stores: 4)
+            bench.small(1...4, bytes: 5000)
+            let first = bench.orders.count
+            #expect(first >= 1 && first < 4)
+            bench.wait(30_000, beating: ["w"])
+            bench.request(.throttle(ThrottleSettings(run: nil, bytesPerSecond: nil, jobs: nil)))
+            bench.request(.throttle(ThrottleSettings(run: "r", bytesPerSecond: nil, jobs: 1)))
+            bench.finishAll()
+            bench.wait(70_000, beating: ["w"])
+            bench.finishAll()
+            #expect(bench.runStanding() == .ended)
+        },
+    ]
+
+    static let endScenarios: [CoordinatorScenario] = [
+        CoordinatorScenario("a cancelled run gives everything up at every stage") { bench in
+            bench.join("w", slots: 8)
+            bench.open(stores: 12)
+            let none = TaskOutcome.prepared(CoordinatorBench.chunks(0), .anew(reason: nil))
+            let some = TaskOutcome.prepared(
+                CoordinatorBench.chunks(2, links: 2), .anew(reason: nil))
+            let linked = TaskOutcome.prepared(
+                CoordinatorBench.chunks(0, links: 2), .anew(reason: nil))
+            let outcomes: [[TaskOutcome]] = [
+                [], [none], [none, .indexed], [none, .indexed, .validated], [some], [some],
+                [linked], [linked], [some], [],
+            ]
+            for (place, list) in outcomes.enumerated() {
+                let number = place + 1
+                let key = StoreKey(run: "r", number: number)
+                bench.large(number)
+                for outcome in list {
+                    guard let task = bench.tasks.firstIndex(where: { $0.store == key }) else {
+                        continue
+                    }
+                    bench.handle(.taskEnded(bench.tasks.remove(at: task).id, outcome))
+                }
+            }
+            // One copies with a merge at work, one links so, one is to be planned again.
+            bench.done(.copy(chunk: 0), store: 5)
+            bench.done(.link(chunk: 0), store: 7)
+            bench.done(.copy(chunk: 0), store: 9)
+            bench.fail(.copy(chunk: 1), store: 9, .sourceChanged)
+            bench.small(12...12)
+            bench.request(.cancel(run: "r"))
+            #expect(bench.runStanding() == .cancelled)
+            let tasks = bench.tasks
+            bench.tasks = []
+            for task in tasks {
+                let outcome: TaskOutcome =
+                    switch task.kind {
+                    case .prepare: none
+                    case .admit(let receipt): .admitted(receipt)
+                    case .step: .stepped
+                    case .index: .indexed
+                    case .validate: .validated
+                    case .swap: .swapped
+                    }
+                bench.handle(.taskEnded(task.id, outcome))
+            }
+            #expect(bench.tasks.isEmpty)
+            #expect(bench.standing(4) == .done)
+            for number in [1, 2, 3, 5, 6, 7, 8, 9, 10, 12] {
+                #expect(bench.standing(number) == .cancelled, "store \(number)")
+            }
+            bench.request(.resume(run: "r"))
+            #expect(bench.runStanding() == .cancelled)
+        }
+    ].map { scenario in
+        var roomy = scenario
+        roomy.settings = { settings in
+            settings.sharing.largeStores = 20
+            settings.sharing.tasks = 20
+        }
+        return roomy
+    }
+}
