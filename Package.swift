@@ -100,9 +100,9 @@ let package = Package(
         layer(
             "GodwitCommands",
             [
-                "LocalRun", "Worker", "RunLedger", "MigrationEngine", "StoreForge",
-                "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs",
-                "Threads", arguments,
+                "LocalRun", "Worker", "ClusterCore", "ClusterProtocol", "ZeroMQ", "RunLedger",
+                "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel",
+                "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", arguments,
             ]),
         .executableTarget(
             name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
@@ -143,7 +143,7 @@ let package = Package(
             ]),
         tests("DurableFilesTests", ["DurableFiles", "CLinux", "TestSupport"]),
         tests("ThreadsTests", ["Threads", "TestSupport"]),
-        tests("ZeroMQTests", ["ZeroMQ", "CZeroMQ", "Threads", "TestSupport"]),
+        tests("ZeroMQTests", ["ZeroMQ", "CZeroMQ", "CLinux", "Threads", "TestSupport"]),
         tests(
             "RunLedgerTests",
             ["RunLedger", "Jobs", "DurableFiles", "Threads", "TestSupport", grdb]),
@@ -166,7 +166,7 @@ let package = Package(
             [
                 "GodwitCommands", "godwit", "LocalRun", "MigrationEngine", "CoreDataStore",
                 "MappingModel", "ManagedObjectModel", "DurableFiles", "Threads", "StoreForge",
-                "TestSupport", arguments, grdb,
+                "TestSupport", "ZeroMQ", arguments, grdb,
             ]),
         tests("ClusterCoreTests", ["ClusterCore", "ClusterProtocol", "Jobs", "TestSupport"]),
         tests("ClusterProtocolTests", ["ClusterProtocol", "Jobs", "TestSupport"]),
@@ -180,10 +180,9 @@ let package = Package(
         tests(
             "WorkerTests",
             [
-                "Worker", "faulty-slot", "ClusterProtocol", "LocalRun", "RunLedger",
-                "MigrationEngine",
-                "CoreDataStore", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", "CLinux",
-                "StoreForge", "TestSupport",
+                "Worker", "faulty-slot", "godwit", "ClusterCore", "ClusterProtocol", "LocalRun",
+                "RunLedger", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
+                "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CLinux", "StoreForge", "TestSupport",
             ]),
         tests("TidyTests", []),
     ]

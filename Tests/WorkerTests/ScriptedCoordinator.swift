@@ -46,6 +46,7 @@ final class ScriptedCoordinator {
     }
 
     /// The next message from the worker that gives a value; those before it are passed over.
+    @discardableResult
     func next<Value>(
         _ what: String, _ value: (WorkerMessage) -> Value?
     ) throws -> Value {
@@ -127,7 +128,7 @@ final class ScriptedCoordinator {
             for message in messages {
                 let peer = try #require(message.peer)
                 let told: WorkerMessage = try MessageCodec().decode(message.frame.bytes)
-                heard.sendIfRoom(Heard(peer: peer, message: told))
+                _ = heard.sendIfRoom(Heard(peer: peer, message: told))
             }
         }
 

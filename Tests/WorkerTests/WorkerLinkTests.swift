@@ -2,6 +2,7 @@ import ClusterCore
 import ClusterProtocol
 import DurableFiles
 import Foundation
+import Jobs
 import TestSupport
 import Testing
 import ZeroMQ

@@ -210,7 +210,9 @@ import Testing
 
     private func expectBye(_ coordinator: ScriptedCoordinator) throws {
         try coordinator.next("a farewell") { message -> Bool? in
-            if case .bye(let reason) = message { reason == "finished" } else { nil }
+            guard case .bye(let reason) = message else { return nil }
+            #expect(reason == "finished")
+            return true
         }
     }
 }

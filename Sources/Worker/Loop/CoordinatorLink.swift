@@ -1,3 +1,4 @@
+import ClusterCore
 import ClusterProtocol
 import ZeroMQ
 
@@ -96,7 +97,7 @@ final class CoordinatorLink {
     /// - Throws: `ProtocolError` with what is wrong.
     func decode(_ message: Message) throws(ProtocolError) -> CoordinatorMessage {
         guard message.moreFrames.isEmpty else {
-            throw .tooMany("the message's frames", count: message.frames.count, limit: 1)
+            throw .tooMany(field: "the message's frames", count: message.frames.count, limit: 1)
         }
         let decoded: CoordinatorMessage = try codec.decode(message.frame.bytes)
         if case .welcome(let welcome) = decoded {

@@ -1,6 +1,7 @@
 internal import CLinux
-package import ClusterCore
+import ClusterCore
 import ClusterProtocol
+import Jobs
 package import ZeroMQ
 
 /// A worker on its thread: joins the state machine, the pool of slots and the connection to the
@@ -131,7 +132,8 @@ package final class WorkerLoop: PollLoopHandler {
             // More than a hello can name could never be told after a reconnect.
             let count = machine.held.count + orders.count
             guard count <= MessageLimits.attempts else {
-                throw .tooMany("the orders held", count: count, limit: MessageLimits.attempts)
+                throw .tooMany(
+                    field: "the orders held", count: count, limit: MessageLimits.attempts)
             }
         case .bye(let reason): surroundings.note(.lost(reason: "the coordinator left: \(reason)"))
         case .committed, .denied, .revoke, .drain, .heartbeat: break
