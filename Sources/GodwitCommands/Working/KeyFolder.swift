@@ -7,7 +7,7 @@ struct KeyFolder {
     static let secretName = "secret.key"
     static let coordinatorName = "coordinator.pub"
     /// More than a key and its line break take.
-    private static let longestFile: Int64 = 1024
+    private static let longestFile = 1024
 
     let keys: KeyPair
     let coordinator: PublicKey
