@@ -82,6 +82,13 @@ final class ScriptedCoordinator {
         }
     }
 
+    /// Waits for a heartbeat that names these attempts as held.
+    func heartbeat(holding attempts: [String]) throws {
+        try next("a heartbeat with \(attempts)") { message -> Bool? in
+            if case .heartbeat(_, attempts) = message { true } else { nil }
+        }
+    }
+
     func done(_ attempt: String) throws -> Receipt {
         try next("the receipt of \(attempt)") { message in
             guard case .done(let receipt) = message, receipt.attempt == attempt else { return nil }

@@ -50,6 +50,7 @@ import ZeroMQ
                 try chunks.makers.run(own.job, own.attempt).files.map(\.digest)
                     == receipt.files.map(\.digest))
             try first.send(.committed(attempt: order.attempt.id))
+            try first.heartbeat(holding: [])
 
             // Back after the coordinator was gone, under another routing id.
             try first.vanish()

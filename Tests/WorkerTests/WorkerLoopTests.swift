@@ -67,11 +67,7 @@ import Testing
                 if case .progress("a", let more, _) = message, more > rows { more } else { nil }
             }
             #expect(more > rows)
-            try coordinator.next("a heartbeat") { message -> Bool? in
-                guard case .heartbeat(_, let running) = message else { return nil }
-                #expect(running == ["a"])
-                return true
-            }
+            try coordinator.heartbeat(holding: ["a"])
             let process = try lab.process(of: 0)
             try coordinator.send(.revoke(attempt: "a"))
             // The only slot is free again, hence another process.
@@ -105,6 +101,7 @@ import Testing
             // The result is told again, and the job has gone on in the same process.
             _ = try second.done("short")
             try second.send(.committed(attempt: "short"))
+            try second.heartbeat(holding: ["long"])
             _ = try second.progress(of: "long")
             #expect(try lab.process(of: 0) == process)
             try second.vanish()

@@ -30,7 +30,14 @@ extension CoordinatorMachine {
     private mutating func deliverLate(_ receipt: Receipt, from index: Int) {
         let key = StoreKey(run: receipt.run, number: receipt.store)
         guard let store = storeIndexes[key] else { return deliverElsewhere(receipt, key, index) }
-        guard let progress = stores[store], progress.phase != .preparing else { return }
+        guard let progress = stores[store] else { return }
+        // Nothing is known of its jobs before it is planned; the worker says it again.
+        if progress.planned == nil || progress.phase == .preparing {
+            if progress.known.contains(where: { $0.attempt == receipt.attempt }) {
+                send(.committed(attempt: receipt.attempt), to: index)
+            }
+            return
+        }
         guard let job = progress.jobs[receipt.work] else {
             return deny(receipt, .unknownAttempt, index)
         }

@@ -46,19 +46,23 @@ extension CoordinatorMachine {
 
     /// Takes the outcome of a task.
     mutating func end(_ id: TaskID, _ outcome: TaskOutcome) {
-        guard let task = tasks.end(id), let store = stores[task.store] else {
+        // Single values, never the whole store: it would be copied when it is changed.
+        guard let task = tasks.end(id), let phase = stores[task.store]?.phase,
+            let generation = stores[task.store]?.generation
+        else {
             return note(.odd("task \(id.number) ended, which nobody has begun"))
         }
         stores[task.store]?.tasks -= 1
-        switch store.phase {
+        let isLast = stores[task.store]?.tasks == 0
+        switch phase {
         case .ending:
-            if store.tasks == 1, let end = store.end { finish(task.store, end) }
+            if isLast, let end = stores[task.store]?.end { finish(task.store, end) }
         case .replanning:
-            guard store.tasks == 1 else { return }
+            guard isLast else { return }
             move(store: task.store, to: .preparing)
             ask(.prepare, task.store)
         case .waiting, .preparing, .copying, .linking, .indexing, .validating, .swapping, .ended:
-            guard task.generation == store.generation else { return }
+            guard task.generation == generation else { return }
             if case .failed(let code, let text) = outcome {
                 return failed(task, Cause(code, text))
             }

@@ -185,7 +185,9 @@ extension CoordinatorMachine {
             }
         }
         if let store = storeIndexes[key], let progress = stores[store] {
-            if progress.phase == .preparing { return park(held, key, index) }
+            if progress.planned == nil || progress.phase == .preparing {
+                return park(held, key, index)
+            }
             // It was accepted, and the answer was lost: the worker says it once more.
             return progress.jobs[held.work]?.accepted == held.attempt
         }

@@ -47,6 +47,7 @@ package struct StoreOffer: Hashable, Sendable {
     /// What was tried so far, by job; jobs that were never begun are left out.
     package let jobs: [Work: JobHistory]
 
+    /// Makes the offer of a store that nothing is known of, unless more is given.
     package init(
         key: StoreKey, bytes: Int64, entry: StoreEntry, isRunning: Bool = false,
         accepted: [Receipt] = [], jobs: [Work: JobHistory] = [:]

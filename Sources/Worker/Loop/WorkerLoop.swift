@@ -110,7 +110,10 @@ package final class WorkerLoop: PollLoopHandler {
         guard socket === link.socket else { return }
         switch event.kind {
         case .handshakeSucceeded: take(.connected)
-        case .disconnected: lose("it was closed")
+        case .disconnected:
+            // What came before the end counts: it spares telling results again.
+            try received(try socket.receive(upTo: PollLoop<WorkerLoop>.messagesOfATurn), on: socket)
+            if socket === link.socket { lose("it was closed") }
         case .handshakeFailed, .handshakeFailedAuthentication, .handshakeFailedProtocol:
             lose(event.refusal ?? "the handshake failed")
         default: break
