@@ -20,12 +20,13 @@ extension SocketSuites {
             func received(_ messages: [Message], on socket: Socket) {}
 
             func becameReadable(_ descriptor: Int32) {
-                seen.send(descriptor)
                 if drains.contains(descriptor) {
                     _ = clinux_event_drain(descriptor)
                 } else {
                     sockets.unwatch(descriptor)
                 }
+                // Last, for whoever hears of it may signal again.
+                seen.send(descriptor)
             }
         }
 
