@@ -120,11 +120,12 @@ struct WorkCommand: ParsableCommand {
         let folder = try keys.map { text throws(CommandFailure) in try KeyFolder(FilePath(text)) }
         let host = Self.hostName
         let count = slots ?? max(1, ProcessInfo.processInfo.activeProcessorCount)
+        var generator = SystemRandomNumberGenerator()
         var settings = WorkerSettings(
             worker: folder?.keys.publicKey.text ?? name
                 ?? "\(host)-\(Self.hexadecimal(bytes: 4))",
             protocols: .current, engine: Planner.engineVersion, sqlite: SQLiteLibrary.version,
-            slots: count, jitterSeed: .random(in: 0 ... .max))
+            slots: count, jitterSeed: .random(in: 0 ... .max, using: &generator))
         settings.host = host
         settings.grace = Int64(grace) * 1000
         var limits = SlotLimits.standard
@@ -140,8 +141,9 @@ struct WorkCommand: ParsableCommand {
     }
 
     private static func hexadecimal(bytes count: Int) -> String {
-        (0..<count).map { _ in
-            let digits = String(UInt8.random(in: 0 ... .max), radix: 16)
+        var generator = SystemRandomNumberGenerator()
+        return (0..<count).map { _ in
+            let digits = String(UInt8.random(in: 0 ... .max, using: &generator), radix: 16)
             return digits.count == 1 ? "0" + digits : digits
         }.joined()
     }

@@ -2,14 +2,14 @@ internal import CLinux
 import ClusterCore
 import ClusterProtocol
 import Jobs
-package import ZeroMQ
+import ZeroMQ
 
 /// A worker on its thread: joins the state machine, the pool of slots and the connection to the
 /// coordinator, and decides nothing by itself.
 ///
 /// Everything here returns at once, so that heartbeats leave beside the work: jobs run in other
 /// processes, files are removed by the housekeeper.
-package final class WorkerLoop: PollLoopHandler {
+final class WorkerLoop: PollLoopHandler {
     private let sockets: PollSockets
     private let surroundings: WorkerSurroundings
     let pool: SlotPool
@@ -69,30 +69,30 @@ package final class WorkerLoop: PollLoopHandler {
     }
 
     /// The worker is asked to end: jobs that run may finish within the grace.
-    package func terminate() {
+    func terminate() {
         surroundings.note(.terminating)
         take(.terminate)
     }
 
     // MARK: - What the loop tells
 
-    package var nextWake: Int64? {
+    var nextWake: Int64? {
         [machine.nextWake?.milliseconds, pool.nextWake].compactMap(\.self).min()
     }
 
-    package func wake(at now: Int64) throws {
+    func wake(at now: Int64) throws {
         hear()
         take(.tick)
         if let failure { throw failure }
     }
 
-    package func becameReadable(_ descriptor: Int32) throws {
+    func becameReadable(_ descriptor: Int32) throws {
         guard descriptor == parentEnd else { return hear() }
         sockets.unwatch(descriptor)
         take(.orphaned)
     }
 
-    package func received(_ messages: [Message], on socket: Socket) throws {
+    func received(_ messages: [Message], on socket: Socket) throws {
         for message in messages where socket === link.socket {
             do throws(ProtocolError) {
                 try take(try link.decode(message))
@@ -102,11 +102,11 @@ package final class WorkerLoop: PollLoopHandler {
         }
     }
 
-    package func becameWritable(_ socket: Socket) throws {
+    func becameWritable(_ socket: Socket) throws {
         if socket === link.socket, !link.sendRest() { lose("it takes no more messages") }
     }
 
-    package func observed(_ event: MonitorEvent, of socket: Socket) throws {
+    func observed(_ event: MonitorEvent, of socket: Socket) throws {
         guard socket === link.socket else { return }
         switch event.kind {
         case .handshakeSucceeded: take(.connected)
@@ -120,7 +120,7 @@ package final class WorkerLoop: PollLoopHandler {
         }
     }
 
-    package func willEnd() throws {
+    func willEnd() throws {
         sockets.unwatch(pool.descriptor)
         link.close()
     }
