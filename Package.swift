@@ -84,8 +84,6 @@ let package = Package(
         .target(
             name: "ClusterProtocol", dependencies: ["Jobs", protobuf], exclude: ["Protos"],
             swiftSettings: settings),
-        // Coordinator and worker as pure state machines.
-        layer("ClusterCore", ["ClusterProtocol", "Jobs"]),
         // Slots as processes of their own.
         layer(
             "Worker",
@@ -93,6 +91,10 @@ let package = Package(
                 "ClusterCore", "ClusterProtocol", "MigrationEngine", "CoreDataStore",
                 "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CLinux",
             ]),
+        // Coordinator and worker as pure state machines.
+        layer("ClusterCore", ["ClusterProtocol", "Jobs"]),
+        // Those machines under virtual time, with faults and checkers.
+        layer("ClusterSimulation", ["ClusterCore", "ClusterProtocol", "Jobs"]),
         // Stores in Core Data's format, of any size, from a seed.
         layer("StoreForge", ["CoreDataStore", "ManagedObjectModel", "DurableFiles"]),
 
@@ -108,6 +110,10 @@ let package = Package(
             name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
         // What the transport is measured against, in C so that it carries nothing of ours.
         .target(name: "CTransportPeer", linkerSettings: [.linkedLibrary("zmq")]),
+        // Simulations from seeds.
+        .executableTarget(
+            name: "godwit-sim", dependencies: ["ClusterSimulation", arguments],
+            swiftSettings: settings),
         // The benchmarks.
         .executableTarget(
             name: "godwit-bench",
@@ -169,6 +175,7 @@ let package = Package(
                 "TestSupport", "ZeroMQ", arguments, grdb,
             ]),
         tests("ClusterCoreTests", ["ClusterCore", "ClusterProtocol", "Jobs", "TestSupport"]),
+        tests("ClusterSimulationTests", ["ClusterSimulation", "ClusterCore", "Jobs"]),
         tests("ClusterProtocolTests", ["ClusterProtocol", "Jobs", "TestSupport"]),
         // A slot whose jobs misbehave, and a parent of slots, for the tests to start.
         .executableTarget(

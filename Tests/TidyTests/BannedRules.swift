@@ -10,6 +10,7 @@ struct BannedRules {
 
     private static let edge = [
         "Sources/GodwitCommands/", "Sources/godwit/", "Sources/godwit-bench/",
+        "Sources/godwit-sim/",
     ]
 
     private static let time = "clocks come in from outside"

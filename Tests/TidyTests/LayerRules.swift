@@ -27,6 +27,8 @@ enum LayerRules {
             "ClusterCore", "ClusterProtocol", "MigrationEngine", "CoreDataStore", "DurableFiles",
             "Jobs", "Threads", "ZeroMQ", "CLinux",
         ],
+        "ClusterSimulation": ["ClusterCore", "ClusterProtocol", "Jobs"],
+        "godwit-sim": ["ClusterSimulation", "ArgumentParser"],
         "StoreForge": ["CoreDataStore", "ManagedObjectModel", "DurableFiles"],
         "GodwitCommands": [
             "LocalRun", "Worker", "ClusterCore", "ClusterProtocol", "ZeroMQ", "RunLedger",

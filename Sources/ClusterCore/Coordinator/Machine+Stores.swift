@@ -377,7 +377,9 @@ extension CoordinatorMachine {
         }
         stores[index] = nil
         storeIndexes[store.key] = nil
-        dismiss(store.key, accepted: store.jobs.values.compactMap(\.accepted))
+        dismiss(
+            store.key,
+            accepted: store.jobs.values.compactMap(\.accepted) + store.known.map(\.attempt))
         runs[store.run]?.inside -= 1
         if hadBegun { runs[store.run]?.begun -= 1 }
         runs[store.run]?.ended[end.standing, default: 0] += 1

@@ -119,7 +119,11 @@ struct StoreProgress: Sendable {
         links = StageJobs(count: link)
         step = min(max(0, done), steps.count)
         isStepAsked = false
-        for done in steps.prefix(step) { for work in Self.works(of: done) { enter(work, nil) } }
+        let delivered = Dictionary(
+            known.map { ($0.work, $0.attempt) }, uniquingKeysWith: { first, _ in first })
+        for done in steps.prefix(step) {
+            for work in Self.works(of: done) { enter(work, nil, by: delivered[work]) }
+        }
         for receipt in known where jobs[receipt.work] == nil && isPlanned(receipt.work) {
             enter(receipt.work, receipt)
         }
@@ -160,12 +164,12 @@ struct StoreProgress: Sendable {
         }
     }
 
-    private mutating func enter(_ work: Work, _ receipt: Receipt?) {
+    private mutating func enter(_ work: Work, _ receipt: Receipt?, by attempt: String? = nil) {
         var job = JobState(history[work])
         if let known = history[work] { job.epoch = known.epoch }
         job.phase = .accepted
         job.receipt = receipt
-        job.accepted = receipt?.attempt ?? ""
+        job.accepted = receipt?.attempt ?? attempt ?? ""
         jobs[work] = job
         let number = Self.number(of: work)
         withStage(of: work) { stage in

@@ -140,7 +140,8 @@ extension WorkerMachine {
 
     private mutating func deliver(_ receipt: Receipt, _ slot: Int) {
         let attempt = receipt.attempt
-        guard slots[slot] == attempt else { return }
+        // A slot that is being killed is free when its process has ended, not before.
+        guard slots[slot] == attempt, orders[attempt]?.phase != .stopping else { return }
         slots[slot] = nil
         timers.remove(.progress(attempt))
         switch orders[attempt]?.phase {
@@ -149,15 +150,16 @@ extension WorkerMachine {
             orders[attempt]?.slot = nil
             move(order: attempt, to: .delivered)
             tellResult(attempt)
-        case .stopping: endStopped(attempt)
-        case .queued, .delivered, .ended, nil: break
+        case .queued, .delivered, .stopping, .ended, nil: break
         }
     }
 
     private mutating func fail(
         _ attempt: String, _ code: FailureCode, _ text: String, _ slot: Int, slotEnded: Bool
     ) {
-        guard slots[slot] == attempt else { return }
+        guard slots[slot] == attempt, slotEnded || orders[attempt]?.phase != .stopping else {
+            return
+        }
         slots[slot] = nil
         switch orders[attempt]?.phase {
         case .running:

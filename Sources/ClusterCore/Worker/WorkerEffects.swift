@@ -22,7 +22,7 @@ package struct WorkerEffects: Sendable {
 /// What a slot is told.
 package enum SlotCommand: Sendable {
     case run(JobOrder, slot: Int)
-    /// Ends the slot's process; answered by `SlotEvent.died`.
+    /// Ends the slot's process; answered by `SlotEvent.died` with the attempt that it had last.
     case kill(slot: Int)
 }
 

@@ -58,7 +58,7 @@ package enum HeldPhase: Int, ListedState {
             Transition(.running, .delivered, "slot: delivered, failed, died"),
             Transition(.running, .stopping, "revoked or denied; the grace is over"),
             Transition(.delivered, .ended, "coordinator: committed, denied, revoked; failure told"),
-            Transition(.stopping, .ended, "slot: died, delivered, failed"),
+            Transition(.stopping, .ended, "slot: died"),
         ]
     }
 }

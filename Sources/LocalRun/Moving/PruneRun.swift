@@ -72,8 +72,8 @@ package struct PruneRun: Sendable {
                 try pruneBackup(store, selected, removes: removes, &estimate)
             } else if try selected.begunSwap(of: store) != nil {
                 throw .nothingToDo(
-                    "the swap of \(store.found.path) was not recorded to its end: replay it or roll "
-                        + "it back first")
+                    "the swap of \(store.found.path) was not recorded to its end: replay it or "
+                        + "roll it back first")
             } else if let places = try selected.presentPlaces(of: store) {
                 try RunError.translating {
                     // The run's folder counts as a whole.

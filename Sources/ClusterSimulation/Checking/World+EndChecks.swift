@@ -1,0 +1,47 @@
+import ClusterCore
+
+/// Checks when a simulation is over.
+extension World {
+    func checkEnd() {
+        for spec in runs {
+            for key in spec.stores { checkEnd(key) }
+        }
+        checkMemory()
+    }
+
+    private func checkEnd(_ key: StoreKey) {
+        guard let store = stores[key], let facts = ledger.written.stores[key] else { return }
+        if store.swaps > 1 { fail(.oneSwap, "\(key) was swapped \(store.swaps) times") }
+        if store.needsNothing {
+            if store.swaps > 0 { fail(.originalWhole, "\(key) needed nothing and was swapped") }
+        } else if facts.standing == .done {
+            guard let live = store.live else { return fail(.rowsOnce, "\(key) has no result") }
+            if !store.isSpoiled, !SimulatedEngine.isRight(live, for: store.rows) {
+                fail(.rowsOnce, "\(key) is done and its result is wrong")
+            }
+        } else if store.live != nil, !facts.isSwapIntended {
+            fail(.originalWhole, "\(key) is not done and its original was exchanged")
+        }
+    }
+
+    /// When all stores have come to rest, the machine must have forgotten them: what it still
+    /// holds may depend on the number of workers and runs, never on that of stores or jobs.
+    private func checkMemory() {
+        guard let machine = coordinator?.machine else { return }
+        let size = elements(in: machine, depth: 0)
+        let bound = 400 + 120 * workers.count + 60 * runs.count
+        if size > bound { fail(.boundedMemory, "the idle machine holds \(size) elements") }
+    }
+
+    /// Elements of all collections in a value, a count that does not depend on any order.
+    private func elements(in value: Any, depth: Int) -> Int {
+        guard depth < 12 else { return 0 }
+        let mirror = Mirror(reflecting: value)
+        let isCollection =
+            mirror.displayStyle == .collection || mirror.displayStyle == .dictionary
+            || mirror.displayStyle == .set
+        var count = isCollection ? mirror.children.count : 0
+        for child in mirror.children { count += elements(in: child.value, depth: depth + 1) }
+        return count
+    }
+}

@@ -1,0 +1,178 @@
+import ClusterCore
+import ClusterProtocol
+import Jobs
+
+/// Checks of what the coordinator's machine says, in the turn in which it says it.
+extension World {
+    /// Before the ledger takes the records; the ledger itself checks what it can see alone.
+    func checkRecords(
+        _ records: [CoordinatorRecord], _ notes: [CoordinatorNote], of event: CoordinatorEvent
+    ) {
+        for record in records {
+            switch record {
+            case .attemptBegan(let store, let work, let attempt, _, _):
+                statistics.attempts += 1
+                checkAlone(attempt, JobKey(store: store, work: work), records, notes)
+                checks.renewed(attempt, now)
+            case .accepted(let receipt):
+                statistics.accepted += 1
+                checks.ended(receipt.attempt)
+                checkAccepted(receipt)
+            case .attemptFailed(_, let attempt, let cause):
+                if cause.code == .leaseExpired { checkExpired(attempt, event) }
+                checks.ended(attempt)
+            case .swapIntended(let store): checkValidated(store, records)
+            case .storeChanged(let store, .validated, _): checkValidated(store, records)
+            case .storeChanged(let store, .done, _):
+                if stores[store]?.live == nil, stores[store]?.needsNothing == false {
+                    fail(.rowsOnce, "\(store) is done unswapped")
+                }
+            case .storeChanged(let store, .failed, _), .storeChanged(let store, .cancelled, _):
+                checkOriginal(store)
+            case .runChanged, .storePrepared, .storeChanged, .progressReset, .epochRaised,
+                .jobQuarantined, .workerQuarantined:
+                break
+            }
+        }
+    }
+
+    /// An attempt begins beside one that holds a lease only as the second one of a slow job.
+    private func checkAlone(
+        _ attempt: String, _ job: JobKey, _ records: [CoordinatorRecord],
+        _ notes: [CoordinatorNote]
+    ) {
+        let ended = records.compactMap { record -> String? in
+            guard case .attemptFailed(_, let ended, _) = record else { return nil }
+            return ended
+        }
+        let held = (ledger.written.jobs[job]?.attempts ?? []).filter {
+            ledger.written.isOpen(attempt: $0) && !ended.contains($0)
+        }
+        let isSecond = notes.contains { note in
+            guard case .secondAttempt(_, _, attempt, _) = note else { return false }
+            return true
+        }
+        if held.count > (isSecond ? 1 : 0) {
+            fail(.leaseKept, "\(attempt) begins although \(held[0]) holds the lease of \(job)")
+        }
+    }
+
+    /// What is accepted was delivered whole: the file is there, as the receipt says.
+    private func checkAccepted(_ receipt: Receipt) {
+        guard let file = receipt.files.first else {
+            return fail(.acceptedFilesOnly, "\(receipt.attempt) is accepted without a file")
+        }
+        guard files[file.file]?.digest == file.digest else {
+            return fail(.acceptedFilesOnly, "\(receipt.attempt) is accepted without its bytes")
+        }
+    }
+
+    /// A lease runs its full term, unless its worker's process ended or came back without it.
+    private func checkExpired(_ attempt: String, _ event: CoordinatorEvent) {
+        statistics.leasesExpired += 1
+        switch event {
+        case .workerEnded: return
+        case .message(.hello(let hello), _, _):
+            if !hello.held.contains(where: { $0.attempt == attempt }) { return }
+        default: break
+        }
+        let age = checks.age(of: attempt, now: now)
+        guard age < Int64(tuning.lease) else { return }
+        fail(.leaseKept, "the lease of \(attempt) ends after \(age) ms, not \(tuning.lease)")
+    }
+
+    /// A partitioned store's result must have been validated as it is; a small one's is by its job.
+    private func checkValidated(_ key: StoreKey, _ records: [CoordinatorRecord]) {
+        guard let store = stores[key], store.live == nil else { return }
+        if store.isWhole {
+            let job = ledger.written.jobs[JobKey(store: key, work: .whole)]
+            if job?.accepted == nil, !accepts(key, records) {
+                fail(.validatedSwap, "\(key) goes to its swap without an accepted result")
+            }
+        } else if !store.isValidated {
+            fail(.validatedSwap, "\(key) goes to its swap unvalidated")
+        }
+    }
+
+    /// Whether the turn itself accepts the small store's job.
+    private func accepts(_ key: StoreKey, _ records: [CoordinatorRecord]) -> Bool {
+        records.contains { record in
+            guard case .accepted(let receipt) = record else { return false }
+            return receipt.run == key.run && receipt.store == key.number
+        }
+    }
+
+    private func checkOriginal(_ key: StoreKey) {
+        // A swap may have happened just before the crash that made it unknown.
+        guard let store = stores[key], store.live != nil,
+            ledger.durable.stores[key]?.isSwapIntended != true
+        else { return }
+        fail(.originalWhole, "\(key) is given up although its original was exchanged")
+    }
+
+    /// After the ledger took the turn's records: what the machine answers fits what it wrote.
+    func check(_ event: CoordinatorEvent, _ effects: CoordinatorEffects) {
+        for note in effects.notes { if case .odd(let text) = note { self.note("  odd: \(text)") } }
+        switch event {
+        case .message(.progress(let attempt, _, _), let connection, let worker):
+            // What arrives by an old connection, or before the hello, renews nothing.
+            if checks.isWelcome(worker, connection) { checks.renewed(attempt, now) }
+        case .message(.hello(let hello), _, _):
+            check(hello, effects)
+        default: break
+        }
+        for send in effects.sends {
+            if case .denied = send.message { statistics.denied += 1 }
+            if case .welcome = send.message, let number = connections[send.to] {
+                checks.welcomed(workers[number].name, send.to)
+            }
+        }
+        for reply in effects.replies {
+            if case .status(let report) = reply.reply { check(report) }
+        }
+    }
+
+    /// Now and then, whether the machine's own books agree; a planted fault may not be found so.
+    func checkMachine() {
+        guard options.plant == nil, let process = coordinator, process.turns % 8 == 0 else {
+            return
+        }
+        let found = process.machine.check().sorted()
+        if let first = found.first { fail(.soundMachine, first) }
+    }
+
+    /// A worker that comes back keeps every attempt that could still be accepted.
+    private func check(_ hello: WorkerHello, _ effects: CoordinatorEffects) {
+        for held in hello.held { checks.renewed(held.attempt, now) }
+        for send in effects.sends {
+            guard case .welcome(let welcome) = send.message else { continue }
+            statistics.heldKept += welcome.keep.count
+            for held in hello.held where !welcome.keep.contains(held.attempt) {
+                guard ledger.written.isOpen(attempt: held.attempt),
+                    let job = ledger.written.attempts[held.attempt]?.job,
+                    ledger.written.stores[job.store]?.isUnfinished == true,
+                    ledger.written.runs[job.store.run]?.standing != .cancelled
+                else { continue }
+                fail(.leaseKept, "\(hello.worker) comes back and loses \(held.attempt)")
+            }
+        }
+    }
+
+    /// What a client is shown agrees with the ledger, and what stands still has a reason.
+    private func check(_ report: StatusReport) {
+        for status in report.runs {
+            guard let spec = runs.first(where: { $0.run == status.run }) else {
+                return fail(.countsAgree, "the unknown run \(status.run) is shown")
+            }
+            let open = spec.stores.filter { isOffered($0, spec) }
+            let attempts = spec.stores.reduce(0) { $0 + ledger.written.openAttempts(of: $1) }
+            let tasks = (coordinator?.tasks ?? []).filter { $0.store.run == spec.run }.count
+            let isOpen =
+                ledger.written.runs[spec.run]?.standing == .open
+                || ledger.written.runs[spec.run]?.standing == .paused
+            if isOpen, !open.isEmpty, attempts == 0, tasks == 0, status.waitingFor == nil {
+                fail(.waitingHasReason, "\(spec.run): \(open.count) stores wait for nothing")
+            }
+        }
+    }
+}

@@ -1,0 +1,250 @@
+import ClusterCore
+import ClusterProtocol
+import Jobs
+
+/// A job of a store.
+struct JobKey: Hashable, Sendable, CustomStringConvertible {
+    let store: StoreKey
+    let work: Work
+    var description: String { "\(store)/\(work.name)" }
+}
+
+/// Why the ledger refuses a record.
+struct Refused: Error {
+    let rule: Violation.Rule
+    let text: String
+
+    init(_ rule: Violation.Rule, _ text: String) {
+        self.rule = rule
+        self.text = text
+    }
+}
+
+/// What the ledger knows, with the rules that the real one holds to.
+///
+/// Dictionaries are only asked for keys; what is listed is listed from arrays, so that no order
+/// of a dictionary reaches a decision.
+struct LedgerFacts: Sendable {
+    /// A job as the ledger sees it.
+    struct JobFacts: Sendable {
+        var epoch = 0
+        var accepted: Receipt?
+        var attempts: [String] = []
+        /// Failures that count against the job, since the last replay.
+        var failures = 0
+        /// Why it was given up, until a replay.
+        var quarantined: Cause?
+    }
+
+    /// An attempt as the ledger sees it.
+    struct AttemptFacts: Sendable {
+        let job: JobKey
+        let epoch: Int
+        let worker: String
+        var hasEnded = false
+    }
+
+    /// A store as the ledger sees it.
+    struct StoreFacts: Sendable {
+        /// Nil while it waits.
+        var standing: StoreStanding?
+        var cause: Cause?
+        var plan: StorePlan?
+        var isSwapIntended = false
+        /// In the order in which the ledger first heard of them.
+        var jobs: [JobKey] = []
+
+        var isUnfinished: Bool { standing == nil || standing == .running }
+    }
+
+    /// A run as the ledger sees it.
+    struct RunFacts: Sendable {
+        var standing = RunStanding.open
+        var reason = ""
+    }
+
+    var runs: [String: RunFacts] = [:]
+    var stores: [StoreKey: StoreFacts] = [:]
+    private(set) var jobs: [JobKey: JobFacts] = [:]
+    private(set) var attempts: [String: AttemptFacts] = [:]
+
+    /// Whether the attempt could still be accepted: it has not ended, its epoch is its job's and
+    /// its job is not accepted.
+    func isOpen(attempt id: String) -> Bool {
+        guard let attempt = attempts[id], !attempt.hasEnded, let job = jobs[attempt.job] else {
+            return false
+        }
+        return job.epoch == attempt.epoch && job.accepted == nil
+    }
+
+    /// Whether the attempt's job was accepted with this very attempt.
+    func isAccepted(attempt id: String) -> Bool {
+        guard let attempt = attempts[id] else { return false }
+        return jobs[attempt.job]?.accepted?.attempt == id
+    }
+
+    /// Attempts of a store that could still be accepted.
+    func openAttempts(of store: StoreKey) -> Int {
+        (stores[store]?.jobs ?? []).reduce(0) { count, job in
+            count + (jobs[job]?.attempts.filter { isOpen(attempt: $0) }.count ?? 0)
+        }
+    }
+
+    /// Takes a record, or throws why it is refused.
+    mutating func apply(_ record: CoordinatorRecord) throws(Refused) {
+        switch record {
+        case .runChanged(let run, let standing, let reason):
+            try change(run: run, to: standing, reason: reason)
+        case .storePrepared(let store, let plan):
+            stores[store]?.plan = plan
+        case .storeChanged(let store, let standing, let cause):
+            try change(store, to: standing, cause: cause)
+        case .progressReset(let store, _): reset(store)
+        case .attemptBegan(let store, let work, let attempt, let epoch, let worker):
+            try begin(JobKey(store: store, work: work), attempt, epoch: epoch, worker: worker)
+        case .accepted(let receipt): try accept(receipt)
+        case .attemptFailed(_, let attempt, let cause): try fail(attempt, cause)
+        case .epochRaised(let store, let work, let epoch):
+            try raise(JobKey(store: store, work: work), to: epoch)
+        case .jobQuarantined(let store, let work, let cause):
+            jobs[JobKey(store: store, work: work)]?.quarantined = cause
+        case .workerQuarantined: break
+        case .swapIntended(let store):
+            guard stores[store]?.standing != .done else {
+                throw Refused(.oneSwap, "the swap of \(store) is intended again")
+            }
+            stores[store]?.isSwapIntended = true
+        }
+    }
+
+    private mutating func change(
+        run: String, to standing: RunStanding, reason: String
+    ) throws(Refused) {
+        let old = runs[run]?.standing ?? .open
+        let isLegal =
+            switch (old, standing) {
+            case (.open, _), (.paused, _): true
+            case (.ended, .open), (.ended, .ended): true
+            case (.ended, _), (.cancelled, _): false
+            }
+        guard isLegal else {
+            throw Refused(.ledgerForward, "the run \(run) goes from \(old) to \(standing)")
+        }
+        runs[run] = RunFacts(standing: standing, reason: reason)
+    }
+
+    private mutating func change(
+        _ store: StoreKey, to standing: StoreStanding, cause: Cause?
+    ) throws(Refused) {
+        guard var facts = stores[store] else {
+            throw Refused(.ledgerForward, "\(store) is unknown to the ledger")
+        }
+        let isLegal =
+            switch (facts.standing, standing) {
+            case (nil, _), (.running, .validated), (.running, .failed), (.running, .cancelled):
+                true
+            case (.running, .done): true
+            case (.validated, .done), (.validated, .failed), (.validated, .cancelled): true
+            case (.validated, .running): true
+            case (.failed, .cancelled): true
+            default: false
+            }
+        guard isLegal else {
+            let old = facts.standing.map { "\($0)" } ?? "waiting"
+            throw Refused(.ledgerForward, "\(store) goes from \(old) to \(standing)")
+        }
+        if standing == .failed, cause == nil {
+            throw Refused(.fleetEnds, "\(store) failed without a cause")
+        }
+        facts.standing = standing
+        facts.cause = cause
+        stores[store] = facts
+    }
+
+    /// Puts a failed store back among those that wait; its failures are forgiven.
+    mutating func replay(_ store: StoreKey) {
+        stores[store]?.standing = nil
+        stores[store]?.cause = nil
+        for job in stores[store]?.jobs ?? [] {
+            jobs[job]?.failures = 0
+            jobs[job]?.quarantined = nil
+        }
+    }
+
+    private mutating func begin(
+        _ job: JobKey, _ attempt: String, epoch: Int, worker: String
+    ) throws(Refused) {
+        guard attempts[attempt] == nil else {
+            throw Refused(.ledgerForward, "the attempt \(attempt) began twice")
+        }
+        var facts = jobs[job] ?? JobFacts()
+        guard epoch >= facts.epoch else {
+            throw Refused(.ledgerForward, "\(job) begins at \(epoch), below \(facts.epoch)")
+        }
+        guard facts.accepted == nil else {
+            throw Refused(.acceptedNotRunAgain, "\(job) was accepted and begins again")
+        }
+        guard facts.quarantined == nil else {
+            throw Refused(.ledgerForward, "\(job) is in quarantine and begins again")
+        }
+        if jobs[job] == nil { stores[job.store]?.jobs.append(job) }
+        facts.epoch = epoch
+        facts.attempts.append(attempt)
+        jobs[job] = facts
+        attempts[attempt] = AttemptFacts(job: job, epoch: epoch, worker: worker)
+    }
+
+    private mutating func accept(_ receipt: Receipt) throws(Refused) {
+        let id = receipt.attempt
+        let job = JobKey(
+            store: StoreKey(run: receipt.run, number: receipt.store), work: receipt.work)
+        guard let attempt = attempts[id], attempt.job == job, var facts = jobs[job] else {
+            throw Refused(.ledgerForward, "\(job) is accepted by the unknown attempt \(id)")
+        }
+        guard facts.accepted == nil else {
+            throw Refused(.oneAccepted, "\(job) is accepted twice, now by \(id)")
+        }
+        guard attempt.epoch == facts.epoch, receipt.epoch == facts.epoch else {
+            let text = "\(job) is accepted by \(id) of epoch \(attempt.epoch), not \(facts.epoch)"
+            throw Refused(.ledgerForward, text)
+        }
+        guard !attempt.hasEnded else {
+            throw Refused(.ledgerForward, "\(job) is accepted by \(id), which had ended")
+        }
+        facts.accepted = receipt
+        jobs[job] = facts
+        attempts[id]?.hasEnded = true
+    }
+
+    private mutating func fail(_ id: String, _ cause: Cause) throws(Refused) {
+        guard let attempt = attempts[id] else {
+            throw Refused(.ledgerForward, "the unknown attempt \(id) failed")
+        }
+        guard !attempt.hasEnded else {
+            throw Refused(.ledgerForward, "the attempt \(id) failed after its end")
+        }
+        attempts[id]?.hasEnded = true
+        if cause.code.countsAgainstJob { jobs[attempt.job]?.failures += 1 }
+    }
+
+    private mutating func raise(_ job: JobKey, to epoch: Int) throws(Refused) {
+        let old = jobs[job]?.epoch ?? 0
+        guard epoch > old else {
+            throw Refused(.ledgerForward, "\(job) is raised to \(epoch), not above \(old)")
+        }
+        if jobs[job] == nil { stores[job.store]?.jobs.append(job) }
+        jobs[job, default: JobFacts()].epoch = epoch
+    }
+
+    /// Forgets what a store's jobs delivered; epochs stay, so that late results stay refused.
+    private mutating func reset(_ store: StoreKey) {
+        stores[store]?.plan = nil
+        // A swap that was intended had found the source changed before its first step.
+        stores[store]?.isSwapIntended = false
+        for job in stores[store]?.jobs ?? [] {
+            jobs[job]?.accepted = nil
+            jobs[job]?.quarantined = nil
+            for attempt in jobs[job]?.attempts ?? [] { attempts[attempt]?.hasEnded = true }
+        }
+    }
+}

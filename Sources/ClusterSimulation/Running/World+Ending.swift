@@ -1,0 +1,87 @@
+import ClusterCore
+import ClusterProtocol
+
+/// How a simulation comes to its end: once faults stopped, every store ends; then the causes of
+/// failures are mended, what failed is done again, and every store must be done.
+extension World {
+    /// A client looks at the status; and whether the end was reached.
+    func look() {
+        statistics.statusChecks += 1
+        // What is due comes before the answer, so that both see the same.
+        if coordinator != nil { tell(.tick) }
+        ask(.status(run: nil))
+        guard violation == nil else { return }
+        if phase == 1, haveAllRested {
+            mend()
+        } else if phase == 2, haveAllRested, restingText == nil {
+            return finish()
+        } else if phase == 2, haveAllRested {
+            // A fault of before may show only now, such as a result that was spoiled.
+            guard mendings < 4 else {
+                return fail(.fleetEnds, "\(restingText ?? "") although its cause was mended")
+            }
+            mend()
+        }
+        if phase > 0, now > phaseBegan + tuning.patience {
+            return fail(.fleetEnds, "it goes on for too long: \(unfinishedText)")
+        }
+        let span = phase == 0 ? chance.span(500...6_000) : chance.span(2_000...10_000)
+        queue.schedule(.look, at: now + span)
+    }
+
+    /// Whether no store is one that the machine still has work with, and its last words about
+    /// them are durable.
+    private var haveAllRested: Bool {
+        guard coordinator != nil, coordinator?.waiting.isEmpty == true else { return false }
+        return runs.allSatisfy { spec in
+            spec.stores.allSatisfy { !isOffered($0, spec) || isGivenUp(spec) }
+        }
+    }
+
+    /// Whether the run was cancelled.
+    private func isGivenUp(_ spec: RunSpec) -> Bool {
+        ledger.written.runs[spec.run]?.standing == .cancelled
+    }
+
+    /// A store that rests without being done, for people; nil where all are done.
+    private var restingText: String? {
+        for spec in runs where !isGivenUp(spec) {
+            for key in spec.stores {
+                guard let facts = ledger.written.stores[key] else { continue }
+                if facts.standing != .done, facts.standing != .cancelled {
+                    return "\(key) is \(facts.standing.map { "\($0)" } ?? "waiting")"
+                }
+            }
+        }
+        return nil
+    }
+
+    /// Mends what made stores fail, and asks for what is left to be done.
+    private func mend() {
+        note("causes are mended")
+        phase = 2
+        mendings += 1
+        for spec in runs {
+            for key in spec.stores {
+                stores[key]?.poison = []
+                if ledger.written.stores[key]?.standing == .failed { statistics.storesFailed += 1 }
+            }
+            guard !isGivenUp(spec) else { continue }
+            let standings = spec.stores.map { ledger.written.stores[$0]?.standing }
+            if standings.contains(.failed) { ask(.replay(run: spec.run, store: nil)) }
+            if standings.contains(.validated) { ask(.swap(run: spec.run, store: nil)) }
+        }
+    }
+
+    private func finish() {
+        isOver = true
+        if let machine = coordinator?.machine { statistics.transitions.add(machine.transitions) }
+        checkEnd()
+        for spec in runs {
+            for key in spec.stores where ledger.written.stores[key]?.standing == .done {
+                statistics.storesDone += 1
+            }
+        }
+        note("the end")
+    }
+}

@@ -1,0 +1,183 @@
+import ClusterCore
+import ClusterProtocol
+import Jobs
+
+/// The slots of the workers: what becomes of an order.
+extension World {
+    /// Where an attempt writes.
+    func shardFile(_ attempt: Attempt) -> FileReference {
+        FileReference(root: attempt.folder.root, path: attempt.folder.path + "/shard")
+    }
+
+    func begin(_ order: JobOrder, slot: Int, worker number: Int) {
+        guard workers[number].slots.indices.contains(slot) else {
+            return fail(.boundedMemory, "worker \(number) has no slot \(slot)")
+        }
+        if let other = workers[number].slots[slot].order {
+            let text = "slot \(slot) of worker \(number) has \(other.attempt.id)"
+            return fail(.boundedMemory, "\(text) and gets \(order.attempt.id)")
+        }
+        note("worker \(number) slot \(slot) runs \(MessageText.text(order))")
+        var state = workers[number].slots[slot]
+        state.turn += 1
+        state.order = order
+        state.last = order.attempt.id
+        state.steps = chance.number(1...6)
+        state.stepTime = chance.span(tuning.slotStep)
+        state.fate = fate(of: order, worker: number)
+        workers[number].slots[slot] = state
+        let life = workers[number].life
+        queue.schedule(
+            .slotStarted(worker: number, life: life, slot: slot, order: state.turn),
+            at: now + chance.span(1...5))
+    }
+
+    private func fate(of order: JobOrder, worker number: Int) -> SlotFate {
+        let key = StoreKey(run: order.job.run, number: order.job.store)
+        if order.job.engine != workers[number].engine { return .fails(.wrongEngine) }
+        if let code = stores[key]?.poison(of: order.job.work) {
+            return isOfProcess(code) ? .dies(code) : .fails(code)
+        }
+        guard hasFaults else { return .delivers }
+        if chance.happens(perMille: tuning.slotHang) { return .dies(.slotTimedOut) }
+        if chance.happens(perMille: tuning.slotFailure) {
+            let fates: [SlotFate] = [
+                .dies(.slotCrashed), .dies(.slotOutOfMemory), .fails(.inputOutput),
+                .fails(.inputOutput), .fails(.sourceChanged),
+            ]
+            return fates[chance.number(0...4)]
+        }
+        return .delivers
+    }
+
+    private func isOfProcess(_ code: FailureCode) -> Bool {
+        code == .slotCrashed || code == .slotTimedOut || code == .slotOutOfMemory
+    }
+
+    func slotStarted(worker number: Int, life: Int, slot: Int, order turn: Int) {
+        guard let state = slotState(number, life, slot, turn), let order = state.order else {
+            return
+        }
+        tell(.slot(.started(attempt: order.attempt.id), slot: slot), worker: number, life: life)
+        scheduleStep(1, number, life, slot, turn)
+    }
+
+    private func slotState(
+        _ number: Int, _ life: Int, _ slot: Int, _ turn: Int
+    ) -> SimulatedSlot? {
+        guard workers[number].life == life, workers[number].machine != nil,
+            workers[number].slots[slot].turn == turn
+        else { return nil }
+        return workers[number].slots[slot]
+    }
+
+    private func scheduleStep(
+        _ step: Int, _ number: Int, _ life: Int, _ slot: Int, _ turn: Int
+    ) {
+        guard let state = slotState(number, life, slot, turn) else { return }
+        var delay = max(1, state.stepTime * workers[number].slowness)
+        if state.fate == .dies(.slotTimedOut) { delay = tuning.watchdog }
+        queue.schedule(
+            .slotProgress(worker: number, life: life, slot: slot, order: turn, step: step),
+            at: now + delay)
+    }
+
+    func slotProgress(worker number: Int, life: Int, slot: Int, order turn: Int, step: Int) {
+        guard let state = slotState(number, life, slot, turn), let order = state.order else {
+            return
+        }
+        if step < state.steps, state.fate != .dies(.slotTimedOut) {
+            let rows = SimulatedEngine.rows(order.job.work, of: order.store(in: self))
+            let done = Int64(rows * step / state.steps)
+            let event = SlotEvent.progress(
+                attempt: order.attempt.id, rows: done, bytes: done * 1_000_000)
+            tell(.slot(event, slot: slot), worker: number, life: life)
+            return scheduleStep(step + 1, number, life, slot, turn)
+        }
+        finish(order, fate: state.fate, slot: slot, worker: number)
+    }
+
+    private func finish(_ order: JobOrder, fate: SlotFate, slot: Int, worker number: Int) {
+        let life = workers[number].life
+        workers[number].slots[slot].turn += 1
+        workers[number].slots[slot].order = nil
+        let id = order.attempt.id
+        let event: SlotEvent
+        switch fate {
+        case .delivers:
+            do throws(FailureCode) {
+                event = .delivered(try produce(order))
+            } catch {
+                event = .failed(attempt: id, error, text: "the job failed")
+            }
+        case .fails(let code): event = .failed(attempt: id, code, text: "the job failed")
+        case .dies(let code):
+            files[shardFile(order.attempt)] = .torn
+            event = .died(attempt: id, code, text: "the slot ended")
+        }
+        note("worker \(number) slot \(slot) ends \(id) \(fate)")
+        tell(.slot(event, slot: slot), worker: number, life: life)
+    }
+
+    /// Writes what the job makes into the folder of its attempt.
+    private func produce(_ order: JobOrder) throws(FailureCode) -> Receipt {
+        let file = shardFile(order.attempt)
+        if isDiskFull {
+            files[file] = .torn
+            throw .noSpace
+        }
+        let content = try SimulatedEngine.run(order.job.work, of: order.store(in: self))
+        files[file] = content
+        let delivered = DeliveredFile(
+            file: file, bytes: content.bytes, digest: content.digest)
+        let rows = SimulatedEngine.rows(order.job.work, of: order.store(in: self))
+        return Receipt(
+            job: order.job, attempt: order.attempt, files: [delivered], rows: Int64(rows))
+    }
+
+    /// Ends a slot's process because its worker wants it.
+    func kill(slot: Int, worker number: Int) {
+        guard workers[number].slots.indices.contains(slot) else { return }
+        // Named even where it has just ended by itself: the worker may not have heard of that yet.
+        let attempt = workers[number].slots[slot].last
+        note("worker \(number) kills slot \(slot) \(attempt ?? "")")
+        tear(slot: slot, worker: number)
+        let event = SlotEvent.died(attempt: attempt, .cancelled, text: "the slot was killed")
+        queue.schedule(
+            .worker(.slot(event, slot: slot), worker: number, life: workers[number].life),
+            at: now + chance.span(1...30))
+    }
+
+    /// A slot's process ends in the middle of what it does.
+    func tear(slot: Int, worker number: Int) {
+        workers[number].slots[slot].turn += 1
+        guard let order = workers[number].slots[slot].order else { return }
+        files[shardFile(order.attempt)] = .torn
+        workers[number].slots[slot].order = nil
+    }
+
+    /// A slot's process makes no progress any more and ends a little later.
+    func strike(slot: Int, worker number: Int, code: FailureCode, after delay: Int64) {
+        guard workers[number].machine != nil, workers[number].slots.indices.contains(slot),
+            workers[number].slots[slot].order != nil
+        else { return }
+        note("worker \(number) slot \(slot) is struck: \(code)")
+        workers[number].slots[slot].turn += 1
+        workers[number].slots[slot].fate = .dies(code)
+        workers[number].slots[slot].steps = 0
+        let worker = workers[number]
+        queue.schedule(
+            .slotProgress(
+                worker: number, life: worker.life, slot: slot, order: worker.slots[slot].turn,
+                step: 0), at: now + delay)
+    }
+}
+
+extension JobOrder {
+    /// The store that the order is about.
+    fileprivate func store(in world: World) -> SimulatedStore {
+        let key = StoreKey(run: job.run, number: job.store)
+        return world.stores[key]
+            ?? SimulatedStore(number: job.store, rows: [], chunks: [], isWhole: true, steps: [])
+    }
+}

@@ -1,0 +1,39 @@
+import ClusterCore
+import ClusterProtocol
+import Jobs
+
+/// What can happen in a simulated world.
+///
+/// A `life` numbers the starts of a process; what is addressed to an earlier one goes nowhere.
+enum WorldEvent {
+    case toCoordinator(WorkerMessage, from: ConnectionID, worker: Int)
+    case toWorker(CoordinatorMessage, on: ConnectionID, worker: Int)
+    case coordinatorStarts
+    case coordinatorTick(life: Int)
+    /// Something that the coordinator's loop tells its machine.
+    case coordinator(CoordinatorEvent, life: Int)
+    /// The ledger's groups up to a turn became durable.
+    case ledgerSynced(life: Int, through: Int)
+    case taskRuns(CoordinatorTask, life: Int)
+    case workerStarts(worker: Int)
+    case workerTick(worker: Int, life: Int)
+    /// Something that a worker's loop tells its machine.
+    case worker(WorkerEvent, worker: Int, life: Int)
+    case slotStarted(worker: Int, life: Int, slot: Int, order: Int)
+    case slotProgress(worker: Int, life: Int, slot: Int, order: Int, step: Int)
+    case fault(Fault)
+    case faultEnds(EndingFault)
+    /// A client asks.
+    case request(ClientRequest)
+    /// A client looks at the status, and will again.
+    case look
+    /// Nothing goes wrong from here.
+    case faultsStop
+}
+
+/// A fault that lasts for a while.
+enum EndingFault {
+    case slowLedger
+    case slowWorker(worker: Int)
+    case fullDisk
+}

@@ -1,0 +1,46 @@
+import ClusterCore
+import Jobs
+
+/// Records and tasks of the coordinator as short texts for the trace.
+enum RecordText {
+    static func text(_ record: CoordinatorRecord) -> String {
+        switch record {
+        case .runChanged(let run, let standing, let reason): "\(run) \(standing) \(reason)"
+        case .storePrepared(let store, _): "\(store) prepared"
+        case .storeChanged(let store, let standing, let cause):
+            "\(store) \(standing) \(cause.map { "\($0.code.rawValue) \($0.text)" } ?? "")"
+        case .progressReset(let store, let reason): "\(store) reset: \(reason)"
+        case .attemptBegan(let store, let work, let attempt, let epoch, let worker):
+            "\(store)/\(work.name) begins \(attempt)@\(epoch) on \(worker)"
+        case .accepted(let receipt): "accepted \(MessageText.text(receipt))"
+        case .attemptFailed(let store, let attempt, let cause):
+            "\(store) failed \(attempt) \(cause.code.rawValue)"
+        case .epochRaised(let store, let work, let epoch):
+            "\(store)/\(work.name) epoch \(epoch)"
+        case .jobQuarantined(let store, let work, let cause):
+            "\(store)/\(work.name) quarantined \(cause.code.rawValue)"
+        case .workerQuarantined(let worker, let reason): "\(worker) quarantined: \(reason)"
+        case .swapIntended(let store): "\(store) swap intended"
+        }
+    }
+
+    static func text(_ kind: CoordinatorTask.Kind) -> String {
+        switch kind {
+        case .prepare: "prepare"
+        case .admit(let receipt): "admit \(MessageText.text(receipt))"
+        case .step(let index, let step, let shards):
+            "step \(index) \(text(step)) [\(shards.map(\.attempt).joined(separator: " "))]"
+        case .index: "index"
+        case .validate: "validate"
+        case .swap: "swap"
+        }
+    }
+
+    private static func text(_ step: StorePlan.Step) -> String {
+        switch step {
+        case .append(let chunk): "append \(chunk)"
+        case .merge(let chunks): "merge \(chunks.lowerBound)..<\(chunks.upperBound)"
+        case .link(let chunk): "link \(chunk)"
+        }
+    }
+}

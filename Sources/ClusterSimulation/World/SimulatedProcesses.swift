@@ -1,0 +1,73 @@
+import ClusterCore
+import ClusterProtocol
+import Jobs
+
+/// The coordinator's process: its machine and what its loop holds back until it is durable.
+struct SimulatedCoordinator {
+    /// What the machine said after one event.
+    struct Turn {
+        let number: Int
+        let hasRecords: Bool
+        let effects: CoordinatorEffects
+    }
+
+    let life: Int
+    var machine: CoordinatorMachine
+    /// What its monotonic clock counts from: later starts begin anew.
+    let clockBase: Int64
+    var turns = 0
+    /// Turns that wait for the ledger, oldest first.
+    var waiting: [Turn] = []
+    var isSyncing = false
+    /// When a tick is scheduled; nil where none is.
+    var tickAt: Int64?
+    /// Tasks that were said and not yet answered.
+    var tasks: [CoordinatorTask] = []
+
+    func instant(_ now: Int64) -> Instant { Instant(milliseconds: now - clockBase) }
+}
+
+/// A slot of a worker: a process of its own, which goes on while the worker is stopped.
+struct SimulatedSlot {
+    /// Counts orders and kills; what belongs to an earlier one is void.
+    var turn = 0
+    var order: JobOrder?
+    /// The attempt of the order that it was given last.
+    var last: String?
+    /// Steps of progress before it ends, and how long each takes.
+    var steps = 0
+    var stepTime: Int64 = 0
+    var fate = SlotFate.delivers
+}
+
+/// How an order in a slot will end.
+enum SlotFate: Hashable {
+    case delivers
+    /// It is reported by the slot, which goes on.
+    case fails(FailureCode)
+    /// The slot's process ends.
+    case dies(FailureCode)
+}
+
+/// A worker's process and its slots.
+struct SimulatedWorker {
+    let number: Int
+    let name: String
+    let engine: String
+    let slotCount: Int
+    let seed: UInt64
+    var life = 0
+    /// Nil while the process is not there.
+    var machine: WorkerMachine?
+    var clockBase: Int64 = 0
+    var connection: ConnectionID?
+    var slots: [SimulatedSlot] = []
+    /// Until when the process is stopped; what happens meanwhile it hears later.
+    var stoppedUntil: Int64 = 0
+    var slowness: Int64 = 1
+    var tickAt: Int64?
+    /// Whether it is to be started again when it has ended by itself.
+    var restartsAfter: Int64 = 1_000
+
+    func instant(_ now: Int64) -> Instant { Instant(milliseconds: now - clockBase) }
+}
