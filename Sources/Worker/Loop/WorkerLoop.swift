@@ -197,7 +197,9 @@ final class WorkerLoop: PollLoopHandler {
             switch desk.stop(slot) {
             case .kill: pool.cancel(slot)
             case .tell(let event): take(event)
-            case .nothing: break
+            case .nothing:
+                // Its job ended in the same moment: the machine waits for an end all the same.
+                take(.slot(.died(attempt: nil, .cancelled, text: "it had ended"), slot: slot))
             }
         }
     }
