@@ -88,8 +88,8 @@ let package = Package(
         layer(
             "Worker",
             [
-                "ClusterProtocol", "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs",
-                "Threads", "CLinux",
+                "ClusterCore", "ClusterProtocol", "MigrationEngine", "CoreDataStore",
+                "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CLinux",
             ]),
         // Coordinator and worker as pure state machines.
         layer("ClusterCore", ["ClusterProtocol", "Jobs"]),
@@ -102,9 +102,9 @@ let package = Package(
         layer(
             "GodwitCommands",
             [
-                "LocalRun", "Worker", "RunLedger", "MigrationEngine", "StoreForge",
-                "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs",
-                "Threads", arguments,
+                "LocalRun", "Worker", "ClusterCore", "ClusterProtocol", "ZeroMQ", "RunLedger",
+                "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel",
+                "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", arguments,
             ]),
         .executableTarget(
             name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
@@ -149,7 +149,7 @@ let package = Package(
             ]),
         tests("DurableFilesTests", ["DurableFiles", "CLinux", "TestSupport"]),
         tests("ThreadsTests", ["Threads", "TestSupport"]),
-        tests("ZeroMQTests", ["ZeroMQ", "CZeroMQ", "Threads", "TestSupport"]),
+        tests("ZeroMQTests", ["ZeroMQ", "CZeroMQ", "CLinux", "Threads", "TestSupport"]),
         tests(
             "RunLedgerTests",
             ["RunLedger", "Jobs", "DurableFiles", "Threads", "TestSupport", grdb]),
@@ -172,7 +172,7 @@ let package = Package(
             [
                 "GodwitCommands", "godwit", "LocalRun", "MigrationEngine", "CoreDataStore",
                 "MappingModel", "ManagedObjectModel", "DurableFiles", "Threads", "StoreForge",
-                "TestSupport", arguments, grdb,
+                "TestSupport", "ZeroMQ", arguments, grdb,
             ]),
         tests("ClusterCoreTests", ["ClusterCore", "ClusterProtocol", "Jobs", "TestSupport"]),
         tests("ClusterSimulationTests", ["ClusterSimulation", "ClusterCore", "Jobs"]),
@@ -187,10 +187,9 @@ let package = Package(
         tests(
             "WorkerTests",
             [
-                "Worker", "faulty-slot", "ClusterProtocol", "LocalRun", "RunLedger",
-                "MigrationEngine",
-                "CoreDataStore", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", "CLinux",
-                "StoreForge", "TestSupport",
+                "Worker", "faulty-slot", "godwit", "ClusterCore", "ClusterProtocol", "LocalRun",
+                "RunLedger", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
+                "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CLinux", "StoreForge", "TestSupport",
             ]),
         tests("TidyTests", []),
     ]

@@ -3,8 +3,8 @@
 ///
 /// Everything is called on that thread, one after the other. What is thrown ends the loop, and
 /// `PollLoop.join()` throws it again. A turn calls, as there is cause: closures submitted, then
-/// `refused`, `observed`, `received` and `becameWritable` for each socket, then `wake`, and at
-/// last `endOfTurn`.
+/// `becameReadable` for each descriptor, then `refused`, `observed`, `received` and
+/// `becameWritable` for each socket, then `wake`, and at last `endOfTurn`.
 package protocol PollLoopHandler: AnyObject, SendableMetatype {
     /// Takes messages of one socket: at least one, at most `PollLoop.messagesOfATurn`, in the
     /// order of each peer's sending.
@@ -12,6 +12,9 @@ package protocol PollLoopHandler: AnyObject, SendableMetatype {
 
     /// A socket for which `PollSockets.awaitRoom(on:)` was called can send again.
     func becameWritable(_ socket: Socket) throws
+
+    /// A descriptor that was given to `PollSockets.watch(_:)` can be read, or has failed.
+    func becameReadable(_ descriptor: Int32) throws
 
     /// Something happened to the connections of a socket that was opened with a monitor.
     func observed(_ event: MonitorEvent, of socket: Socket) throws
@@ -35,6 +38,8 @@ package protocol PollLoopHandler: AnyObject, SendableMetatype {
 }
 
 extension PollLoopHandler {
+    /// Does nothing.
+    package func becameReadable(_ descriptor: Int32) throws {}
     /// Does nothing.
     package func becameWritable(_ socket: Socket) throws {}
     /// Does nothing.

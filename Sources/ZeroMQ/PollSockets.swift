@@ -7,6 +7,8 @@ package final class PollSockets {
     private let clock: @Sendable () -> Int64
     private let zap: ZAPHandler?
     private(set) var entries: [PollEntry] = []
+    /// Descriptors beside the sockets, each once.
+    private(set) var descriptors: [Int32] = []
     /// Changes with each change of the entries.
     private(set) var version = 0
     private(set) var isEnding = false
@@ -74,6 +76,21 @@ package final class PollSockets {
     /// For sockets other than routers, which can always send to somebody.
     package func awaitRoom(on socket: Socket) {
         change(socket) { $0.awaitsRoom = true }
+    }
+
+    /// Has the handler told, by `becameReadable`, in every turn in which a descriptor can be read.
+    ///
+    /// It stays its owner's, who keeps it open until `unwatch(_:)`.
+    package func watch(_ descriptor: Int32) {
+        guard !descriptors.contains(descriptor) else { return }
+        descriptors.append(descriptor)
+        version += 1
+    }
+
+    /// Forgets a descriptor.
+    package func unwatch(_ descriptor: Int32) {
+        descriptors.removeAll { $0 == descriptor }
+        version += 1
     }
 
     /// Who may come in, from now on; connections that are there stay.

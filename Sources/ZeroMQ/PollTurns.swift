@@ -7,9 +7,10 @@ struct PollTurns<Handler: PollLoopHandler> {
     private let handler: Handler
     private let sockets: PollSockets
     private let inbox: Inbox<Handler>
-    /// What is polled: the event descriptor, then the entries as they were.
+    /// What is polled: the event descriptor, then other descriptors and the entries as they were.
     private var items: [zmq_pollitem_t] = []
     private var entries: [PollEntry] = []
+    private var descriptors: [Int32] = []
     private var version = -1
     /// Closures are left from the last turn.
     private var hasSubmissions = false
@@ -43,8 +44,14 @@ struct PollTurns<Handler: PollLoopHandler> {
             czeromq_poll(&items, Int32(items.count), Int(milliseconds())), .poll)
         var isEventful = false
         if items[0].revents != 0 || hasSubmissions { isEventful = try submissions() }
+        for (index, descriptor) in descriptors.enumerated() where items[index + 1].revents != 0 {
+            // One of the others may have been the reason to forget it.
+            guard sockets.descriptors.contains(descriptor) else { continue }
+            try handler.becameReadable(descriptor)
+            isEventful = true
+        }
         for (index, entry) in entries.enumerated() {
-            let ready = Int32(items[index + 1].revents)
+            let ready = Int32(items[descriptors.count + index + 1].revents)
             if ready != 0, !entry.socket.isClosed, try serve(entry, ready) { isEventful = true }
         }
         let now = sockets.now
@@ -69,10 +76,10 @@ struct PollTurns<Handler: PollLoopHandler> {
         guard version != sockets.version else { return }
         version = sockets.version
         entries = sockets.entries
-        items = [
-            zmq_pollitem_t(
-                socket: nil, fd: inbox.wakeUp.descriptor, events: Int16(ZMQ_POLLIN), revents: 0)
-        ]
+        descriptors = sockets.descriptors
+        items = ([inbox.wakeUp.descriptor] + descriptors).map { descriptor in
+            zmq_pollitem_t(socket: nil, fd: descriptor, events: Int16(ZMQ_POLLIN), revents: 0)
+        }
         for entry in entries {
             items.append(
                 zmq_pollitem_t(socket: entry.socket.raw, fd: 0, events: entry.events, revents: 0))

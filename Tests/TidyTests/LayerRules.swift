@@ -24,16 +24,16 @@ enum LayerRules {
         "ClusterProtocol": ["Jobs", "SwiftProtobuf"],
         "ClusterCore": ["Jobs", "ClusterProtocol"],
         "Worker": [
-            "ClusterProtocol", "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs",
-            "Threads", "CLinux",
+            "ClusterCore", "ClusterProtocol", "MigrationEngine", "CoreDataStore", "DurableFiles",
+            "Jobs", "Threads", "ZeroMQ", "CLinux",
         ],
         "ClusterSimulation": ["ClusterCore", "ClusterProtocol", "Jobs"],
         "godwit-sim": ["ClusterSimulation", "ArgumentParser"],
         "StoreForge": ["CoreDataStore", "ManagedObjectModel", "DurableFiles"],
         "GodwitCommands": [
-            "LocalRun", "Worker", "RunLedger", "MigrationEngine", "StoreForge", "CoreDataStore",
-            "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads",
-            "ArgumentParser",
+            "LocalRun", "Worker", "ClusterCore", "ClusterProtocol", "ZeroMQ", "RunLedger",
+            "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel", "ManagedObjectModel",
+            "DurableFiles", "Jobs", "Threads", "ArgumentParser",
         ],
         "godwit": ["GodwitCommands"],
         "godwit-bench": [

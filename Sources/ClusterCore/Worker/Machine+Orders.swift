@@ -215,7 +215,7 @@ extension WorkerMachine {
             discard(order.attempt)
         }
         // Nobody takes results any more that were not decided on by now.
-        if running.isEmpty { exit(.finished) } else { set(.grace, after: settings.grace) }
+        if running.isEmpty { exit(.finished) } else { set(.grace, after: settings.killWait) }
     }
 
     mutating func endIfDone() {

@@ -25,6 +25,8 @@ package struct WorkerSettings: Hashable, Sendable {
     package var repeatEvery: Int64 = 5_000
     /// How long running jobs may go on after `terminate` before they are given back.
     package var grace: Int64 = 20_000
+    /// How long the end of killed slots is waited for after that, so that all is given back.
+    package var killWait: Int64 = 5_000
     /// Refusals that trying again cannot help end it; false where it tries for ever.
     package var exitsWhenRefused = false
     /// Whether it ends when the process that started it is gone.

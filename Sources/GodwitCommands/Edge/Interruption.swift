@@ -5,7 +5,8 @@ import Threads
 /// What happens when a signal asks the process to end: scratch folders, which hold users' data,
 /// are removed, and the process ends as the signal asks.
 ///
-/// Nothing else needs care, because a process may be killed at any time.
+/// Nothing else needs care, because a process may be killed at any time. A command that has
+/// something to give back takes the first signal itself.
 final class Interruption: Sendable {
     /// The one of the process.
     static let shared = Interruption()
@@ -15,6 +16,8 @@ final class Interruption: Sendable {
 
     /// The scratch folders that are there.
     private let folders = Mutex<[FilePath]>([])
+    /// What the first signal calls instead of ending the process.
+    private let atFirst = Mutex<(@Sendable () -> Void)?>(nil)
     /// Lives as long as the process.
     private let watcher = Mutex<OwnedThread?>(nil)
 
@@ -24,14 +27,25 @@ final class Interruption: Sendable {
     func watch() throws(ThreadError) {
         guard EndSignals.block() else { return }
         let thread = try OwnedThread(name: "signals") { [self] in
-            let signal = EndSignals.wait()
+            var signal = EndSignals.wait()
+            while let body = atFirst.withLock({ $0.take() }) {
+                body()
+                signal = EndSignals.wait()
+            }
+            let last = signal
             folders.withLock { all in
                 // The lock is never given back: who passes the gate from now on waits for the end.
                 for line in Self.remove(all) { Console.lastWord("godwit: \(line)") }
-                EndSignals.end(by: signal)
+                EndSignals.end(by: last)
             }
         }
         watcher.withLock { $0 = thread }
+    }
+
+    /// Has a body called when the next signal comes, on a thread of its own; the one after that
+    /// ends the process.
+    func atFirstSignal(_ body: @escaping @Sendable () -> Void) {
+        atFirst.withLock { $0 = body }
     }
 
     /// Returns at once, or never, where the process is about to end by a signal.

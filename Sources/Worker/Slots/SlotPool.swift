@@ -35,7 +35,7 @@ package final class SlotPool {
     }
 
     /// Slots that wait for a job.
-    package var free: [Int] { slots.indices.filter { slots[$0].state == .idle } }
+    package var free: [Int] { slots.indices.filter { slots[$0].isFree } }
 
     /// When `receive` is to be called although nothing is readable; nil for never.
     package var nextWake: Int64? { slots.compactMap(\.deadline).min() }
@@ -47,7 +47,7 @@ package final class SlotPool {
     ///
     /// - Throws: `SlotError`; the slot has then no job. After `closed` it is started again.
     package func run(_ order: JobOrder, on slot: Int, now: Int64) throws(SlotError) {
-        guard slots.indices.contains(slot), slots[slot].state == .idle,
+        guard slots.indices.contains(slot), slots[slot].isFree,
             let process = slots[slot].process
         else { throw .notFree(slot: slot) }
         // An order beyond the protocol's bounds is nobody's fault but its maker's.
@@ -230,6 +230,9 @@ struct PooledSlot {
     var backOff = SlotBackOff()
     /// Set once the process was killed: nothing that it says counts any more.
     var cause: Cause?
+
+    /// Whether it waits for a job; one whose process was killed does not, before it has ended.
+    var isFree: Bool { state == .idle && cause == nil }
 
     /// When time alone brings something about.
     var deadline: Int64? {

@@ -4,6 +4,7 @@ import Glibc
 enum SlotSignal {
     static let kill: Int32 = SIGKILL
     static let again = Int64(EAGAIN)
+    static let noProcess = ESRCH
     static let brokenPipe = Int64(EPIPE)
 
     /// A signal's name and what it mostly means, for people.

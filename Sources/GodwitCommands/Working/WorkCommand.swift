@@ -1,0 +1,172 @@
+import ArgumentParser
+import ClusterCore
+import ClusterProtocol
+import CoreDataStore
+import DurableFiles
+import Foundation
+import Glibc
+import MigrationEngine
+import Threads
+import Worker
+import ZeroMQ
+
+/// `godwit work`.
+struct WorkCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "work", abstract: "Runs jobs for a coordinator, until it is asked to end.",
+        discussion: """
+            It connects again for as long as it takes. SIGTERM or SIGINT: nothing new is begun, \
+            running jobs have the grace to finish and are then given back; a second signal ends \
+            the worker at once, which loses nothing but their work.
+            """, shouldDisplay: false)
+
+    @Option(help: "Where the coordinator listens: tcp://HOST:PORT or ipc:///PATH.")
+    var connect: String
+
+    @Option(help: "Jobs at a time; by default as many as there are processors.")
+    var slots: Int?
+
+    @Option(name: .customLong("root"), help: "A folder that jobs name, as NAME=FOLDER.")
+    var roots: [String] = []
+
+    @Option(help: "The folder with this worker's secret key and the coordinator's public one.")
+    var keys: String?
+
+    @Flag(help: "Connect in the clear; this machine's own addresses only.")
+    var plain = false
+
+    @Option(help: "The lasting name of a worker without keys; by default the host's and a number.")
+    var name: String?
+
+    @Option(help: "The folder of temporary files.")
+    var scratch: String?
+
+    @Option(help: "Bytes of the scratch folder that this worker counts on at most.")
+    var scratchLimit: ByteSize?
+
+    @Option(help: "Bytes of address space that a slot may use.")
+    var slotMemory = ByteSize(bytes: 4 << 30)
+
+    @Option(help: "Seconds that running jobs have to finish when the worker is asked to end.")
+    var grace = 20
+
+    @Flag(help: "End when the process that started this one has ended.")
+    var exitWhenOrphaned = false
+
+    func validate() throws {
+        if let slots, !(1...MessageLimits.slots).contains(slots) {
+            throw ValidationError("--slots takes a number from 1 to \(MessageLimits.slots)")
+        }
+        guard (0...86_400).contains(grace) else {
+            throw ValidationError("--grace takes seconds from 0 to 86400")
+        }
+        guard let endpoint = CoordinatorEndpoint(connect) else {
+            throw ValidationError("--connect takes tcp://HOST:PORT or ipc:///PATH")
+        }
+        if roots.isEmpty { throw ValidationError("name the folders of jobs by --root NAME=FOLDER") }
+        if keys == nil { try Self.checkPlain(endpoint, isAllowed: plain) }
+        if keys != nil, plain { throw ValidationError("choose one of --keys and --plain") }
+        if keys != nil, name != nil {
+            throw ValidationError("a worker with keys is known by its key: leave --name out")
+        }
+    }
+
+    private static func checkPlain(_ endpoint: CoordinatorEndpoint, isAllowed: Bool) throws {
+        switch endpoint.reach {
+        case .file: return
+        case .loopback where isAllowed: return
+        case .loopback:
+            throw ValidationError("give --keys FOLDER, or --plain to connect in the clear")
+        case .network:
+            throw ValidationError(
+                "\(endpoint.text) is not this machine: give --keys FOLDER; nothing goes over a "
+                    + "network in the clear")
+        }
+    }
+
+    func run() throws {
+        // First of all: whoever started this process may end at any moment.
+        let parent = Int64(getppid())
+        var plan = try plan()
+        if exitWhenOrphaned { plan.parent = parent }
+        let made = plan
+        try Self.translating {
+            if let scratch { setenv("SQLITE_TMPDIR", scratch, 1) }
+            let clock = ContinuousClock()
+            let beginning = clock.now
+            let worker = try RunningWorker(
+                made, context: Context(),
+                surroundings: WorkerSurroundings(
+                    clock: { Int64((clock.now - beginning) / .milliseconds(1)) },
+                    routingID: { Self.hexadecimal(bytes: 16) },
+                    note: { Console.log("godwit: \($0)") }))
+            Interruption.shared.atFirstSignal { worker.terminate() }
+            switch try worker.join() {
+            case .finished, nil: Console.log("godwit: the worker has ended")
+            case .orphaned: Console.log("godwit: ended, for whoever started this worker is gone")
+            case .refused(let text): throw CommandFailure(.canBeRepeated, text)
+            }
+        }
+    }
+
+    private func plan() throws(CommandFailure) -> WorkerPlan {
+        let setup: SlotSetup
+        do throws(SlotError) {
+            setup = try SlotSetup(roots: roots, reportMilliseconds: 1000)
+        } catch {
+            throw .usage("--root: \(error)")
+        }
+        guard setup.roots.count == roots.count else { throw .usage("--root names a root twice") }
+        let folder = try keys.map { text throws(CommandFailure) in try KeyFolder(FilePath(text)) }
+        let host = Self.hostName
+        let count = slots ?? max(1, ProcessInfo.processInfo.activeProcessorCount)
+        var generator = SystemRandomNumberGenerator()
+        var settings = WorkerSettings(
+            worker: folder?.keys.publicKey.text ?? name
+                ?? "\(host)-\(Self.hexadecimal(bytes: 4))",
+            protocols: .current, engine: Planner.engineVersion, sqlite: SQLiteLibrary.version,
+            slots: count, jitterSeed: .random(in: 0 ... .max, using: &generator))
+        settings.host = host
+        settings.grace = Int64(grace) * 1000
+        var limits = SlotLimits.standard
+        limits.addressSpaceBytes = UInt64(slotMemory.bytes)
+        var plan = WorkerPlan(
+            endpoint: connect,
+            security: folder.map { .curveClient($0.keys, server: $0.coordinator) } ?? .none,
+            settings: settings,
+            slots: SlotPlan(count: count, program: .own, limits: limits, setup: setup))
+        plan.scratch = scratch.map { FilePath($0) }
+        plan.scratchLimit = scratchLimit?.bytes ?? .max
+        return plan
+    }
+
+    private static func hexadecimal(bytes count: Int) -> String {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<count).map { _ in
+            let digits = String(UInt8.random(in: 0 ... .max, using: &generator), radix: 16)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined()
+    }
+
+    private static var hostName: String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "unknown" }
+        let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Runs a body and turns what a worker throws into failures of commands.
+    private static func translating(_ body: () throws -> Void) throws(CommandFailure) {
+        try CommandFailure.translating {
+            do {
+                try body()
+            } catch let error as ZeroMQError {
+                throw CommandFailure(.usage, "\(error)")
+            } catch let error as SlotError {
+                throw CommandFailure(.inputOutput, "\(error)")
+            } catch let error as ThreadError {
+                throw CommandFailure(.inputOutput, "\(error)")
+            }
+        }
+    }
+}

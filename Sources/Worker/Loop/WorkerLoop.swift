@@ -1,0 +1,245 @@
+internal import CLinux
+import ClusterCore
+import ClusterProtocol
+import Jobs
+import ZeroMQ
+
+/// A worker on its thread: joins the state machine, the pool of slots and the connection to the
+/// coordinator, and decides nothing by itself.
+///
+/// Everything here returns at once, so that heartbeats leave beside the work: jobs run in other
+/// processes, files are removed by the housekeeper.
+final class WorkerLoop: PollLoopHandler {
+    private let sockets: PollSockets
+    private let surroundings: WorkerSurroundings
+    let pool: SlotPool
+    private let keeper: Housekeeper
+    private let link: CoordinatorLink
+    private let left: @Sendable (WorkerExit) -> Void
+    private var machine: WorkerMachine
+    private var desk = SlotDesk()
+    /// Events that came up while another one's effects were being applied.
+    private var events: [WorkerEvent] = []
+    private var isApplying = false
+    /// Why not even the first connection could be begun: what is wrong then stays wrong.
+    private var failure: ZeroMQError?
+    private var hasTried = false
+    /// Readable when the process has ended with which this one ends; -1 for none.
+    private var parentEnd: Int32 = -1
+
+    /// Starts the slots; the connection follows with the first turn.
+    ///
+    /// - Parameters:
+    ///   - plan: what the worker is made of.
+    ///   - sockets: those of the loop.
+    ///   - surroundings: clock, randomness and log.
+    ///   - left: told why the worker ended, before the loop does.
+    /// - Throws: `SlotError`, `DurableFileError` for folders that are not there, `ThreadError`.
+    init(
+        _ plan: WorkerPlan, _ sockets: PollSockets, _ surroundings: WorkerSurroundings,
+        left: @escaping @Sendable (WorkerExit) -> Void
+    ) throws {
+        self.sockets = sockets
+        self.surroundings = surroundings
+        self.left = left
+        keeper = try Housekeeper(plan, note: surroundings.note)
+        pool = try SlotPool(plan.slots, now: sockets.now)
+        link = CoordinatorLink(sockets, plan, routingID: surroundings.routingID)
+        var settings = plan.settings
+        settings.slots = max(1, plan.slots.count)
+        settings.roots = plan.slots.setup.roots.keys.sorted()
+        settings.scratchBytes = keeper.free
+        settings.exitsWhenOrphaned = plan.parent != nil
+        machine = WorkerMachine(settings: settings)
+        sockets.watch(pool.descriptor)
+        if let parent = plan.parent { try watch(parent) }
+    }
+
+    deinit { if parentEnd >= 0 { _ = clinux_close(parentEnd) } }
+
+    private func watch(_ parent: Int64) throws(SlotError) {
+        let descriptor = clinux_child_descriptor(parent)
+        if descriptor == -SlotSignal.noProcess {
+            // Gone already; told with the first turn.
+            events.append(.orphaned)
+            return
+        }
+        parentEnd = try SlotError.check(descriptor, "watching the process \(parent)")
+        sockets.watch(parentEnd)
+    }
+
+    /// The worker is asked to end: jobs that run may finish within the grace.
+    func terminate() {
+        surroundings.note(.terminating)
+        take(.terminate)
+    }
+
+    // MARK: - What the loop tells
+
+    var nextWake: Int64? {
+        [machine.nextWake?.milliseconds, pool.nextWake].compactMap(\.self).min()
+    }
+
+    func wake(at now: Int64) throws {
+        hear()
+        take(.tick)
+        if let failure { throw failure }
+    }
+
+    func becameReadable(_ descriptor: Int32) throws {
+        guard descriptor == parentEnd else { return hear() }
+        sockets.unwatch(descriptor)
+        take(.orphaned)
+    }
+
+    func received(_ messages: [Message], on socket: Socket) throws {
+        for message in messages where socket === link.socket {
+            do throws(ProtocolError) {
+                try take(try link.decode(message))
+            } catch {
+                surroundings.note(.unreadable("\(error)"))
+            }
+        }
+    }
+
+    func becameWritable(_ socket: Socket) throws {
+        if socket === link.socket, !link.sendRest() { lose("it takes no more messages") }
+    }
+
+    func observed(_ event: MonitorEvent, of socket: Socket) throws {
+        guard socket === link.socket else { return }
+        switch event.kind {
+        case .handshakeSucceeded: take(.connected)
+        case .disconnected:
+            // What came before the end counts: it spares telling results again.
+            try received(try socket.receive(upTo: PollLoop<WorkerLoop>.messagesOfATurn), on: socket)
+            if socket === link.socket { lose("it was closed") }
+        case .handshakeFailed, .handshakeFailedAuthentication, .handshakeFailedProtocol:
+            lose(event.refusal ?? "the handshake failed")
+        default: break
+        }
+    }
+
+    func willEnd() throws {
+        sockets.unwatch(pool.descriptor)
+        link.close()
+    }
+
+    // MARK: - Events
+
+    private func take(_ message: CoordinatorMessage) throws(ProtocolError) {
+        switch message {
+        case .welcome(let welcome): surroundings.note(.welcomed(coordinator: welcome.coordinator))
+        case .refused(let refusal): surroundings.note(.refused(refusal))
+        case .jobs(let orders):
+            // More than a hello can name could never be told after a reconnect.
+            let count = machine.held.count + orders.count
+            guard count <= MessageLimits.attempts else {
+                throw .tooMany(
+                    field: "the orders held", count: count, limit: MessageLimits.attempts)
+            }
+        case .bye(let reason): surroundings.note(.lost(reason: "the coordinator left: \(reason)"))
+        case .committed, .denied, .revoke, .drain, .heartbeat: break
+        }
+        take(.message(message))
+    }
+
+    private func hear() {
+        let notices = pool.receive(now: sockets.now)
+        for notice in notices {
+            guard case .ended(let text) = notice.event else { continue }
+            surroundings.note(.slotEnded(slot: notice.slot, text: text))
+        }
+        for event in desk.take(notices) { take(event) }
+        handOut()
+    }
+
+    private func lose(_ reason: String) {
+        link.close()
+        surroundings.note(.lost(reason: reason))
+        take(.disconnected)
+    }
+
+    /// Tells the machine, one event after the other, and does what it says.
+    private func take(_ event: WorkerEvent) {
+        events.append(event)
+        guard !isApplying else { return }
+        isApplying = true
+        while !events.isEmpty {
+            let effects = machine.handle(
+                events.removeFirst(), now: Instant(milliseconds: sockets.now))
+            apply(effects)
+            desk.keep(machine.held)
+        }
+        isApplying = false
+    }
+
+    // MARK: - Effects
+
+    private func apply(_ effects: WorkerEffects) {
+        for command in effects.slots { apply(command) }
+        handOut()
+        for message in effects.sends { send(message) }
+        for order in effects.discards where desk.hasBegun(order.attempt.id) {
+            keeper.remove(order.attempt)
+        }
+        if effects.connects { connect() }
+        if let exit = effects.exit {
+            left(exit)
+            sockets.end()
+        }
+    }
+
+    private func apply(_ command: SlotCommand) {
+        switch command {
+        case .run(let order, let slot): desk.place(order, on: slot)
+        case .kill(let slot):
+            switch desk.stop(slot) {
+            case .kill: pool.cancel(slot)
+            case .tell(let event): take(event)
+            case .nothing:
+                // Its job ended in the same moment: the machine waits for an end all the same.
+                take(.slot(.died(attempt: nil, .cancelled, text: "it had ended"), slot: slot))
+            }
+        }
+    }
+
+    /// Gives waiting orders to the processes that wait for one.
+    private func handOut() {
+        for (slot, order) in desk.due(pool.free) {
+            do throws(SlotError) {
+                try pool.run(order, on: slot, now: sockets.now)
+                desk.began(slot)
+            } catch {
+                switch error {
+                // The process is ending: the order waits for the next one.
+                case .closed, .notFree, .system: continue
+                case .nonsense(let text): if let event = desk.reject(slot, text) { take(event) }
+                }
+            }
+        }
+    }
+
+    private func send(_ message: WorkerMessage) {
+        if case .heartbeat = message {
+            keeper.measure()
+            take(.scratch(free: keeper.free))
+        }
+        do throws(ProtocolError) {
+            if try !link.send(message) { lose("it takes no more messages") }
+        } catch {
+            surroundings.note(.unsendable("\(error)"))
+        }
+    }
+
+    private func connect() {
+        do throws(ZeroMQError) {
+            try link.open()
+            surroundings.note(.connecting(endpoint: link.endpoint))
+        } catch {
+            if !hasTried { failure = error }
+            lose("\(error)")
+        }
+        hasTried = true
+    }
+}

@@ -1,0 +1,42 @@
+package import ClusterProtocol
+
+/// What a worker tells its operators.
+package enum WorkerNote: Hashable, Sendable {
+    /// A connection is being made.
+    case connecting(endpoint: String)
+    /// A coordinator took the worker in, by its random id.
+    case welcomed(coordinator: String)
+    case refused(Refusal)
+    /// The connection is gone or was given up; it is made again after a pause.
+    case lost(reason: String)
+    /// The coordinator sent what cannot be read; it was passed over.
+    case unreadable(String)
+    /// A message could not be sent because it breaks the protocol's bounds.
+    case unsendable(String)
+    /// A slot's process ended without a job, or could not be started; it is tried again.
+    case slotEnded(slot: Int, text: String)
+    /// What an unwanted attempt has written stays where it is.
+    case cannotRemove(attempt: String, text: String)
+    /// The free scratch could not be read.
+    case cannotMeasure(String)
+    /// The worker was asked to end.
+    case terminating
+}
+
+extension WorkerNote: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .connecting(let endpoint): "connecting to \(endpoint)"
+        case .welcomed(let coordinator): "welcomed by the coordinator \(coordinator)"
+        case .refused(let refusal): "the coordinator refuses this worker: \(refusal.text)"
+        case .lost(let reason): "no connection to the coordinator: \(reason); trying again"
+        case .unreadable(let text): "a message of the coordinator cannot be read: \(text)"
+        case .unsendable(let text): "a message to the coordinator cannot be sent: \(text)"
+        case .slotEnded(let slot, let text): "slot \(slot) is started again: \(text)"
+        case .cannotRemove(let attempt, let text):
+            "the files of the attempt \(attempt) could not be removed: \(text)"
+        case .cannotMeasure(let text): "the free room of the scratch folder is unknown: \(text)"
+        case .terminating: "ending: running jobs are finished or given back"
+        }
+    }
+}

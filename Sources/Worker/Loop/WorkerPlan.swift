@@ -1,0 +1,55 @@
+package import ClusterCore
+package import DurableFiles
+package import ZeroMQ
+
+/// What a worker is made of.
+package struct WorkerPlan: Sendable {
+    /// Where the coordinator listens: `tcp://HOST:PORT` or `ipc://PATH`.
+    package var endpoint: String
+    /// How it shows who it is; `none` for an endpoint in the clear.
+    package var security: SocketOptions.Security
+    /// What its state machine goes by; scratch and roots are filled in from the rest.
+    package var settings: WorkerSettings
+    package var slots: SlotPlan
+    /// The folder whose free bytes are told as scratch; nil where there is none.
+    package var scratch: FilePath?
+    /// At most so many bytes are told as scratch.
+    package var scratchLimit = Int64.max
+    /// The process with which the worker ends, by the id of that process; nil where it outlives
+    /// whoever started it.
+    package var parent: Int64?
+
+    /// - Parameters:
+    ///   - endpoint: the coordinator's.
+    ///   - security: of the connection.
+    ///   - settings: the machine's; its number of slots is that of `slots`.
+    ///   - slots: the processes and the folders that they and their attempts use.
+    package init(
+        endpoint: String, security: SocketOptions.Security, settings: WorkerSettings,
+        slots: SlotPlan
+    ) {
+        self.endpoint = endpoint
+        self.security = security
+        self.settings = settings
+        self.slots = slots
+    }
+}
+
+/// What a worker takes from the world around it.
+package struct WorkerSurroundings: Sendable {
+    /// Milliseconds that never go back.
+    package let clock: @Sendable () -> Int64
+    /// A fresh random routing id for each connection.
+    package let routingID: @Sendable () -> String
+    /// Takes what operators should know, on the worker's thread.
+    package let note: @Sendable (WorkerNote) -> Void
+
+    package init(
+        clock: @escaping @Sendable () -> Int64, routingID: @escaping @Sendable () -> String,
+        note: @escaping @Sendable (WorkerNote) -> Void
+    ) {
+        self.clock = clock
+        self.routingID = routingID
+        self.note = note
+    }
+}

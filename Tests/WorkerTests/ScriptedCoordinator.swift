@@ -1,0 +1,150 @@
+import CLinux
+import ClusterProtocol
+import Jobs
+import Testing
+import Threads
+import ZeroMQ
+@testable import Worker
+
+/// What a test waits for did not happen.
+struct Missing: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// A coordinator that says what its test wants and hands over what it hears.
+final class ScriptedCoordinator {
+    struct Heard: Sendable {
+        let peer: RoutingID
+        let message: WorkerMessage
+    }
+
+    /// Lives as long as the process: contexts that end beside those that use CURVE can crash
+    /// libzmq before 4.3.5.
+    static let context = Result { try Context() }
+
+    private let loop: PollLoop<Desk>
+    private let heard = BoundedMailbox<Heard>(capacity: 100_000)
+    /// Who said hello last.
+    private(set) var peer: RoutingID?
+
+    init(_ endpoint: String) throws {
+        let heard = heard
+        loop = try PollLoop(
+            name: "script", context: try Self.context.get(),
+            clock: { clinux_monotonic_nanoseconds() / 1_000_000 }
+        ) { sockets in
+            let router = try sockets.open(.router, isMonitored: true)
+            try router.bind(endpoint)
+            return Desk(sockets, router, endpoint, heard)
+        }
+    }
+
+    /// Goes away without a word, and returns when its endpoint is free for the next one.
+    func vanish() throws {
+        loop.submit { try $0.leave() }
+        try loop.join()
+    }
+
+    /// The next message from the worker that gives a value; those before it are passed over.
+    @discardableResult
+    func next<Value>(
+        _ what: String, _ value: (WorkerMessage) -> Value?
+    ) throws -> Value {
+        while true {
+            guard case .element(let heard) = heard.receive(within: .seconds(60)) else {
+                throw Missing(description: what)
+            }
+            if case .hello = heard.message { peer = heard.peer }
+            if let value = value(heard.message) { return value }
+        }
+    }
+
+    func hello() throws -> WorkerHello {
+        try next("a hello") { if case .hello(let hello) = $0 { hello } else { nil } }
+    }
+
+    /// Waits for a hello and answers it.
+    @discardableResult
+    func welcome(keep: [String] = [], drop: [String] = [], version: Int = 1) throws -> WorkerHello {
+        let hello = try hello()
+        try send(
+            .welcome(
+                Welcome(
+                    coordinator: "script", protocolVersion: version, heartbeatMilliseconds: 20,
+                    livenessBeats: 1000, keep: keep, drop: drop)))
+        return hello
+    }
+
+    func progress(of attempt: String) throws -> Int64 {
+        try next("progress of \(attempt)") { message in
+            guard case .progress(attempt, let rows, _) = message else { return nil }
+            return rows
+        }
+    }
+
+    /// Waits for a heartbeat that names these attempts as held.
+    func heartbeat(holding attempts: [String]) throws {
+        try next("a heartbeat with \(attempts)") { message -> Bool? in
+            if case .heartbeat(_, attempts) = message { true } else { nil }
+        }
+    }
+
+    func done(_ attempt: String) throws -> Receipt {
+        try next("the receipt of \(attempt)") { message in
+            guard case .done(let receipt) = message, receipt.attempt == attempt else { return nil }
+            return receipt
+        }
+    }
+
+    func failure(of attempt: String) throws -> AttemptFailure {
+        try next("the failure of \(attempt)") { message in
+            guard case .failed(let failure) = message, failure.attempt == attempt else {
+                return nil
+            }
+            return failure
+        }
+    }
+
+    func send(_ message: CoordinatorMessage) throws {
+        try send(frames: [MessageCodec().encode(message)])
+    }
+
+    /// Sends anything at all to who said hello last.
+    func send(frames: [[UInt8]]) throws {
+        let peer = try #require(peer)
+        loop.submit { try $0.router.send(frames.map { Frame($0) }, to: peer) }
+    }
+
+    final class Desk: PollLoopHandler {
+        let sockets: PollSockets
+        let router: Socket
+        let endpoint: String
+        let heard: BoundedMailbox<Heard>
+
+        init(
+            _ sockets: PollSockets, _ router: Socket, _ endpoint: String,
+            _ heard: BoundedMailbox<Heard>
+        ) {
+            self.sockets = sockets
+            self.router = router
+            self.endpoint = endpoint
+            self.heard = heard
+        }
+
+        func received(_ messages: [Message], on socket: Socket) throws {
+            for message in messages {
+                let peer = try #require(message.peer)
+                let told: WorkerMessage = try MessageCodec().decode(message.frame.bytes)
+                _ = heard.sendIfRoom(Heard(peer: peer, message: told))
+            }
+        }
+
+        func leave() throws { try router.unbind(endpoint) }
+
+        func observed(_ event: MonitorEvent, of socket: Socket) throws {
+            // The endpoint's file is removed by then, so that it cannot be the next one's.
+            if case .closed = event.kind { sockets.end() }
+            if case .closeFailed = event.kind { sockets.end() }
+        }
+    }
+}
