@@ -152,6 +152,8 @@ struct WorkerScenario: CustomTestStringConvertible, Sendable {
             bench.handle(.message(.revoke(attempt: "a1")))
             bench.deliver(1)
             #expect(!bench.last.sends.contains { if case .done = $0 { true } else { false } })
+            // What was killed is free for the next job only once its process has ended.
+            bench.handle(.slot(.died(attempt: "a1", .cancelled, text: "killed"), slot: 0))
             bench.give(3)
             bench.deliver(3)
             bench.handle(.message(.denied(attempt: "a3", reason: .staleEpoch)))
