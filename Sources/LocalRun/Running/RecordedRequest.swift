@@ -40,6 +40,9 @@ struct RecordedRequest: Codable {
     private(set) var mark: String
     /// Whether results wait for `godwit swap`, also those of a replay.
     private(set) var defersSwap: Bool
+    /// Bounds of the run, which do not tell requests apart either; nil in requests of versions
+    /// that did not record them.
+    private(set) var bounds: RunBounds?
     let output: FilePath?
     let options: PlanOptions
     /// Nil for `--to self`.
@@ -49,6 +52,7 @@ struct RecordedRequest: Codable {
     init(_ request: RunRequest, mark: String) {
         self.mark = mark
         defersSwap = request.defersSwap
+        bounds = request.bounds
         inputs = request.inputs
         destinationName = request.destinationName
         output = request.output
@@ -74,6 +78,7 @@ struct RecordedRequest: Codable {
         nameless.destinationName = ""
         nameless.mark = ""
         nameless.defersSwap = false
+        nameless.bounds = nil
         return ContentDigest.hexadecimal(of: Array(try nameless.text().utf8))
     }
 

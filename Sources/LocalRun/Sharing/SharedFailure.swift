@@ -7,7 +7,7 @@ package struct SharedFailure: Error, Hashable, Sendable {
     package let text: String
     package let cause: FailureCause
 
-    init(_ error: RunError) {
+    package init(_ error: RunError) {
         code = error.isOutOfMemory ? .slotOutOfMemory : error.code
         text = "\(error)"
         cause = FailureCause(error)

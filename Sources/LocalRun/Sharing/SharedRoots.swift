@@ -1,6 +1,7 @@
 package import DurableFiles
 package import Jobs
 import MigrationEngine
+package import RunLedger
 
 /// The folders that a coordinator and its workers both see, each under one name.
 package struct SharedRoots: Sendable {
@@ -49,6 +50,31 @@ package struct SharedRoots: Sendable {
         return try RunError.translating {
             let rooted = try root.rooted(path)
             return FileReference(root: rooted.root, path: rooted.path.description)
+        }
+    }
+
+    /// Where something that a client names is, patterns as they are.
+    ///
+    /// - Throws: `RunError` for an unknown root.
+    package func place(of reference: FileReference) throws(RunError) -> FilePath {
+        guard let root = environment.roots[reference.root] else {
+            throw .nothingToDo(
+                "the coordinator knows no root \(reference.root); it has "
+                    + names.sorted().joined(separator: ", "))
+        }
+        let path = FilePath(escaped: reference.path) ?? FilePath(reference.path)
+        return path.bytes.isEmpty ? root.folder : root.folder.appending(path)
+    }
+
+    /// Looks whether workers see a store and the place of its result.
+    ///
+    /// - Throws: `RunError.engine(.dataRefused)` where they do not.
+    package func check(_ store: FoundStore) throws(RunError) {
+        for path in [store.path, store.output].compactMap(\.self) {
+            guard root(of: path) == nil else { continue }
+            // It may be named by a link.
+            _ = try reference(
+                to: try RunError.translating { try environment.files.resolveStore(path) })
         }
     }
 

@@ -13,6 +13,8 @@ package final class SharedRun: Sendable {
     let roots: SharedRoots
     /// What jobs are told to keep to.
     package let limits: JobLimits
+    /// What the run keeps to.
+    package let bounds: RunBounds
     private let text: String
     private let digest: String
     /// The request's file by the root that it lies in.
@@ -53,6 +55,7 @@ package final class SharedRun: Sendable {
         let recorded = try RecordedRequest(reading: run.record.request)
         roots = surroundings.roots
         limits = surroundings.limits
+        bounds = recorded.bounds ?? RunBounds()
         text = run.record.request
         digest = ContentDigest.hexadecimal(of: Array(text.utf8))
         context = RunContext(
@@ -82,6 +85,13 @@ package final class SharedRun: Sendable {
         } catch {
             return true
         }
+    }
+
+    /// Whether the ledger has a move of the store's result that has not ended.
+    ///
+    /// - Throws: `RunError` where the ledger cannot be read.
+    package func hasUnfinishedMove(_ store: FoundStore) throws(RunError) -> Bool {
+        try StoreMover(context).unfinished(store) != nil
     }
 
     /// A store that workers migrate by one job each, without preparation.

@@ -96,6 +96,34 @@ package struct SharedRuns: Sendable {
         try book.find(id, state: surroundings.state)
     }
 
+    /// How many stores each unfinished run has.
+    ///
+    /// - Throws: `RunError` where the ledger cannot be read.
+    package func storeCounts() throws(RunError) -> [String: Int] {
+        let runs = try RunError.ledger { () throws(LedgerError) in
+            try surroundings.ledger.runs()
+        }
+        var counts: [String: Int] = [:]
+        for run in runs where run.state.isUnfinished { counts[run.id] = try storeCount(of: run.id) }
+        return counts
+    }
+
+    /// How many stores a run has.
+    ///
+    /// - Throws: `RunError` where the ledger cannot be read.
+    package func storeCount(of run: String) throws(RunError) -> Int {
+        try RunError.ledger { () throws(LedgerError) in
+            try surroundings.ledger.storeCounts(of: run).values.reduce(0, +)
+        }
+    }
+
+    /// Cancels a run of which nothing was begun, so that its stores are free for another request.
+    ///
+    /// - Throws: `RunError` where the ledger cannot be written.
+    package func giveUp(_ run: String, _ reason: String) throws(RunError) {
+        try book.change(run, .cancelled, reason)
+    }
+
     /// Lets failed stores of a run wait for work again.
     ///
     /// - Returns: how many; 0 where none failed.
