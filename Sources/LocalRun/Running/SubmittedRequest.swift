@@ -1,3 +1,4 @@
+import CoreDataStore
 package import DurableFiles
 import Foundation
 package import Jobs
