@@ -36,6 +36,7 @@ struct ClusterPicture: Hashable, Sendable {
     /// - Parameters:
     ///   - size: of the terminal; a row is left for what follows.
     ///   - seconds: since the beginning.
+    /// - Returns: the lines; none before the first report.
     func lines(in size: TerminalSize, seconds: Double) -> [String] {
         guard let report else { return [] }
         let room = max(size.rows - 1, 3)
@@ -80,7 +81,8 @@ struct ClusterPicture: Hashable, Sendable {
         if run.bytes > 0 { parts.append("\(ByteSize(bytes: run.bytes).words) read") }
         var lines = packed(parts, behind: run.run, width: width)
         if let reason = run.waitingFor {
-            lines.append(String(repeating: " ", count: run.run.count + 2) + "waits: \(oneLine(reason))")
+            let indent = String(repeating: " ", count: run.run.count + 2)
+            lines.append("\(indent)waits: \(oneLine(reason))")
         }
         return lines
     }
@@ -110,7 +112,8 @@ struct ClusterPicture: Hashable, Sendable {
             ("cancelled", "given up"), ("rolledBack", "rolled back"), ("pruned", "pruned"),
         ]
         for (state, word) in words {
-            if let count = run.stores[state], count > 0 { parts.append("\(grouped(count)) \(word)") }
+            let count = run.stores[state, default: 0]
+            if count > 0 { parts.append("\(grouped(count)) \(word)") }
         }
         return parts
     }

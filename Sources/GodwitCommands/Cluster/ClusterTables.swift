@@ -7,6 +7,7 @@ enum WorkerTable {
     /// - Parameters:
     ///   - workers: in the order of the lines.
     ///   - isShort: whether long names are cut; `drain` needs whole ones.
+    /// - Returns: the lines, a header first.
     static func lines(_ workers: [WorkerStatus], isShort: Bool) -> [String] {
         var table = TextTable(
             isShort
@@ -24,7 +25,8 @@ enum WorkerTable {
 
     private static func words(_ worker: WorkerStatus) -> String {
         guard let reason = worker.reason else { return word(worker.state) }
-        return "\(word(worker.state)): \(reason.split(whereSeparator: \.isNewline).joined(separator: " "))"
+        let line = reason.split(whereSeparator: \.isNewline).joined(separator: " ")
+        return "\(word(worker.state)): \(line)"
     }
 
     /// A state as people and JSON read it.

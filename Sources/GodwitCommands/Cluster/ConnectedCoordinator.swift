@@ -29,6 +29,7 @@ struct ConnectedCoordinator {
     /// Where runs stand.
     ///
     /// - Parameter run: nil takes all.
+    /// - Returns: the report, with the workers.
     /// - Throws: `CommandFailure`, also for a run that is not there.
     func status(of run: String?) throws(CommandFailure) -> StatusReport {
         guard case .status(let report) = try client.ask(.status(run: run)) else {

@@ -86,6 +86,7 @@ struct ConnectChoice: ParsableArguments {
     /// The connection, where one was asked for.
     ///
     /// - Parameter state: what `--state` says, which excludes a connection.
+    /// - Returns: nil where a state folder is meant.
     /// - Throws: `CommandFailure` for both, and for keys that cannot be read.
     func connection(state: String?) throws(CommandFailure) -> CoordinatorConnection? {
         guard let connect else { return nil }

@@ -71,8 +71,8 @@ struct SharedRoots: Sendable {
                     + "the coordinator could not find it. Name the folder that holds it by --root")
         }
         let names = path.components.dropFirst(root.value.components.count)
-        guard !names.contains(where: { $0.elementsEqual([0x2E]) || $0.elementsEqual([0x2E, 0x2E]) })
-        else { throw .usage("\(given) does not exist and holds . or .. as a name") }
+        let isOdd = names.contains { $0.elementsEqual([0x2E]) || $0.elementsEqual([0x2E, 0x2E]) }
+        guard !isOdd else { throw .usage("\(given) does not exist and holds . or .. as a name") }
         let relative = names.reduce(FilePath("")) { $0.appending(FilePath(bytes: $1)) }
         return FileReference(root: root.key, path: relative.description)
     }
@@ -80,7 +80,7 @@ struct SharedRoots: Sendable {
     /// What both sides call a path of the command line.
     ///
     /// - Parameters:
-    ///   - text: a store, a folder, or a pattern.
+    ///   - given: a store, a folder, or a pattern.
     ///   - mustExist: whether a path without a pattern has to be there.
     /// - Returns: the reference.
     /// - Throws: `CommandFailure` with status 64.
