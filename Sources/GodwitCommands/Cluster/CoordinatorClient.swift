@@ -17,6 +17,8 @@ final class CoordinatorClient {
         var connecting = Duration.seconds(10)
         /// For the answer, once there is a connection.
         var answer = Duration.seconds(30)
+        /// What is said on standard error where the answer takes longer than a few seconds.
+        var note: String?
     }
 
     /// Starts the thread; nothing is connected yet.
@@ -109,10 +111,14 @@ final class CoordinatorClient {
         var trouble = ClientTrouble(connection)
         try open(sending: request)
         var deadline = ContinuousClock.now.advanced(by: patience.connecting)
+        var note = patience.note
         while true {
             let rest = ContinuousClock.now.duration(to: deadline)
-            guard rest > .zero, let heard = try next(within: rest) else {
-                throw trouble.silence(patience)
+            guard rest > .zero else { throw trouble.silence(patience) }
+            let isToBeSaid = trouble.isConnected && note != nil
+            guard let heard = try next(within: isToBeSaid ? min(rest, .seconds(3)) : rest) else {
+                if isToBeSaid, let text = note.take() { Console.log(text) }
+                continue
             }
             switch heard {
             case .connected:

@@ -77,7 +77,9 @@ struct SubmitCommand: ParsableCommand {
         let client = try CoordinatorClient(connection, context: Context(), clock: clock)
         // The coordinator looks for the stores first, which may be many.
         let reply = try client.ask(
-            .submit(request), patience: CoordinatorClient.Patience(answer: .seconds(3600)))
+            .submit(request),
+            patience: CoordinatorClient.Patience(
+                answer: .seconds(3600), note: "the coordinator looks for the stores"))
         guard case .accepted(let run) = reply else {
             throw ClientTrouble(connection).unexpected()
         }

@@ -193,7 +193,7 @@ import Testing
             let second = try ClientScript(endpoint)
             try second.expect(.watch(run: "r3"), .done)
             try second.expect(.status(run: "r3"), .status(ended))
-            let shown = try process.finish()
+            let shown = try withExtendedLifetime(second) { try process.finish() }
             #expect(shown.status == 0)
             #expect(shown.log.contains("is lost"))
             #expect(shown.log.contains("again"))

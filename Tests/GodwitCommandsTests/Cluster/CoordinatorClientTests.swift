@@ -105,16 +105,17 @@ import ZeroMQ
     @Test func whatCanBeAskedTwiceIsAskedOfTheNextCoordinator() throws {
         try withTemporaryFolder { url in
             let endpoint = ClientProcess.endpoint(in: url)
+            // Both live until the answer has arrived.
+            var scripts: [ClientScript] = []
             let answer = try asking(.workers, at: endpoint) {
-                let first = try ClientScript(endpoint)
-                _ = try first.next()
-                let peer = first.peer
-                try first.vanish()
-                let second = try ClientScript(endpoint)
-                try second.expect(.workers, .status(ClusterSamples.report([])))
-                #expect(second.peer != peer)
+                scripts.append(try ClientScript(endpoint))
+                _ = try scripts[0].next()
+                try scripts[0].vanish()
+                scripts.append(try ClientScript(endpoint))
+                try scripts[1].expect(.workers, .status(ClusterSamples.report([])))
             }
             #expect(try answer.get() == .status(ClusterSamples.report([])))
+            #expect(scripts[0].peer != scripts[1].peer)
         }
     }
 
@@ -211,6 +212,7 @@ import ZeroMQ
                 try plain.ask(.workers, patience: soon)
             }
             #expect(third?.description.contains("--keys") == true, "\(String(describing: third))")
+            withExtendedLifetime(guarded.script) {}
         }
     }
 }
