@@ -74,22 +74,29 @@ struct ClusterPicture: Hashable, Sendable {
     }
 
     private static func block(of run: RunStatus, stage: String?, width: Int) -> [String] {
-        var parts = [run.state]
-        if let stage, run.state == "open" { parts.append(stage) }
-        parts += storeParts(run) + rateParts(run) + jobParts(run)
-        if run.rows > 0 { parts.append(counted(run.rows, "row")) }
-        if run.bytes > 0 { parts.append("\(ByteSize(bytes: run.bytes).words) read") }
-        var lines = packed(parts, behind: run.run, width: width)
-        if let reason = run.waitingFor {
-            let indent = String(repeating: " ", count: run.run.count + 2)
-            lines.append("\(indent)waits: \(oneLine(reason))")
+        var head = [run.state]
+        if let stage, run.state == "open" { head.append(stage) }
+        var speed = rateParts(run)
+        if run.rows > 0 { speed.append(counted(run.rows, "row")) }
+        if run.bytes > 0 { speed.append("\(ByteSize(bytes: run.bytes).words) read") }
+        let groups = [head + storeParts(run), jobParts(run), speed]
+        let indent = String(repeating: " ", count: min(run.run.count, width / 2))
+        var lines = packed(groups.flatMap(\.self), behind: run.run, indent, width)
+        if lines.count > 1 {
+            // Each kind has its place, so that growing numbers move nothing else.
+            lines = groups.enumerated().flatMap { place, group in
+                let name = place == 0 ? run.run : indent
+                return group.isEmpty ? [] : packed(group, behind: name, indent, width)
+            }
         }
+        if let reason = run.waitingFor { lines.append("\(indent)  waits: \(oneLine(reason))") }
         return lines
     }
 
     /// Puts parts behind a name, two blanks between them, in as few lines as they need.
-    static func packed(_ parts: [String], behind name: String, width: Int) -> [String] {
-        let indent = String(repeating: " ", count: min(name.count, width / 2))
+    private static func packed(
+        _ parts: [String], behind name: String, _ indent: String, _ width: Int
+    ) -> [String] {
         var lines: [String] = []
         var line = name
         for part in parts {

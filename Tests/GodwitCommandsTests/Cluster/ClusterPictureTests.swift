@@ -33,9 +33,9 @@ import Testing
         #expect(
             lines(busy, notes: [copying]) == [
                 "3 workers  9/12 slots busy  12 min 05 s",
-                "r3  open  copy  1,203/2,000 stores  12 running  3 failed  120,000 rows/s",
-                "    84.2 MB/s  4 min 05 s left  5 jobs running  12 waiting  34 accepted",
-                "    1,234,567 rows  5.0 MiB read",
+                "r3  open  copy  1,203/2,000 stores  12 running  3 failed",
+                "    5 jobs running  12 waiting  34 accepted",
+                "    120,000 rows/s  84.2 MB/s  4 min 05 s left  1,234,567 rows  5.0 MiB read",
                 "worker           slots  state",
                 "w2                 3/4  quarantined: failed what others can do",
                 "w1                 3/4  active",
@@ -46,9 +46,9 @@ import Testing
     @Test func ofTwoHundredColumns() {
         #expect(
             lines(busy, 200, notes: [copying]).dropFirst().first
-                == "r3  open  copy  1,203/2,000 stores  12 running  3 failed  120,000 rows/s  "
-                + "84.2 MB/s  4 min 05 s left  5 jobs running  12 waiting  34 accepted  "
-                + "1,234,567 rows  5.0 MiB read")
+                == "r3  open  copy  1,203/2,000 stores  12 running  3 failed  "
+                + "5 jobs running  12 waiting  34 accepted  "
+                + "120,000 rows/s  84.2 MB/s  4 min 05 s left  1,234,567 rows  5.0 MiB read")
     }
 
     @Test func whatWaitsIsSaid() {

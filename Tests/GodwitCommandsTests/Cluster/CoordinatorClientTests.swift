@@ -136,7 +136,9 @@ import ZeroMQ
     @Test func moreThanAMessageHoldsIsRefusedAtOnce() throws {
         let client = try client(clear("ipc:///nowhere/c"))
         let large = SubmitRequest(request: String(repeating: "x", count: 999_999), paths: [])
-        let paths = (0..<16_384).map { FileReference(root: "data", path: "folder/store-\($0).sqlite") }
+        let paths = (0..<16_384).map { number in
+            FileReference(root: "data", path: "folder/store-\(number).sqlite")
+        }
         let failure = #expect(throws: CommandFailure.self) {
             try client.ask(.submit(SubmitRequest(request: large.request, paths: paths)))
         }
