@@ -25,7 +25,7 @@ struct ClientTrouble {
         if let unfinished {
             let remedy =
                 connection.keys.map {
-                    "\($0)/\(KeyFolder.coordinatorName) may not be the key of this coordinator"
+                    "the \(KeyFiles.coordinatorName) of \($0) may not be this coordinator's key"
                 } ?? "it may be another program, or a coordinator that asks for --keys"
             return CommandFailure(
                 .inputOutput, "\(beginning): something listens there, but \(unfinished); \(remedy)")
@@ -44,7 +44,8 @@ struct ClientTrouble {
                 "the coordinator at \(endpoint) lets nobody in with the key of "
                     + "\(connection.keys ?? "this client")"
                     + (connection.publicKey.map {
-                        ": put its public half, \($0), on the coordinator's list of allowed keys"
+                        ": put its public half, \($0), into a file NAME.pub in allowed/clients "
+                            + "of the coordinator's keys"
                     } ?? "")
             case .mechanism where connection.keys == nil:
                 "the coordinator at \(endpoint) asks for keys: give --keys FOLDER"

@@ -16,11 +16,13 @@ struct CoordinatorConnection: Sendable {
     ///
     /// - Throws: `CommandFailure` for keys that cannot be read.
     init(endpoint: String, keys: String?) throws(CommandFailure) {
-        let folder = try keys.map { text throws(CommandFailure) in try KeyFolder(FilePath(text)) }
+        let member = try keys.map { text throws(CommandFailure) in
+            try KeyFolder(FilePath(text)).client()
+        }
         self.endpoint = endpoint
         self.keys = keys
-        security = folder.map { .curveClient($0.keys, server: $0.coordinator) } ?? .none
-        publicKey = folder?.keys.publicKey.text
+        security = member?.security ?? .none
+        publicKey = member?.keys.publicKey.text
     }
 
     /// The options that name the same coordinator again, for commands that are shown.
@@ -48,7 +50,7 @@ struct ConnectArguments: ParsableArguments {
     @Option(help: "Where the coordinator listens: tcp://HOST:PORT or ipc:///PATH.")
     var connect: String
 
-    @Option(help: "The folder with this client's secret key and the coordinator's public one.")
+    @Option(help: "The folder of keys that godwit keys new made, or a client's part of it.")
     var keys: String?
 
     @Flag(help: "Connect in the clear; this machine's own addresses only.")

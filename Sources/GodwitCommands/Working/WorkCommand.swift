@@ -29,13 +29,17 @@ struct WorkCommand: ParsableCommand {
     @Option(name: .customLong("root"), help: "A folder that jobs name, as NAME=FOLDER.")
     var roots: [String] = []
 
-    @Option(help: "The folder with this worker's secret key and the coordinator's public one.")
+    @Option(help: "The folder that keys new has written, or this worker's part of it.")
     var keys: String?
 
     @Flag(help: "Connect in the clear; this machine's own addresses only.")
     var plain = false
 
-    @Option(help: "The lasting name of a worker without keys; by default the host's and a number.")
+    @Option(
+        help: """
+            With --keys, which worker's key to use; by default the first that nobody uses. \
+            Otherwise the worker's lasting name; by default the host's and a number.
+            """)
     var name: String?
 
     @Option(help: "The folder of temporary files.")
@@ -66,9 +70,6 @@ struct WorkCommand: ParsableCommand {
         if roots.isEmpty { throw ValidationError("name the folders of jobs by --root NAME=FOLDER") }
         if keys == nil { try Self.checkPlain(endpoint, isAllowed: plain) }
         if keys != nil, plain { throw ValidationError("choose one of --keys and --plain") }
-        if keys != nil, name != nil {
-            throw ValidationError("a worker with keys is known by its key: leave --name out")
-        }
     }
 
     static func checkPlain(_ endpoint: CoordinatorEndpoint, isAllowed: Bool) throws {
@@ -87,7 +88,12 @@ struct WorkCommand: ParsableCommand {
     func run() throws {
         // First of all: whoever started this process may end at any moment.
         let parent = Int64(getppid())
-        var plan = try plan()
+        // Held until the worker has ended: nobody else takes its key meanwhile.
+        let member = try keys.map { text throws(CommandFailure) in
+            try KeyFolder(FilePath(text)).worker(named: name)
+        }
+        defer { withExtendedLifetime(member) {} }
+        var plan = try plan(member)
         if exitWhenOrphaned { plan.parent = parent }
         let made = plan
         try Self.translating {
@@ -109,7 +115,7 @@ struct WorkCommand: ParsableCommand {
         }
     }
 
-    private func plan() throws(CommandFailure) -> WorkerPlan {
+    private func plan(_ member: KeyFolder.Member?) throws(CommandFailure) -> WorkerPlan {
         let setup: SlotSetup
         do throws(SlotError) {
             setup = try SlotSetup(roots: roots, reportMilliseconds: 1000)
@@ -117,12 +123,11 @@ struct WorkCommand: ParsableCommand {
             throw .usage("--root: \(error)")
         }
         guard setup.roots.count == roots.count else { throw .usage("--root names a root twice") }
-        let folder = try keys.map { text throws(CommandFailure) in try KeyFolder(FilePath(text)) }
         let host = Self.hostName
         let count = slots ?? max(1, ProcessInfo.processInfo.activeProcessorCount)
         var generator = SystemRandomNumberGenerator()
         var settings = WorkerSettings(
-            worker: folder?.keys.publicKey.text ?? name
+            worker: member?.keys.publicKey.text ?? name
                 ?? "\(host)-\(Self.hexadecimal(bytes: 4))",
             protocols: .current, engine: Planner.engineVersion, sqlite: SQLiteLibrary.version,
             slots: count, jitterSeed: .random(in: 0 ... .max, using: &generator))
@@ -132,7 +137,7 @@ struct WorkCommand: ParsableCommand {
         limits.addressSpaceBytes = UInt64(slotMemory.bytes)
         var plan = WorkerPlan(
             endpoint: connect,
-            security: folder.map { .curveClient($0.keys, server: $0.coordinator) } ?? .none,
+            security: member?.security ?? .none,
             settings: settings,
             slots: SlotPlan(count: count, program: .own, limits: limits, setup: setup))
         plan.scratch = scratch.map { FilePath($0) }

@@ -114,8 +114,9 @@ final class WorkerLoop: PollLoopHandler {
             // What came before the end counts: it spares telling results again.
             try received(try socket.receive(upTo: PollLoop<WorkerLoop>.messagesOfATurn), on: socket)
             if socket === link.socket { lose("it was closed") }
-        case .handshakeFailed, .handshakeFailedAuthentication, .handshakeFailedProtocol:
-            lose(event.refusal ?? "the handshake failed")
+        case .handshakeFailed, .handshakeFailedAuthentication, .handshakeFailedProtocol,
+            .disconnectedBeforeHandshake:
+            lose(link.reason(event))
         default: break
         }
     }

@@ -172,11 +172,12 @@ import ZeroMQ
             let folder = url.appendingPathComponent(UUID().uuidString)
             try FileManager.default.createDirectory(
                 at: folder, withIntermediateDirectories: false)
-            let secret = folder.appendingPathComponent(KeyFolder.secretName)
+            _ = chmod(folder.path, 0o700)
+            let secret = folder.appendingPathComponent(KeyFiles.secretName)
             try Data(keys.secretKey.text.utf8).write(to: secret)
             _ = chmod(secret.path, 0o600)
             try Data(server.text.utf8).write(
-                to: folder.appendingPathComponent(KeyFolder.coordinatorName))
+                to: folder.appendingPathComponent(KeyFiles.coordinatorName))
             return try CoordinatorConnection(endpoint: endpoint, keys: folder.path)
         }
     }
