@@ -20,6 +20,8 @@ package struct GodwitCommand: ParsableCommand {
             InspectCommand.self, PlanCommand.self, MigrateCommand.self, SwapCommand.self,
             RollbackCommand.self, ReplayCommand.self, PruneCommand.self, CancelCommand.self,
             StatusCommand.self, VerifyCommand.self, ModelCommand.self, DemoCommand.self,
+            SubmitCommand.self, WatchCommand.self, PauseCommand.self, ResumeCommand.self,
+            DrainCommand.self, WorkersCommand.self, ThrottleCommand.self,
             WorkCommand.self, SlotCommand.self, KeysCommand.self,
         ])
 

@@ -72,7 +72,7 @@ struct WorkCommand: ParsableCommand {
         if keys != nil, plain { throw ValidationError("choose one of --keys and --plain") }
     }
 
-    private static func checkPlain(_ endpoint: CoordinatorEndpoint, isAllowed: Bool) throws {
+    static func checkPlain(_ endpoint: CoordinatorEndpoint, isAllowed: Bool) throws {
         switch endpoint.reach {
         case .file: return
         case .loopback where isAllowed: return
@@ -145,7 +145,7 @@ struct WorkCommand: ParsableCommand {
         return plan
     }
 
-    private static func hexadecimal(bytes count: Int) -> String {
+    static func hexadecimal(bytes count: Int) -> String {
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in
             let digits = String(UInt8.random(in: 0 ... .max, using: &generator), radix: 16)
