@@ -140,7 +140,8 @@ package struct FleetRun: Sendable {
         let mark = try RecordedRequest(reading: run.record.request).mark + "-\(id)"
         let context = RunContext(
             id: id, mark: mark, request: request, ledger: ledger, environment: environment,
-            state: state, slots: lanes, cache: cache, observe: observe)
+            state: state, slots: lanes, cancellation: lanes.cancellation, cache: cache,
+            observe: observe)
         let feeder = RunFeeder(context, only: numbers)
         let result: Swift.Result<Void, RunError>
         do throws(RunError) {
