@@ -137,8 +137,9 @@ import ZeroMQ
     @Test func noKeyIsRefused() throws {
         try with { cluster in
             let plain = try cluster.start("--plain")
+            // Both sides notice; how it looks here depends on who does first.
             _ = try cluster.coordinator.keptOut("no key") { kept -> Bool? in
-                kept == .failed(.handshakeFailedProtocol(.mechanism)) ? true : nil
+                if case .failed = kept { true } else { nil }
             }
             try plain.expectLog("--keys")
             let known = try cluster.start("--keys", "\(cluster.folder.path)/keys")

@@ -42,10 +42,14 @@ struct WorkCommand: ParsableCommand {
             """)
     var name: String?
 
-    @Option(help: "The folder of temporary files.")
+    @Option(help: "The folder of SQLite's temporary files, on a local disk.")
     var scratch: String?
 
-    @Option(help: "Bytes of the scratch folder that this worker counts on at most.")
+    @Option(
+        help: """
+            Bytes that they may take, all slots together; where they take more, the job that \
+            takes most is ended and tried elsewhere.
+            """)
     var scratchLimit: ByteSize?
 
     @Option(help: "Bytes of address space that a slot may use.")
@@ -69,6 +73,9 @@ struct WorkCommand: ParsableCommand {
         }
         if roots.isEmpty { throw ValidationError("name the folders of jobs by --root NAME=FOLDER") }
         if keys == nil { try Self.checkPlain(endpoint, isAllowed: plain) }
+        if scratchLimit != nil, scratch == nil {
+            throw ValidationError("--scratch-limit needs --scratch FOLDER")
+        }
         if keys != nil, plain { throw ValidationError("choose one of --keys and --plain") }
     }
 
