@@ -22,7 +22,7 @@ package struct GodwitCommand: ParsableCommand {
             StatusCommand.self, VerifyCommand.self, ModelCommand.self, DemoCommand.self,
             SubmitCommand.self, WatchCommand.self, PauseCommand.self, ResumeCommand.self,
             DrainCommand.self, WorkersCommand.self, ThrottleCommand.self,
-            WorkCommand.self, SlotCommand.self, KeysCommand.self,
+            CoordinateCommand.self, WorkCommand.self, SlotCommand.self, KeysCommand.self,
         ])
 
     package init() {}

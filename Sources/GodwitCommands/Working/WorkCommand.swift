@@ -61,6 +61,9 @@ struct WorkCommand: ParsableCommand {
     @Flag(help: "End when the process that started this one has ended.")
     var exitWhenOrphaned = false
 
+    @Flag(help: .hidden)
+    var quiet = false
+
     func validate() throws {
         if let slots, !(1...MessageLimits.slots).contains(slots) {
             throw ValidationError("--slots takes a number from 1 to \(MessageLimits.slots)")
@@ -112,11 +115,13 @@ struct WorkCommand: ParsableCommand {
                 surroundings: WorkerSurroundings(
                     clock: { Int64((clock.now - beginning) / .milliseconds(1)) },
                     routingID: { Self.hexadecimal(bytes: 16) },
-                    note: { Console.log("godwit: \($0)") }))
+                    note: { if !quiet { Console.log("godwit: \($0)") } }))
             Interruption.shared.atFirstSignal { worker.terminate() }
             switch try worker.join() {
-            case .finished, nil: Console.log("godwit: the worker has ended")
-            case .orphaned: Console.log("godwit: ended, for whoever started this worker is gone")
+            case .finished, nil: if !quiet { Console.log("godwit: the worker has ended") }
+            case .orphaned:
+                guard !quiet else { return }
+                Console.log("godwit: ended, for whoever started this worker is gone")
             case .refused(let text): throw CommandFailure(.canBeRepeated, text)
             }
         }

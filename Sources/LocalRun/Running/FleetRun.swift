@@ -15,6 +15,15 @@ package struct RunEnding: Sendable {
     package let isResumed: Bool
     /// Whether the failure limit was reached, and stores were left.
     package let isCutShort: Bool
+
+    package init(
+        id: String, counts: [StoreState: Int], isResumed: Bool, isCutShort: Bool
+    ) {
+        self.id = id
+        self.counts = counts
+        self.isResumed = isResumed
+        self.isCutShort = isCutShort
+    }
 }
 
 /// Migrates the stores of one run on this machine.
