@@ -198,6 +198,14 @@ let package = Package(
                 "RunLedger", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
                 "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CLinux", "StoreForge", "TestSupport",
             ]),
+        tests(
+            "CoordinatorTests",
+            [
+                "Coordinator", "faulty-slot", "godwit", "Worker", "ClusterCore", "ClusterProtocol",
+                "LocalRun", "RunLedger", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
+                "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CZeroMQ", "CLinux", "StoreForge",
+                "TestSupport",
+            ]),
         tests("TidyTests", []),
     ]
 )

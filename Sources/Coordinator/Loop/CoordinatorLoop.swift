@@ -151,14 +151,24 @@ final class CoordinatorLoop: PollLoopHandler {
             surroundings.note("a bug: a record has no text: \(error)")
         }
         effects.records = []
+        if blockedUntil != nil {
+            // Nothing hangs on them, and who hears none takes the coordinator for dead.
+            for send in effects.sends where send.message == .heartbeat {
+                say(send.message, to: send.to)
+            }
+            effects.sends.removeAll { $0.message == .heartbeat }
+        }
         if !effects.isEmpty { turn.rest.append(effects) }
     }
 
     /// A task has ended.
     func ended(_ report: TaskReport) {
         if let cause = report.cause { mapping.learn(cause, of: report.store) }
-        if case .failed(let code, _) = report.outcome, code.decision != .pause {
-            surroundings.note("\(report.store): a task failed: \(report.outcome)")
+        switch report.outcome {
+        case .failed(let code, let text) where code.decision != .pause,
+            .interrupted(let code, let text) where code.decision != .pause:
+            surroundings.note("\(report.store): a task failed (\(code)): \(text)")
+        default: break
         }
         take(.taskEnded(report.task, report.outcome), with: report.records)
     }

@@ -80,7 +80,8 @@ final class ChunkedThread: Sendable {
             made = chunked
             return try run(task, chunked, store)
         } catch {
-            return TaskReport(task, failed: error)
+            guard case .swap = task.kind else { return TaskReport(task, failed: error) }
+            return TaskReport(task, failed: error, hasMoved: store.hasMoved)
         }
     }
 

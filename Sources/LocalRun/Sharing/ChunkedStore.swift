@@ -352,6 +352,13 @@ extension ChunkedStore {
         var result = try mover.move(recorded)
         if let error = mover.syncNames(of: [recorded]).values.first { throw error }
         result.seconds[.publish] = shared.context.environment.clock() - start
+        // Before the end is durable: whoever starts after a crash looks at no store that has come
+        // to its end.
+        do throws(RunError) {
+            try removeAll()
+        } catch {
+            result.leftovers.append("\(error)")
+        }
         return try mover.moved(recorded, result) + [
             .released(run: shared.id, store: run.found.number)
         ]
@@ -381,25 +388,4 @@ extension ChunkedStore {
         case .failure(let error): throw error
         }
     }
-}
-
-extension AssemblyStep {
-    /// The jobs whose shards the step takes.
-    var works: [Work] {
-        switch self {
-        case .append(let chunk): [.copy(chunk: chunk)]
-        case .merge(let chunks): chunks.map { .copy(chunk: $0) }
-        case .link(let chunk): [.link(chunk: chunk)]
-        case .tables, .index, .finish: []
-        }
-    }
-
-    fileprivate var takesShards: Bool {
-        switch self {
-        case .append, .merge, .link: true
-        case .tables, .index, .finish: false
-        }
-    }
-
-    fileprivate var isLink: Bool { if case .link = self { true } else { false } }
 }
