@@ -73,7 +73,7 @@ struct CoordinateCommand: ParsableCommand {
 
     func run() throws {
         try FolderOption.check("--state", state)
-        let folders = try SharedRoots(roots).folders
+        let folders = try ClientRoots(roots).folders
         let door = try Door(keys: keys, endpoint: listen)
         try CommandFailure.translating {
             try StateFolder(FilePath(state)).withLedger("coordinating at \(listen)") {

@@ -38,7 +38,7 @@ enum CoordinatorMaking {
         ledger: Ledger, state: FilePath, roots: [String: FilePath], limits: JobLimits, slots: Int
     ) throws(RunError) -> SharedRun.Surroundings {
         SharedRun.Surroundings(
-            ledger: ledger, state: state, roots: try LocalRun.SharedRoots(roots),
+            ledger: ledger, state: state, roots: try SharedRoots(roots),
             environment: CommandEnvironment.make(clock: MonotonicClock.start()), limits: limits,
             slots: slots)
     }
