@@ -138,7 +138,8 @@ struct WorkCommand: ParsableCommand {
                 ?? "\(host)-\(Self.hexadecimal(bytes: 4))",
             protocols: .current, engine: Planner.engineVersion, sqlite: SQLiteLibrary.version,
             slots: count, jitterSeed: .random(in: 0 ... .max, using: &generator))
-        settings.host = host
+        // People know a worker by its key's name sooner than by the key.
+        settings.host = member.map { "\($0.name)@\(host)" } ?? host
         settings.grace = Int64(grace) * 1000
         var limits = SlotLimits.standard
         limits.addressSpaceBytes = UInt64(slotMemory.bytes)
