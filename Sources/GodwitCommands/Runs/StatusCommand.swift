@@ -12,6 +12,9 @@ struct StatusCommand: ParsableCommand {
     @OptionGroup
     var arguments: RunArguments
 
+    @OptionGroup
+    var connection: ConnectChoice
+
     @Flag(help: "Print JSON.")
     var json = false
 
@@ -24,6 +27,9 @@ struct StatusCommand: ParsableCommand {
     }
 
     func run() throws {
+        if let connection = try connection.connection(state: arguments.state) {
+            return try show(connection)
+        }
         let selection = try arguments.selection()
         let entries = try CommandFailure.translating { () -> [Entry] in
             let records = try RunRecords(state: selection.state)

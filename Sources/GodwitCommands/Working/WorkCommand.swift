@@ -61,6 +61,9 @@ struct WorkCommand: ParsableCommand {
     @Flag(help: "End when the process that started this one has ended.")
     var exitWhenOrphaned = false
 
+    @Flag(help: .hidden)
+    var quiet = false
+
     func validate() throws {
         if let slots, !(1...MessageLimits.slots).contains(slots) {
             throw ValidationError("--slots takes a number from 1 to \(MessageLimits.slots)")
@@ -79,7 +82,7 @@ struct WorkCommand: ParsableCommand {
         if keys != nil, plain { throw ValidationError("choose one of --keys and --plain") }
     }
 
-    private static func checkPlain(_ endpoint: CoordinatorEndpoint, isAllowed: Bool) throws {
+    static func checkPlain(_ endpoint: CoordinatorEndpoint, isAllowed: Bool) throws {
         switch endpoint.reach {
         case .file: return
         case .loopback where isAllowed: return
@@ -112,11 +115,13 @@ struct WorkCommand: ParsableCommand {
                 surroundings: WorkerSurroundings(
                     clock: { Int64((clock.now - beginning) / .milliseconds(1)) },
                     routingID: { Self.hexadecimal(bytes: 16) },
-                    note: { Console.log("godwit: \($0)") }))
+                    note: { if !quiet { Console.log("godwit: \($0)") } }))
             Interruption.shared.atFirstSignal { worker.terminate() }
             switch try worker.join() {
-            case .finished, nil: Console.log("godwit: the worker has ended")
-            case .orphaned: Console.log("godwit: ended, for whoever started this worker is gone")
+            case .finished, nil: if !quiet { Console.log("godwit: the worker has ended") }
+            case .orphaned:
+                guard !quiet else { return }
+                Console.log("godwit: ended, for whoever started this worker is gone")
             case .refused(let text): throw CommandFailure(.canBeRepeated, text)
             }
         }
@@ -153,7 +158,7 @@ struct WorkCommand: ParsableCommand {
         return plan
     }
 
-    private static func hexadecimal(bytes count: Int) -> String {
+    static func hexadecimal(bytes count: Int) -> String {
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in
             let digits = String(UInt8.random(in: 0 ... .max, using: &generator), radix: 16)
