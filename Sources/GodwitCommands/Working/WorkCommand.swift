@@ -18,7 +18,7 @@ struct WorkCommand: ParsableCommand {
             It connects again for as long as it takes. SIGTERM or SIGINT: nothing new is begun, \
             running jobs have the grace to finish and are then given back; a second signal ends \
             the worker at once, which loses nothing but their work.
-            """, shouldDisplay: false)
+            """)
 
     @Option(help: "Where the coordinator listens: tcp://HOST:PORT or ipc:///PATH.")
     var connect: String
