@@ -16,7 +16,7 @@ package final class RunningCoordinator: Sendable {
     package typealias MakeTasks =
         (@escaping @Sendable (TaskReport) -> Void) throws -> any TaskRunner
 
-    /// Starts the threads, listens, and goes on with every unfinished run of the ledger.
+    /// Starts the threads, listens, and goes on with unfinished runs, if the plan says so.
     ///
     /// - Parameters:
     ///   - plan: what the coordinator is made of.
@@ -60,7 +60,7 @@ package final class RunningCoordinator: Sendable {
         }
         handle.set(loop)
         do {
-            try resume()
+            if plan.resumesRuns { try resume() }
         } catch {
             end()
             throw error

@@ -83,7 +83,7 @@ extension CommandStatus {
         case .sourceChanged, .locked, .stopped, .crashed: self = .canBeRepeated
         case .outputExists, .swapRefused: self = .usage
         case .missing, .noSpace, .inputOutput: self = .inputOutput
-        case .validationFailed, .bug: self = .bug
+        case .validationFailed, .crashed, .bug: self = .bug
         }
     }
 }

@@ -160,6 +160,9 @@ extension ChunkedStore {
             // known from the destination alone.
             guard try isDue(receipt.work, planned) else { continue }
             guard let delivered = receipt.files.first else { continue }
+            guard shared.roots.names.contains(delivered.file.root) else {
+                return "its shards were made by somebody who called their folders otherwise"
+            }
             let path = try shared.roots.resolve(delivered.file)
             let status = try RunError.translating { try FileStatus.ifPresent(path) }
             guard status?.size == delivered.bytes else {
