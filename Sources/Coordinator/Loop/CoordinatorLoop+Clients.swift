@@ -178,10 +178,14 @@ extension CoordinatorLoop {
         _ run: String?, _ done: @escaping @Sendable (CoordinatorLoop, StatusReport) -> Void
     ) -> Bool {
         let ledger = ledger
+        // Without the others of the ledger, where those are none of this coordinator's business.
+        let own = plan.resumesRuns ? nil : feeds.keys.sorted()
         return desks.read { loop in
             do throws(LedgerError) {
-                var ids = run.map { [$0] } ?? []
-                if run == nil { ids = try ledger.runs().prefix(Self.shownRuns).map(\.id) }
+                var ids = run.map { [$0] } ?? own ?? []
+                if run == nil, own == nil {
+                    ids = try ledger.runs().prefix(Self.shownRuns).map(\.id)
+                }
                 var figures: [(String, RunFigures)] = []
                 for id in ids {
                     if let found = try RunFigures(id, ledger: ledger) { figures.append((id, found)) }

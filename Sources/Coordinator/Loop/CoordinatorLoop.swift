@@ -151,7 +151,17 @@ final class CoordinatorLoop: PollLoopHandler {
             surroundings.note("a bug: a record has no text: \(error)")
         }
         effects.records = []
+        if blockedUntil != nil { sendHeartbeats(of: &effects) }
         if !effects.isEmpty { turn.rest.append(effects) }
+    }
+
+    /// Sends what promises nothing at once, while everything else waits for the ledger: workers
+    /// must not take the coordinator for dead.
+    private func sendHeartbeats(of effects: inout CoordinatorEffects) {
+        for send in effects.sends where send.message == .heartbeat {
+            say(send.message, to: send.to)
+        }
+        effects.sends.removeAll { $0.message == .heartbeat }
     }
 
     /// A task has ended.
