@@ -96,6 +96,22 @@ package final class RunningCoordinator: Sendable {
         return opening.run.id
     }
 
+    /// Runs again what failed in a run that has ended.
+    ///
+    /// Takes its time; not to be called on the coordinator's thread.
+    ///
+    /// - Parameter selection: the run, or one of its stores.
+    /// - Returns: the run's id, and how many stores are run again.
+    /// - Throws: `RunError.nothingToDo` where nothing is to be replayed.
+    package func replay(
+        _ selection: RunSelection
+    ) throws(RunError) -> (run: String, stores: Int) {
+        let (overview, count) = try SharedRuns(plan.runs).replay(selection)
+        let opening = try CoordinatorLoop.opening(of: overview, plan)
+        desks.loop.submit { $0.open(opening) }
+        return (overview.id, count)
+    }
+
     /// A worker's process has ended: nobody waits for its leases.
     package func workerEnded(_ worker: String) {
         desks.loop.submit { $0.take(.workerEnded(worker: worker)) }
