@@ -122,7 +122,9 @@ package final class RunningCoordinator: Sendable {
         desks.loop.submit { $0.sockets.access = access }
     }
 
-    /// Asks the coordinator to end; it returns at once. Nothing is lost: another start goes on.
+    /// Asks the coordinator to end; it returns at once.
+    ///
+    /// Nothing is lost: another start goes on.
     package func terminate() { loop.end() }
 
     /// Waits until the coordinator has ended.

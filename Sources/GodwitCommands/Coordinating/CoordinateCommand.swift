@@ -183,6 +183,7 @@ final class Door: Sendable {
     /// Reads the list of keys again and again.
     ///
     /// - Parameter changed: told who may come in from now on.
+    /// - Returns: the thread that reads, to be ended.
     /// - Throws: `ThreadError`.
     func watch(_ changed: @escaping @Sendable (AccessPolicy) -> Void) throws(ThreadError) -> Watch {
         guard let folder else { return try Watch(nil) }

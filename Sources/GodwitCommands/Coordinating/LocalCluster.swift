@@ -139,9 +139,7 @@ struct LocalCluster {
                 try WorkerProcess(name: name, program: program) { death in
                     coordinator.workerEnded(name)
                     view.log("godwit: \(name): \(death.text)")
-                    guard death.isFinal, alive.count.withLock({ $0 -= 1; return $0 }) == 0 else {
-                        return
-                    }
+                    guard death.isFinal, alive.isLastGone() else { return }
                     ends.send(.withoutWorkers("\(name): \(death.text)"))
                 })
         }
@@ -151,9 +149,17 @@ struct LocalCluster {
 
 /// How many workers are not given up.
 private final class Workers: Sendable {
-    let count: Mutex<Int>
+    private let count: Mutex<Int>
 
     init(_ count: Int) { self.count = Mutex(count) }
+
+    /// Counts one that is given up; true where it was the last.
+    func isLastGone() -> Bool {
+        count.withLock { count in
+            count -= 1
+            return count == 0
+        }
+    }
 }
 
 /// Where the end of a run arrives.
@@ -190,6 +196,7 @@ enum SocketFolder {
     ///
     /// - Parameter body: gets the socket's path, short enough for sockaddr_un (unix(7)).
     /// - Returns: what the body returns.
+    /// - Throws: `RunError.file` where the folder cannot be made, and what the body throws.
     static func with<Result>(_ body: (FilePath) throws -> Result) throws -> Result {
         let given = FilePath(ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp")
         // A path that is too long cannot be bound.

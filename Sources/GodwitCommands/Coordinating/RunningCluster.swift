@@ -33,6 +33,7 @@ enum CoordinatorMaking {
     ///   - roots: folders that workers see.
     ///   - limits: what jobs keep to.
     ///   - slots: jobs at a time that plans are cut for.
+    /// - Returns: the surroundings of its runs.
     /// - Throws: `RunError` for a root that is not there.
     static func runs(
         ledger: Ledger, state: FilePath, roots: [String: FilePath], limits: JobLimits, slots: Int

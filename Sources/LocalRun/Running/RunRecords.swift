@@ -36,6 +36,21 @@ package struct RunRecords {
         return run
     }
 
+    /// What a run was asked for.
+    ///
+    /// - Parameters:
+    ///   - run: its id.
+    ///   - state: the state folder.
+    ///   - slots: jobs at a time, which are not recorded.
+    /// - Returns: the request.
+    /// - Throws: `RunError` for a run that is not there, or one of another version.
+    package func request(
+        of run: String, state: FilePath, slots: Int
+    ) throws(RunError) -> RunRequest {
+        try RecordedRequest(reading: try self.run(run).record.request).request(
+            state: state, slots: slots, waitsForRoom: true)
+    }
+
     /// How many stores of a run have each state.
     package func counts(of run: String) throws(RunError) -> [StoreState: Int] {
         try RunError.ledger { () throws(LedgerError) in try ledger.storeCounts(of: run) }

@@ -180,7 +180,9 @@ package struct SharedRuns: Sendable {
 
     /// Gives up every unfinished store of a cancelled run but those that are at work.
     ///
-    /// - Parameter busy: numbers that are left alone.
+    /// - Parameters:
+    ///   - run: that was cancelled.
+    ///   - busy: numbers that are left alone.
     /// - Throws: `RunError` where the ledger cannot be written.
     package func cancelRest(_ run: SharedRun, but busy: Set<Int>) throws(RunError) {
         let deliveries = Deliveries(of: run, checked: Deliveries.CheckedFiles())
