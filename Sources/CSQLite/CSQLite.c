@@ -25,6 +25,10 @@ int godwit_sqlite_harden(sqlite3 *connection, int defensive) {
     return code;
 }
 
+int godwit_sqlite_keep_log(sqlite3 *connection, int keeps) {
+    return sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keeps, NULL);
+}
+
 static int compare_bytes(
     void *unused, int left_count, const void *left, int right_count, const void *right) {
     (void)unused;

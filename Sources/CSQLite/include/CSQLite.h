@@ -15,6 +15,10 @@ int godwit_sqlite_configure(void);
 /// also forbids to switch the journal off. Returns an SQLite result code.
 int godwit_sqlite_harden(sqlite3 *connection, int defensive);
 
+/// Lets a connection leave the write-ahead log as it is when it is closed (`keeps` not 0), or move
+/// it into the database and remove it. Returns an SQLite result code.
+int godwit_sqlite_keep_log(sqlite3 *connection, int keeps);
+
 /// Makes SQLite put temporary files into a folder, unless one was set before: all connections of
 /// the process read the text, which is never freed. To be called before others are open.
 /// Returns an SQLite result code.

@@ -13,7 +13,7 @@ package final class Connection {
     package enum Mode: Sendable {
         /// Read-only and taken as never changing: no locks, no `-wal`, no `-shm`.
         case immutable
-        /// Read and write a file that exists.
+        /// Read and write a file of our own that exists.
         case readWrite
         /// Make a file of our own, or write one that we made.
         case create
@@ -48,6 +48,14 @@ package final class Connection {
         configuration.foreignKeysEnabled = false
         configuration.readonly = mode == .immutable
         configuration.busyMode = .timeout(5)
+        if mode == .readWrite || mode == .create {
+            // Before the first look at the file: the index of a log is then kept on the heap. A
+            // `-shm` is written through a mapping, and where a copying file system or a quota has
+            // no room for that, the process dies of SIGBUS (decision 0013).
+            configuration.prepareDatabase {
+                try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
+            }
+        }
         let name = Connection.fileName(file, mode: mode)
         do {
             let queue = try DatabaseQueue(path: name, configuration: configuration)
@@ -59,8 +67,7 @@ package final class Connection {
         } catch let error as StoreError {
             throw error
         } catch let error as DatabaseError {
-            // The connection, which knew the system's number, is gone. Opening reads the schema,
-            // and that makes the shared memory of a file with a log.
+            // The connection, which knew the system's number, is gone.
             let codes: [ResultCode] = [.SQLITE_CANTOPEN, .SQLITE_IOERR]
             let isFull =
                 codes.contains(error.resultCode) && FileSystemSpace.isExhausted(at: folder)
@@ -245,8 +252,8 @@ extension Connection {
     }
 
     func failure(_ code: Int32) -> StoreError {
-        // A quota, a file that cannot be made, and SQLite's shared memory: the system's number
-        // alone tells that room is missing. SQLite keeps it, but not where COMMIT fails.
+        // A quota, and a file that cannot be made: the system's number alone tells that room is
+        // missing. SQLite keeps it, but not where COMMIT fails.
         let last = errno
         let isSystem = [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF)
         let numbers = [last, sqlite3_system_errno(handle)]
