@@ -33,18 +33,15 @@ struct EndReport {
         facts.warnings = fleet?.warnings.map(\.description) ?? []
         leftOut = fleet?.skipped.count(where: \.needsAttention) ?? 0
         let run = ending.id
-        let state = request.state
+        // Open as long as the report lives, for each of its forms goes through all stores.
+        let records = try CommandFailure.translating { try RunRecords(state: request.state) }
         let stores = StoreReports { body in
-            let records = try RunRecords(state: state)
             try records.forEachStore(of: run) { try body(StoreReport($0, $1)) }
-            try records.close()
         }
         self.stores = stores
         report = try CommandFailure.translating {
-            let records = try RunRecords(state: state)
             let begun = Date(
                 timeIntervalSince1970: Double(try records.run(run).record.begunAt) / 1000)
-            try records.close()
             facts.begun = ISO8601DateFormatter().string(from: begun)
             return try RunReport(facts, stores: stores)
         }
@@ -137,8 +134,19 @@ struct EndReport {
                 "godwit: \(counted(leftOut, "file was", plural: "files were")) left out that may "
                     + "hold a user's data, see above")
         }
-        if failed + unfinished + givenUp + leftOut > 0 || ending.isCutShort {
+        guard EndReport.isComplete(ending, leftOut: leftOut) else {
             throw ExitCode(CommandStatus.canBeRepeated.rawValue)
         }
+    }
+
+    /// Whether every store that was meant is done, or built and waiting for its swap.
+    static func isComplete(_ ending: RunEnding, leftOut: Int) -> Bool {
+        let isEvery = ending.counts.allSatisfy { state, count in
+            switch state {
+            case .done, .validated, .pruned: true
+            case .waiting, .running, .failed, .rolledBack, .cancelled: count == 0
+            }
+        }
+        return isEvery && leftOut == 0 && !ending.isCutShort
     }
 }

@@ -6,11 +6,36 @@ package import Jobs
 // Runs and stores.
 
 extension Ledger {
-    /// The run that began last.
+    /// The run that began last of those that did something or still have to; where none did, the
+    /// one that began last.
+    ///
+    /// A run that found every store migrated already, or that was given up before it had begun
+    /// with any, did nothing.
+    ///
+    /// - Complexity: O(runs since the one that is found) at least.
     package func newestRun() throws(LedgerError) -> RunOverview? {
         try read { database in
-            let sql = "SELECT \(RunOverview.columns) FROM run ORDER BY number DESC LIMIT 1"
-            return try Row.fetchOne(database, sql: sql).map { try RunOverview(row: $0) }
+            let idle: [StoreState] = [.waiting, .done, .cancelled]
+            let busy = StoreState.allCases.filter { !idle.contains($0) }.map(\.rawValue)
+            let places = databaseQuestionMarks(count: busy.count)
+            let row =
+                try Row.fetchOne(
+                    database,
+                    sql: """
+                        SELECT \(RunOverview.columns) FROM run
+                        WHERE run.state IN (?, ?)
+                            OR EXISTS (SELECT 1 FROM swap_step WHERE swap_step.run = run.number)
+                            OR EXISTS (
+                                SELECT 1 FROM store
+                                WHERE store.run = run.number AND store.state IN (\(places)))
+                        ORDER BY run.number DESC LIMIT 1
+                        """,
+                    arguments: StatementArguments(
+                        [RunState.open.rawValue, RunState.paused.rawValue] + busy))
+                ?? Row.fetchOne(
+                    database,
+                    sql: "SELECT \(RunOverview.columns) FROM run ORDER BY number DESC LIMIT 1")
+            return try row.map { try RunOverview(row: $0) }
         }
     }
 

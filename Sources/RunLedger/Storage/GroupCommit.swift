@@ -23,6 +23,8 @@ struct GroupCommit: Sendable {
     private let faults: FaultPoints
     private let queue: DatabaseQueue
     private let log = LogLength()
+    /// Those of the process before the batches were written.
+    private var roomFailures = 0
     private var checkpointAt = GroupCommit.checkpointPages
     private var refusal: String?
 
@@ -53,6 +55,7 @@ struct GroupCommit: Sendable {
             for batch in batches { batch.settle(.failure(error)) }
             return
         }
+        roomFailures = godwit_sqlite_room_failures()
         switch write(batches) {
         case .success(let outcomes):
             for (batch, outcome) in zip(batches, outcomes) { batch.settle(outcome) }
@@ -173,7 +176,8 @@ struct GroupCommit: Sendable {
         let codes: [ResultCode] = [.SQLITE_IOERR, .SQLITE_FULL, .SQLITE_CANTOPEN]
         let isSystem = codes.contains(error.resultCode)
         var system = isSystem ? sqlite3_system_errno(database.sqliteConnection) : 0
-        if system == 0, isSystem, last == ENOSPC || last == EDQUOT { system = last }
+        if isSystem, last == ENOSPC || last == EDQUOT { system = last }
+        if isSystem, godwit_sqlite_room_failures() > roomFailures { system = ENOSPC }
         let told = LedgerError(
             ledger: path, step: "write", database: error, systemError: system)
         let isSync = GroupCommit.syncFailures.contains(error.extendedResultCode.rawValue)

@@ -44,9 +44,7 @@ extension DiskTests {
             #expect(try lab.strays().isEmpty, "\(what)")
             let kept = try lab.files.tree(at: lab.state).filter(\.status.isRegularFile)
                 .map(\.path.lastComponent.description)
-            let known: Set = [
-                "godwit.lock", "ledger.sqlite", "ledger.sqlite-wal", "ledger.sqlite-shm",
-            ]
+            let known: Set = ["godwit.lock", "ledger.sqlite", "ledger.sqlite-wal"]
             #expect(Set(kept).isSubset(of: known), "\(what): \(kept)")
         }
 
