@@ -18,7 +18,7 @@ struct EndReport {
     /// - Throws: `CommandFailure`.
     init(
         _ ending: RunEnding, request: RunRequest, destination: String, fleet: FleetArguments?,
-        seconds: Double
+        share: RunFacts.Share, seconds: Double
     ) throws(CommandFailure) {
         self.ending = ending
         state = request.state
@@ -26,6 +26,7 @@ struct EndReport {
             run: ending.id, state: request.state, destination: destination,
             slots: request.slots, seconds: seconds)
         facts.output = request.output
+        if ending.isResumed { facts.share = share }
         facts.skipped =
             fleet?.skipped.map { file in
                 RunFacts.Skipped(path: file.path.description, reason: "\(file.reason)")
@@ -69,7 +70,7 @@ struct EndReport {
             if asJSON {
                 try JSONReport.write(report, stores: stores) { Console.printRaw($0) }
             } else if let single {
-                Console.print(ResultText.text(of: single))
+                Console.print(ResultText.text(of: single, run: ending.id))
             } else if ending.counts.values.reduce(0, +) > 1 {
                 try TextReport.write(report, stores: stores) { Console.print($0) }
                 Console.print("\nThe whole report: \(folder.appending("report.html"))")

@@ -127,6 +127,50 @@ extension Ledger {
         }
     }
 
+    /// How many stores of a run are in some states, and the bytes that they had when they were
+    /// found.
+    ///
+    /// - Complexity: O(stores).
+    package func extent(
+        of run: String, in states: Set<StoreState>
+    ) throws(LedgerError) -> (stores: Int, bytes: Int64) {
+        try read { database in
+            guard let run = try Ledger.number(database, run) else { return (0, 0) }
+            let rows = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT state, count(*) AS stores, total(bytes) AS bytes FROM store
+                    WHERE run = ? GROUP BY state
+                    """, arguments: [run])
+            var (stores, bytes) = (0, 0.0)
+            for row in rows where states.contains(try row.word("state")) {
+                stores += try row.decode(Int.self, forColumn: "stores")
+                bytes += try row.decode(Double.self, forColumn: "bytes")
+            }
+            return (stores, Int64(min(max(bytes, 0), 9e18)))
+        }
+    }
+
+    /// How many stores of a run in a state have a report whose text begins so.
+    ///
+    /// - Complexity: O(stores).
+    package func reports(
+        of run: String, in state: StoreState, beginningWith text: String
+    ) throws(LedgerError) -> Int {
+        try read { database in
+            guard let run = try Ledger.number(database, run) else { return 0 }
+            return try Int.fetchOne(
+                database,
+                sql: """
+                    SELECT count(*) FROM store
+                    JOIN store_report ON store_report.run = store.run
+                        AND store_report.store = store.number
+                    WHERE store.run = ? AND store.state = ?
+                        AND substr(store_report.content, 1, length(?)) = ?
+                    """, arguments: [run, state.rawValue, text, text]) ?? 0
+        }
+    }
+
     /// One store of a run by its number.
     package func store(run: String, _ number: Int) throws(LedgerError) -> StoreSummary? {
         try read { database in

@@ -1,5 +1,6 @@
 import DurableFiles
 import Foundation
+import ManagedObjectModel
 import MigrationEngine
 import StoreForge
 import TestSupport

@@ -128,7 +128,7 @@ extension DiskTests {
                     switch notice {
                     case .paused(let reason): told.withLock { $0.append(reason) }
                     case .resumed: told.withLock { $0.append("resumed") }
-                    case .planned, .progress, .ended: break
+                    case .begun, .planned, .progress, .ended: break
                     }
                 }.run(over: try lab.found([store]))
                 #expect(ending.counts == [.done: 1] && !ending.isResumed)
