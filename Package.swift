@@ -171,8 +171,8 @@ let package = Package(
             "GodwitCommandsTests",
             [
                 "GodwitCommands", "godwit", "LocalRun", "MigrationEngine", "CoreDataStore",
-                "MappingModel", "ManagedObjectModel", "DurableFiles", "Threads", "StoreForge",
-                "TestSupport", "ZeroMQ", arguments, grdb,
+                "MappingModel", "ManagedObjectModel", "DurableFiles", "RunLedger", "Threads",
+                "StoreForge", "TestSupport", "ZeroMQ", arguments, grdb,
             ]),
         tests("ClusterCoreTests", ["ClusterCore", "ClusterProtocol", "Jobs", "TestSupport"]),
         tests("ClusterSimulationTests", ["ClusterSimulation", "ClusterCore", "Jobs"]),

@@ -32,7 +32,9 @@ struct SimulationTests {
         #expect(missing.isEmpty, "never taken: \(missing.joined(separator: "; "))")
     }
 
-    /// Changes of states that the seeds of a usual run do not come to, and why. Of the first 3,000
+    /// Changes of states that the seeds of a usual run do not come to, and why.
+    ///
+    /// Of the first 3,000
     /// seeds some take four of them.
     static let rare: [String: String] = {
         let engines = "a simulated worker keeps its engine"

@@ -1,9 +1,10 @@
+@testable import CoreDataStore
 import DurableFiles
 @testable import GodwitCommands
 import LocalRun
+import ManagedObjectModel
 import MappingModel
-import MigrationEngine
-import CoreDataStore
+@testable import MigrationEngine
 import Testing
 
 @Suite struct PlanTotalsTests {

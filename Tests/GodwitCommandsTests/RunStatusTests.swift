@@ -1,4 +1,5 @@
 @testable import GodwitCommands
+import RunLedger
 import Testing
 
 @Suite struct RunStatusTests {

@@ -1,5 +1,6 @@
 import DurableFiles
 import LocalRun
+import MigrationEngine
 
 /// What the plans of several stores add up to; its size does not grow with theirs.
 struct PlanTotals: Hashable, Sendable {

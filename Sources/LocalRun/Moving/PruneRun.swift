@@ -185,6 +185,7 @@ package struct CancelRun: Sendable {
     }
 
     /// Cancels the run and every store that has not come to its end; what they left is removed.
+    ///
     /// Of one store only that one is given up, also where it failed: the run goes on without it.
     ///
     /// - Returns: the run's id and how many stores were given up.

@@ -76,8 +76,9 @@ struct LedgerFile: Sendable {
         try database.execute(sql: "PRAGMA application_id = \(identifier)")
     }
 
-    /// Begins with an empty log, whose every commit makes it longer: so readers see that there is
-    /// news. Without room for that the log stays as it is.
+    /// Begins with an empty log: every commit makes it longer, so readers see that there is news.
+    ///
+    /// Without room for that the log stays as it is.
     private func settle(_ queue: DatabaseQueue) throws {
         do throws(LedgerError) {
             try LedgerError.translating(path, "checkpoint", on: queue) {
@@ -95,6 +96,7 @@ struct LedgerFile: Sendable {
     /// a trace; the caller holds the reading lock.
     ///
     /// - Parameter hasLog: whether there is a log with content; SQLite would make a missing one.
+    /// - Returns: the connection.
     /// - Throws: `LedgerError`.
     func openForReading(hasLog: Bool) throws(LedgerError) -> DatabaseQueue {
         let queue = try connect(

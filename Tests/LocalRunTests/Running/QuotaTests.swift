@@ -1,6 +1,6 @@
+import CoreDataStore
 import DurableFiles
 import Foundation
-import ManagedObjectModel
 import MigrationEngine
 import StoreForge
 import TestSupport
