@@ -91,6 +91,13 @@ let package = Package(
                 "ClusterCore", "ClusterProtocol", "MigrationEngine", "CoreDataStore",
                 "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CLinux",
             ]),
+        // The loop over ledger and sockets, and the coordinator's own part of migrations.
+        layer(
+            "Coordinator",
+            [
+                "ClusterCore", "ClusterProtocol", "LocalRun", "RunLedger", "MigrationEngine",
+                "DurableFiles", "Jobs", "Threads", "ZeroMQ",
+            ]),
         // Coordinator and worker as pure state machines.
         layer("ClusterCore", ["ClusterProtocol", "Jobs"]),
         // Those machines under virtual time, with faults and checkers.
@@ -102,7 +109,7 @@ let package = Package(
         layer(
             "GodwitCommands",
             [
-                "LocalRun", "Worker", "ClusterCore", "ClusterProtocol", "ZeroMQ", "RunLedger",
+                "LocalRun", "Coordinator", "Worker", "ClusterCore", "ClusterProtocol", "ZeroMQ", "RunLedger",
                 "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel",
                 "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", arguments,
             ]),
@@ -172,7 +179,8 @@ let package = Package(
             [
                 "GodwitCommands", "godwit", "LocalRun", "MigrationEngine", "CoreDataStore",
                 "MappingModel", "ManagedObjectModel", "DurableFiles", "RunLedger", "Threads",
-                "StoreForge", "TestSupport", "ZeroMQ", arguments, grdb,
+                "StoreForge", "ClusterProtocol", "Jobs", "CLinux", "TestSupport", "ZeroMQ",
+                arguments, grdb,
             ]),
         tests("ClusterCoreTests", ["ClusterCore", "ClusterProtocol", "Jobs", "TestSupport"]),
         tests("ClusterSimulationTests", ["ClusterSimulation", "ClusterCore", "Jobs"]),

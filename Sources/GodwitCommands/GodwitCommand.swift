@@ -20,7 +20,9 @@ package struct GodwitCommand: ParsableCommand {
             InspectCommand.self, PlanCommand.self, MigrateCommand.self, SwapCommand.self,
             RollbackCommand.self, ReplayCommand.self, PruneCommand.self, CancelCommand.self,
             StatusCommand.self, VerifyCommand.self, ModelCommand.self, DemoCommand.self,
-            WorkCommand.self, SlotCommand.self,
+            SubmitCommand.self, WatchCommand.self, PauseCommand.self, ResumeCommand.self,
+            DrainCommand.self, WorkersCommand.self, ThrottleCommand.self,
+            CoordinateCommand.self, WorkCommand.self, SlotCommand.self, KeysCommand.self,
         ])
 
     package init() {}

@@ -235,6 +235,7 @@ struct CoordinatorBench {
                 case .step: .stepped
                 case .index: .indexed
                 case .validate: .validated
+                case .keep: .kept
                 case .swap: .swapped
                 }
             handle(.taskEnded(task.id, outcome))

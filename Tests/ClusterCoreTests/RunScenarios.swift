@@ -203,6 +203,7 @@ extension CoordinatorScenario {
                     case .step: .stepped
                     case .index: .indexed
                     case .validate: .validated
+                    case .keep: .kept
                     case .swap: .swapped
                     }
                 bench.handle(.taskEnded(task.id, outcome))

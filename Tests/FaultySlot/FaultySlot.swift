@@ -33,7 +33,7 @@ enum FaultySlot {
                     guard let fault = Fault(rawValue: order.job.run) else {
                         return try run(order, counter)
                     }
-                    return try fault.commit(order, counter)
+                    return try fault.commit(order, counter, setup.roots)
                 }
             }
             SlotChild.serve(work, reportMilliseconds: report)
@@ -54,9 +54,13 @@ enum Fault: String {
     case sqliteMemory
     /// Counts rows for ever.
     case rows
+    /// Fills a temporary file, in the root `run`, for ever.
+    case spill
     case refuse
 
-    func commit(_ order: JobOrder, _ counter: RowCounter) throws(SlotFailure) -> Receipt {
+    func commit(
+        _ order: JobOrder, _ counter: RowCounter, _ roots: [String: FilePath] = [:]
+    ) throws(SlotFailure) -> Receipt {
         switch self {
         case .none: break
         case .trap: trap(order.attempt.epoch)
@@ -73,6 +77,9 @@ enum Fault: String {
         case .sqliteCrash: try sql("SELECT fault()")
         case .sqliteMemory: try sql("SELECT hex(zeroblob(400000000))")
         case .rows: try sql("CREATE TABLE t (x); \(Self.endless)", counter)
+        case .spill:
+            setenv("SQLITE_TMPDIR", roots["run"]?.description ?? "", 1)
+            try sql("CREATE TEMP TABLE t (x); \(Self.filling)", counter)
         case .refuse: throw SlotFailure(code: .dataRefused, text: "refused as asked")
         }
         return Receipt(job: order.job, attempt: order.attempt, rows: 1)
@@ -81,6 +88,10 @@ enum Fault: String {
     private static let endless =
         "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) INSERT INTO t SELECT 1 "
         + "FROM c"
+
+    private static let filling =
+        "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) INSERT INTO t SELECT "
+        + "zeroblob(100000) FROM c"
 
     private func trap(_ epoch: Int) {
         let values = [1]

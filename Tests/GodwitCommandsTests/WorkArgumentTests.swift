@@ -1,10 +1,5 @@
-import DurableFiles
-import Foundation
-import Glibc
 @testable import GodwitCommands
-import TestSupport
 import Testing
-import ZeroMQ
 
 /// What the command line of a worker says.
 @Suite struct WorkArgumentTests {
@@ -28,29 +23,5 @@ import ZeroMQ
         ])
     func whatIsNoEndpointIsRefused(text: String) {
         #expect(CoordinatorEndpoint(text) == nil)
-    }
-
-    @Test func keysAreReadFromAFolder() throws {
-        try withTemporaryFolder { url in
-            let (own, coordinator) = (try KeyPair.generate(), try KeyPair.generate())
-            let folder = FilePath(url.path)
-            let secret = url.appendingPathComponent(KeyFolder.secretName)
-            let peer = url.appendingPathComponent(KeyFolder.coordinatorName)
-            #expect(throws: CommandFailure.self) { try KeyFolder(folder) }
-            try Data((own.secretKey.text + "\n").utf8).write(to: secret)
-            try Data(coordinator.publicKey.text.utf8).write(to: peer)
-            #expect(chmod(secret.path, 0o600) == 0)
-            let read = try KeyFolder(folder)
-            #expect(read.keys == own)
-            #expect(read.coordinator == coordinator.publicKey)
-
-            #expect(chmod(secret.path, 0o640) == 0)
-            #expect(throws: CommandFailure.self) { try KeyFolder(folder) }
-            #expect(chmod(secret.path, 0o600) == 0)
-            try Data("short".utf8).write(to: peer)
-            let failure = #expect(throws: CommandFailure.self) { try KeyFolder(folder) }
-            #expect(failure?.description.contains(KeyFolder.coordinatorName) == true)
-            #expect(failure?.status == .usage)
-        }
     }
 }

@@ -32,7 +32,7 @@ private struct Reference {
     /// Whether the record is right, and its effect where it is.
     mutating func take(_ record: LedgerRecord) -> Bool {
         switch record {
-        case .attemptBegan(_, let store, let work, let id, let epoch, _):
+        case .attemptBegan(_, let store, let work, let id, let epoch, _, _):
             let key = JobKey(store: store, work: work)
             guard epoch >= epochs[key] ?? 0, attempts[id] == nil else { return false }
             if accepted[key] != nil { redone += 1 }

@@ -23,6 +23,10 @@ enum LayerRules {
         ],
         "ClusterProtocol": ["Jobs", "SwiftProtobuf"],
         "ClusterCore": ["Jobs", "ClusterProtocol"],
+        "Coordinator": [
+            "ClusterCore", "ClusterProtocol", "LocalRun", "RunLedger", "MigrationEngine",
+            "DurableFiles", "Jobs", "Threads", "ZeroMQ",
+        ],
         "Worker": [
             "ClusterCore", "ClusterProtocol", "MigrationEngine", "CoreDataStore", "DurableFiles",
             "Jobs", "Threads", "ZeroMQ", "CLinux",
@@ -31,7 +35,7 @@ enum LayerRules {
         "godwit-sim": ["ClusterSimulation", "ArgumentParser"],
         "StoreForge": ["CoreDataStore", "ManagedObjectModel", "DurableFiles"],
         "GodwitCommands": [
-            "LocalRun", "Worker", "ClusterCore", "ClusterProtocol", "ZeroMQ", "RunLedger",
+            "LocalRun", "Coordinator", "Worker", "ClusterCore", "ClusterProtocol", "ZeroMQ", "RunLedger",
             "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel", "ManagedObjectModel",
             "DurableFiles", "Jobs", "Threads", "ArgumentParser",
         ],

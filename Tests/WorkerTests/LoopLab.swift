@@ -36,7 +36,7 @@ final class LoopLab {
 
     init(
         in folder: URL, _ slots: SlotPlan, endpoint: String? = nil, grace: Int64 = 600_000,
-        parent: Int64? = nil, scratch: FilePath? = nil
+        parent: Int64? = nil, scratch: FilePath? = nil, scratchLimit: Int64 = .max
     ) throws {
         let endpoint = endpoint ?? "ipc://\(folder.path)/c"
         var plan = WorkerPlan(
@@ -44,6 +44,8 @@ final class LoopLab {
             slots: slots)
         plan.parent = parent
         plan.scratch = scratch
+        plan.scratchLimit = scratchLimit
+        plan.scratchLookMilliseconds = 5
         let notes = BoundedMailbox<WorkerNote>(capacity: 10_000)
         let count = CountedIDs()
         self.endpoint = endpoint

@@ -15,7 +15,15 @@ struct Missing: Error, CustomStringConvertible {
 final class ScriptedCoordinator {
     struct Heard: Sendable {
         let peer: RoutingID
+        /// Under which its key came in.
+        let user: String?
         let message: WorkerMessage
+    }
+
+    /// How connections fared that did not come in.
+    enum Kept: Hashable, Sendable {
+        case refused(AccessRefusal)
+        case failed(MonitorEvent.Kind)
     }
 
     /// Lives as long as the process: contexts that end beside those that use CURVE can crash
@@ -26,16 +34,61 @@ final class ScriptedCoordinator {
     private let heard = BoundedMailbox<Heard>(capacity: 100_000)
     /// Who said hello last.
     private(set) var peer: RoutingID?
+    private(set) var user: String?
+    /// Where it listens.
+    let endpoint: String
+    private let kept = BoundedMailbox<Kept>(capacity: 10_000)
 
-    init(_ endpoint: String) throws {
-        let heard = heard
-        loop = try PollLoop(
-            name: "script", context: try Self.context.get(),
-            clock: { clinux_monotonic_nanoseconds() / 1_000_000 }
-        ) { sockets in
-            let router = try sockets.open(.router, isMonitored: true)
-            try router.bind(endpoint)
-            return Desk(sockets, router, endpoint, heard)
+    /// - Parameters:
+    ///   - endpoint: to listen at.
+    ///   - security: of its socket.
+    ///   - access: who may come in; nil where nobody is asked.
+    /// - Throws: `ZeroMQError`, `ThreadError`.
+    init(
+        _ endpoint: String, security: SocketOptions.Security = .none, access: AccessPolicy? = nil
+    ) throws {
+        let (heard, kept) = (heard, kept)
+        let bound = BoundedMailbox<String>(capacity: 1)
+        func start() throws -> PollLoop<Desk> {
+            try PollLoop(
+                name: "script", context: try Self.context.get(), access: access,
+                clock: { clinux_monotonic_nanoseconds() / 1_000_000 }
+            ) { sockets in
+                var options = SocketOptions()
+                options.security = security
+                let router = try sockets.open(.router, options: options, isMonitored: true)
+                let place = try router.bind(endpoint)
+                bound.send(place)
+                return Desk(sockets, router, place, heard, kept)
+            }
+        }
+        loop = try Self.retrying(access == nil ? 1 : 500, start)
+        self.endpoint = bound.receive() ?? endpoint
+    }
+
+    /// The context's one place for the list is free only some time after the last user's end.
+    private static func retrying<Value>(_ count: Int, _ body: () throws -> Value) throws -> Value {
+        let silence = BoundedMailbox<Bool>(capacity: 1)
+        for _ in 1..<count {
+            do { return try body() } catch is ZeroMQError {
+                _ = silence.receive(within: .milliseconds(10))
+            }
+        }
+        return try body()
+    }
+
+    /// Lets in another key from now on.
+    func allow(_ key: PublicKey, as name: String) {
+        loop.submit { $0.sockets.access?.names[key] = name }
+    }
+
+    /// Waits for a connection that was kept out in a way that gives a value.
+    func keptOut<Value>(_ what: String, _ value: (Kept) -> Value?) throws -> Value {
+        while true {
+            guard case .element(let kept) = kept.receive(within: .seconds(60)) else {
+                throw Missing(description: what)
+            }
+            if let value = value(kept) { return value }
         }
     }
 
@@ -54,7 +107,7 @@ final class ScriptedCoordinator {
             guard case .element(let heard) = heard.receive(within: .seconds(60)) else {
                 throw Missing(description: what)
             }
-            if case .hello = heard.message { peer = heard.peer }
+            if case .hello = heard.message { (peer, user) = (heard.peer, heard.user) }
             if let value = value(heard.message) { return value }
         }
     }
@@ -120,28 +173,33 @@ final class ScriptedCoordinator {
         let router: Socket
         let endpoint: String
         let heard: BoundedMailbox<Heard>
+        let kept: BoundedMailbox<Kept>
 
         init(
             _ sockets: PollSockets, _ router: Socket, _ endpoint: String,
-            _ heard: BoundedMailbox<Heard>
+            _ heard: BoundedMailbox<Heard>, _ kept: BoundedMailbox<Kept>
         ) {
             self.sockets = sockets
             self.router = router
             self.endpoint = endpoint
             self.heard = heard
+            self.kept = kept
         }
 
         func received(_ messages: [Message], on socket: Socket) throws {
             for message in messages {
                 let peer = try #require(message.peer)
                 let told: WorkerMessage = try MessageCodec().decode(message.frame.bytes)
-                _ = heard.sendIfRoom(Heard(peer: peer, message: told))
+                _ = heard.sendIfRoom(Heard(peer: peer, user: message.userID, message: told))
             }
         }
 
         func leave() throws { try router.unbind(endpoint) }
 
+        func refused(_ refusal: AccessRefusal) { _ = kept.sendIfRoom(.refused(refusal)) }
+
         func observed(_ event: MonitorEvent, of socket: Socket) throws {
+            if event.refusal != nil { _ = kept.sendIfRoom(.failed(event.kind)) }
             // The endpoint's file is removed by then, so that it cannot be the next one's.
             if case .closed = event.kind { sockets.end() }
             if case .closeFailed = event.kind { sockets.end() }

@@ -1,5 +1,4 @@
 import CZeroMQ
-import Glibc
 import TestSupport
 import Testing
 import Threads
@@ -44,43 +43,6 @@ extension SocketMonitor {
             for event in try receive(upTo: 1) where isWanted(event.kind) { return event }
             guard pair.waits(for: ZMQ_POLLIN) else { throw Missing(what: "an event") }
         }
-    }
-}
-
-/// A TCP connection that speaks no ZeroMQ.
-final class RawConnection {
-    private let descriptor: Int32
-
-    /// Connects to a port of this machine, named by an endpoint such as `tcp://127.0.0.1:4711`.
-    init(_ endpoint: String) throws {
-        guard let port = endpoint.split(separator: ":").last.flatMap({ UInt16($0) }) else {
-            throw Missing(what: "a port")
-        }
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard result == 0 else { throw Missing(what: "a connection") }
-    }
-
-    deinit { close(descriptor) }
-
-    func write(_ bytes: [UInt8]) {
-        _ = bytes.withUnsafeBytes {
-            send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-        }
-    }
-
-    /// Reads until the other side closes.
-    func readToEnd() {
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while read(descriptor, &buffer, buffer.count) > 0 {}
     }
 }
 

@@ -19,6 +19,9 @@ package struct CoordinatorTask: Hashable, Sendable {
         case index
         /// Compares source and result. Answered by `validated`.
         case validate
+        /// Writes down how the result will get its name, where that waits for a request: whoever
+        /// swaps or discards it later goes by that. Answered by `kept`.
+        case keep
         /// Gives the result its name. Answered by `swapped`.
         case swap
     }
@@ -49,6 +52,8 @@ package enum TaskOutcome: Hashable, Sendable {
     case validated
     /// Source and result differ: nothing that led to it counts any more.
     case different(text: String)
+    /// It is written down how the result will get its name.
+    case kept
     /// The result has the store's name.
     case swapped
     /// It failed; the code decides what follows.

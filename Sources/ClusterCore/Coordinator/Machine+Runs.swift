@@ -130,7 +130,8 @@ extension CoordinatorMachine {
         let inside = stores.keys.filter { stores[$0]?.run == index }
         for store in inside {
             let isSwapped = stores[store]?.end?.standing == .done
-            if stores[store]?.phase == .swapping || isSwapped { continue }
+            let isSwapping = stores[store]?.phase == .swapping && stores[store]?.isKeeping == false
+            if isSwapping || isSwapped { continue }
             finish(store, StoreEnd(standing: .cancelled, cause: nil))
         }
         runs[index]?.heldTasks = []

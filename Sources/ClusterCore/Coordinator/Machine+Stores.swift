@@ -285,10 +285,10 @@ extension CoordinatorMachine {
     /// The result is validated: it is swapped, or waits for that.
     mutating func validated(_ index: Int) {
         guard let store = stores[index] else { return }
-        if runs[store.run]?.defersSwap == true {
-            return finish(index, StoreEnd(standing: .validated, cause: nil))
-        }
-        beginSwap(index)
+        guard runs[store.run]?.defersSwap == true else { return beginSwap(index) }
+        move(store: index, to: .swapping)
+        stores[index]?.isKeeping = true
+        ask(.keep, index)
     }
 
     mutating func beginSwap(_ index: Int) {

@@ -30,7 +30,7 @@ extension CoordinatorMachine {
         case .step: return store.isHandingOut
         case .index: return store.phase == .indexing
         case .validate: return store.phase == .validating
-        case .swap: return store.phase == .swapping
+        case .keep, .swap: return store.phase == .swapping
         }
     }
 
@@ -98,6 +98,7 @@ extension CoordinatorMachine {
             if let key = key(index) { record(.progressReset(key, reason: text)) }
             finish(
                 index, StoreEnd(standing: .failed, cause: Cause(.internalError, text)))
+        case (.keep, .kept): finish(index, StoreEnd(standing: .validated, cause: nil))
         case (.swap, .swapped): finish(index, StoreEnd(standing: .done, cause: nil))
         default:
             note(.odd("task \(task.kind) ended with \(outcome)"))

@@ -1,6 +1,12 @@
 import ClusterProtocol
 import Jobs
 
+/// How reasons of pauses begin, by which a later start tells them apart.
+package enum PauseReason {
+    /// The run goes on by itself when there is room.
+    package static let room = "no room: "
+}
+
 /// Why a run is paused.
 enum Hold: Hashable, Sendable {
     /// Somebody asked for it.
@@ -12,7 +18,8 @@ enum Hold: Hashable, Sendable {
 
     var reason: String {
         switch self {
-        case .request(let reason), .room(let reason), .stopped(let reason): reason
+        case .request(let reason), .stopped(let reason): reason
+        case .room(let reason): PauseReason.room + reason
         }
     }
 }

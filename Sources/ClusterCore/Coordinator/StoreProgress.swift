@@ -33,6 +33,8 @@ struct StoreProgress: Sendable {
     private(set) var missing = 0
     /// Whether a task for that step was asked for.
     var isStepAsked = false
+    /// Whether its result is only being kept for a later swap.
+    var isKeeping = false
 
     /// Attempts that have not ended.
     var live: Set<String> = []

@@ -9,7 +9,7 @@ struct PendingTask: Hashable, Sendable {
     /// Whether it takes long, so that it must not take every thread.
     var isHeavy: Bool {
         switch kind {
-        case .admit, .swap: false
+        case .admit, .keep, .swap: false
         case .prepare, .step, .index, .validate: true
         }
     }

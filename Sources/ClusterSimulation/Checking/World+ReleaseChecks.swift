@@ -87,7 +87,7 @@ extension World {
             if ledger.durable.stores[task.store]?.isSwapIntended != true {
                 fail(.ledgerFirst, "\(task.store) is swapped before its intention is durable")
             }
-        case .prepare, .admit, .index, .validate: break
+        case .prepare, .admit, .index, .validate, .keep: break
         }
     }
 }

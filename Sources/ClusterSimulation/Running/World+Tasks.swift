@@ -30,6 +30,7 @@ extension World {
         case .indexed: "indexed"
         case .validated: "validated"
         case .different: "different"
+        case .kept: "kept"
         case .swapped: "swapped"
         case .failed(let code, _): "failed \(code.rawValue)"
         }
@@ -52,6 +53,7 @@ extension World {
                 destination.isIndexed && SimulatedEngine.isRight(destination.rows, for: store.rows)
             stores[task.store]?.isValidated = isRight
             return isRight ? .validated : .different(text: "the sums differ")
+        case .keep: return .kept
         case .swap: return try swap(task.store)
         }
     }

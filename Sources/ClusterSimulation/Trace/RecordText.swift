@@ -32,6 +32,7 @@ enum RecordText {
             "step \(index) \(text(step)) [\(shards.map(\.attempt).joined(separator: " "))]"
         case .index: "index"
         case .validate: "validate"
+        case .keep: "keep"
         case .swap: "swap"
         }
     }

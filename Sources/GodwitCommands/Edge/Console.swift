@@ -20,12 +20,27 @@ enum Console {
         write(try json(value) + "\n", to: STDOUT_FILENO)
     }
 
+    /// Writes a value as JSON with sorted keys to standard output, in one line.
+    ///
+    /// - Throws: `CommandFailure` for a value that JSON cannot hold.
+    static func printJSONLine(_ value: some Encodable) throws(CommandFailure) {
+        write(try json(value, isPretty: false) + "\n", to: STDOUT_FILENO)
+    }
+
     /// Writes a text and a line break to standard error.
     static func log(_ text: String) { write(visible(text) + "\n", to: STDERR_FILENO) }
 
     /// Replaces the last line of the terminal at standard error; an empty text clears it.
     static func status(_ text: String) {
         write("\r\u{1B}[K" + visible(text), to: STDERR_FILENO)
+    }
+
+    /// Replaces the last lines of the terminal at standard error, which `count` lines are, by
+    /// others; each must fit into the terminal's width, all of them into its height.
+    static func redraw(_ lines: [String], over count: Int) {
+        let up = count > 0 ? "\u{1B}[\(count)A" : ""
+        write(
+            "\r\(up)\u{1B}[J" + lines.map { visible($0) + "\n" }.joined(), to: STDERR_FILENO)
     }
 
     /// Writes a text and a line break to standard error where that cannot block.
@@ -41,9 +56,12 @@ enum Console {
     static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
     /// A value as JSON with sorted keys.
-    static func json(_ value: some Encodable) throws(CommandFailure) -> String {
+    static func json(
+        _ value: some Encodable, isPretty: Bool = true
+    ) throws(CommandFailure) -> String {
         let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        if isPretty { encoder.outputFormatting.insert(.prettyPrinted) }
         do {
             return String(decoding: try encoder.encode(value), as: UTF8.self)
         } catch {

@@ -18,7 +18,7 @@ struct EndReport {
     /// - Throws: `CommandFailure`.
     init(
         _ ending: RunEnding, request: RunRequest, destination: String, fleet: FleetArguments?,
-        share: RunFacts.Share, seconds: Double
+        share: RunFacts.Share? = nil, seconds: Double
     ) throws(CommandFailure) {
         self.ending = ending
         state = request.state

@@ -36,6 +36,20 @@ struct MigrateCommand: ParsableCommand {
     @Option(help: "End the run after this many failed stores; any number without it.")
     var maxFailures: Int?
 
+    @Flag(
+        help: """
+            Run all jobs in this process, on as many threads as --workers says, instead of in \
+            worker processes.
+            """)
+    var inProcess = false
+
+    @Option(
+        help: """
+            The executable of the worker processes, such as one that carries migration policies; \
+            godwit itself without it.
+            """)
+    var workerCommand: String?
+
     func validate() throws {
         if let maxFailures, maxFailures < 1 {
             throw ValidationError("--max-failures takes a number from 1 on")
@@ -43,6 +57,14 @@ struct MigrateCommand: ParsableCommand {
         if deferSwap, output != nil {
             throw ValidationError("--defer-swap has no meaning with --output: nothing is swapped")
         }
+        if inProcess, workerCommand != nil {
+            throw ValidationError("--in-process starts no workers: leave out --worker-command")
+        }
+    }
+
+    /// Whether worker processes are asked for: they keep a store that crashes SQLite from the run.
+    private var isInProcess: Bool {
+        inProcess || (arguments.workers == nil && workerCommand == nil)
     }
 
     func run() throws {
@@ -60,6 +82,13 @@ struct MigrateCommand: ParsableCommand {
                     fleet, output: output, state: state, defersSwap: deferSwap,
                     waitsForRoom: !noWait, failureLimit: maxFailures)
             )
+        }
+        guard isInProcess else {
+            return try MigrationWithWorkers(
+                request: request, fleet: fleet, destination: arguments.to.text,
+                workers: arguments.slots, command: workerCommand, waitsForRoom: !noWait,
+                asJSON: arguments.json, clock: clock
+            ).run()
         }
         let view = FleetView(
             stores: fleet.stores.count,

@@ -54,10 +54,19 @@ struct RequestBuilder {
         _ fleet: FleetArguments, output: String?, state: FilePath, defersSwap: Bool,
         waitsForRoom: Bool, failureLimit: Int?
     ) -> RunRequest {
+        request(
+            inputs: fleet.inputs, output: output.map { FilePath($0) }, state: state,
+            defersSwap: defersSwap, waitsForRoom: waitsForRoom, failureLimit: failureLimit)
+    }
+
+    /// The request of a run over what is found elsewhere.
+    func request(
+        inputs: [FilePath], output: FilePath?, state: FilePath, defersSwap: Bool,
+        waitsForRoom: Bool, failureLimit: Int?
+    ) -> RunRequest {
         RunRequest(
             destination: destination, sourceModel: sourceModel, options: options,
-            output: output.map { FilePath($0) }, state: state, inputs: fleet.inputs,
-            destinationName: arguments.to.text,
+            output: output, state: state, inputs: inputs, destinationName: arguments.to.text,
             slots: arguments.slots, defersSwap: defersSwap, waitsForRoom: waitsForRoom,
             failureLimit: failureLimit)
     }

@@ -81,7 +81,7 @@ extension CommandStatus {
         case .damaged, .unsupported, .modelMissing, .externalDataMissing, .noMapping,
             .dataRefused:
             self = .badData
-        case .sourceChanged, .locked, .stopped: self = .canBeRepeated
+        case .sourceChanged, .locked, .stopped, .crashed: self = .canBeRepeated
         case .outputExists, .swapRefused: self = .usage
         case .missing, .noSpace, .inputOutput: self = .inputOutput
         case .validationFailed, .bug: self = .bug

@@ -18,6 +18,12 @@ struct ReplayCommand: ParsableCommand {
     @OptionGroup
     var arguments: RunArguments
 
+    @OptionGroup
+    var connection: ConnectChoice
+
+    @OptionGroup
+    var choice: StoreOfRun
+
     @Option(help: "Jobs at a time; as many as there are processors without it.")
     var workers: Int?
 
@@ -35,6 +41,10 @@ struct ReplayCommand: ParsableCommand {
     }
 
     func run() throws {
+        if let connection = try connection.connection(state: arguments.state) {
+            return try replay(connection)
+        }
+        try choice.refuse()
         let selection = try arguments.selection()
         let clock = MonotonicClock.start()
         let slots = workers ?? max(1, ProcessInfo.processInfo.activeProcessorCount)

@@ -13,10 +13,16 @@ struct StatusCommand: ParsableCommand {
     @OptionGroup
     var arguments: RunArguments
 
+    @OptionGroup
+    var connection: ConnectChoice
+
     @Flag(help: "Print JSON.")
     var json = false
 
     func run() throws {
+        if let connection = try connection.connection(state: arguments.state) {
+            return try show(connection)
+        }
         let selection = try arguments.selection()
         let entries = try CommandFailure.translating { () -> [RunStatus] in
             let records = try RunRecords(state: selection.state)

@@ -13,7 +13,17 @@ struct SwapCommand: ParsableCommand {
     @OptionGroup
     var arguments: RunArguments
 
+    @OptionGroup
+    var connection: ConnectChoice
+
+    @OptionGroup
+    var choice: StoreOfRun
+
     func run() throws {
+        if let connection = try connection.connection(state: arguments.state) {
+            return try swap(connection)
+        }
+        try choice.refuse()
         let selection = try arguments.selection()
         let list = ChangeList("swapped in")
         try CommandFailure.translating {
@@ -67,7 +77,13 @@ struct CancelCommand: ParsableCommand {
     @OptionGroup
     var arguments: RunArguments
 
+    @OptionGroup
+    var connection: ConnectChoice
+
     func run() throws {
+        if let connection = try connection.connection(state: arguments.state) {
+            return try cancel(connection)
+        }
         let selection = try arguments.selection()
         let (run, stores) = try CommandFailure.translating {
             try CancelRun(

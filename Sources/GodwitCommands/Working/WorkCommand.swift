@@ -18,7 +18,7 @@ struct WorkCommand: ParsableCommand {
             It connects again for as long as it takes. SIGTERM or SIGINT: nothing new is begun, \
             running jobs have the grace to finish and are then given back; a second signal ends \
             the worker at once, which loses nothing but their work.
-            """, shouldDisplay: false)
+            """)
 
     @Option(help: "Where the coordinator listens: tcp://HOST:PORT or ipc:///PATH.")
     var connect: String
@@ -29,19 +29,27 @@ struct WorkCommand: ParsableCommand {
     @Option(name: .customLong("root"), help: "A folder that jobs name, as NAME=FOLDER.")
     var roots: [String] = []
 
-    @Option(help: "The folder with this worker's secret key and the coordinator's public one.")
+    @Option(help: "The folder that keys new has written, or this worker's part of it.")
     var keys: String?
 
     @Flag(help: "Connect in the clear; this machine's own addresses only.")
     var plain = false
 
-    @Option(help: "The lasting name of a worker without keys; by default the host's and a number.")
+    @Option(
+        help: """
+            With --keys, which worker's key to use; by default the first that nobody uses. \
+            Otherwise the worker's lasting name; by default the host's and a number.
+            """)
     var name: String?
 
-    @Option(help: "The folder of temporary files.")
+    @Option(help: "The folder of SQLite's temporary files, on a local disk.")
     var scratch: String?
 
-    @Option(help: "Bytes of the scratch folder that this worker counts on at most.")
+    @Option(
+        help: """
+            Bytes that they may take, all slots together; where they take more, the job that \
+            takes most is ended and tried elsewhere.
+            """)
     var scratchLimit: ByteSize?
 
     @Option(help: "Bytes of address space that a slot may use.")
@@ -52,6 +60,9 @@ struct WorkCommand: ParsableCommand {
 
     @Flag(help: "End when the process that started this one has ended.")
     var exitWhenOrphaned = false
+
+    @Flag(help: .hidden)
+    var quiet = false
 
     func validate() throws {
         if let slots, !(1...MessageLimits.slots).contains(slots) {
@@ -65,13 +76,13 @@ struct WorkCommand: ParsableCommand {
         }
         if roots.isEmpty { throw ValidationError("name the folders of jobs by --root NAME=FOLDER") }
         if keys == nil { try Self.checkPlain(endpoint, isAllowed: plain) }
-        if keys != nil, plain { throw ValidationError("choose one of --keys and --plain") }
-        if keys != nil, name != nil {
-            throw ValidationError("a worker with keys is known by its key: leave --name out")
+        if scratchLimit != nil, scratch == nil {
+            throw ValidationError("--scratch-limit needs --scratch FOLDER")
         }
+        if keys != nil, plain { throw ValidationError("choose one of --keys and --plain") }
     }
 
-    private static func checkPlain(_ endpoint: CoordinatorEndpoint, isAllowed: Bool) throws {
+    static func checkPlain(_ endpoint: CoordinatorEndpoint, isAllowed: Bool) throws {
         switch endpoint.reach {
         case .file: return
         case .loopback where isAllowed: return
@@ -87,7 +98,12 @@ struct WorkCommand: ParsableCommand {
     func run() throws {
         // First of all: whoever started this process may end at any moment.
         let parent = Int64(getppid())
-        var plan = try plan()
+        // Held until the worker has ended: nobody else takes its key meanwhile.
+        let member = try keys.map { text throws(CommandFailure) in
+            try KeyFolder(FilePath(text)).worker(named: name)
+        }
+        defer { withExtendedLifetime(member) {} }
+        var plan = try plan(member)
         if exitWhenOrphaned { plan.parent = parent }
         let made = plan
         try Self.translating {
@@ -99,17 +115,19 @@ struct WorkCommand: ParsableCommand {
                 surroundings: WorkerSurroundings(
                     clock: { Int64((clock.now - beginning) / .milliseconds(1)) },
                     routingID: { Self.hexadecimal(bytes: 16) },
-                    note: { Console.log("godwit: \($0)") }))
+                    note: { if !quiet { Console.log("godwit: \($0)") } }))
             Interruption.shared.atFirstSignal { worker.terminate() }
             switch try worker.join() {
-            case .finished, nil: Console.log("godwit: the worker has ended")
-            case .orphaned: Console.log("godwit: ended, for whoever started this worker is gone")
+            case .finished, nil: if !quiet { Console.log("godwit: the worker has ended") }
+            case .orphaned:
+                guard !quiet else { return }
+                Console.log("godwit: ended, for whoever started this worker is gone")
             case .refused(let text): throw CommandFailure(.canBeRepeated, text)
             }
         }
     }
 
-    private func plan() throws(CommandFailure) -> WorkerPlan {
+    private func plan(_ member: KeyFolder.Member?) throws(CommandFailure) -> WorkerPlan {
         let setup: SlotSetup
         do throws(SlotError) {
             setup = try SlotSetup(roots: roots, reportMilliseconds: 1000)
@@ -117,22 +135,22 @@ struct WorkCommand: ParsableCommand {
             throw .usage("--root: \(error)")
         }
         guard setup.roots.count == roots.count else { throw .usage("--root names a root twice") }
-        let folder = try keys.map { text throws(CommandFailure) in try KeyFolder(FilePath(text)) }
         let host = Self.hostName
         let count = slots ?? max(1, ProcessInfo.processInfo.activeProcessorCount)
         var generator = SystemRandomNumberGenerator()
         var settings = WorkerSettings(
-            worker: folder?.keys.publicKey.text ?? name
+            worker: member?.keys.publicKey.text ?? name
                 ?? "\(host)-\(Self.hexadecimal(bytes: 4))",
             protocols: .current, engine: Planner.engineVersion, sqlite: SQLiteLibrary.version,
             slots: count, jitterSeed: .random(in: 0 ... .max, using: &generator))
-        settings.host = host
+        // People know a worker by its key's name sooner than by the key.
+        settings.host = member.map { "\($0.name)@\(host)" } ?? host
         settings.grace = Int64(grace) * 1000
         var limits = SlotLimits.standard
         limits.addressSpaceBytes = UInt64(slotMemory.bytes)
         var plan = WorkerPlan(
             endpoint: connect,
-            security: folder.map { .curveClient($0.keys, server: $0.coordinator) } ?? .none,
+            security: member?.security ?? .none,
             settings: settings,
             slots: SlotPlan(count: count, program: .own, limits: limits, setup: setup))
         plan.scratch = scratch.map { FilePath($0) }
@@ -140,7 +158,7 @@ struct WorkCommand: ParsableCommand {
         return plan
     }
 
-    private static func hexadecimal(bytes count: Int) -> String {
+    static func hexadecimal(bytes count: Int) -> String {
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in
             let digits = String(UInt8.random(in: 0 ... .max, using: &generator), radix: 16)

@@ -28,10 +28,13 @@ struct StoreMover: Sendable {
 
     /// Makes results durable and writes down how they will move.
     ///
+    /// - Parameters:
+    ///   - stores: that were built.
+    ///   - tellsState: whether a store whose swap is put off is told to be validated.
     /// - Returns: each result with its move, or why it cannot have one.
     /// - Throws: `RunError.ledger`.
     func record(
-        _ stores: [BuiltStore]
+        _ stores: [BuiltStore], tellsState: Bool = true
     ) throws(RunError) -> [(found: FoundStore, move: Result<Recorded, RunError>)] {
         var moves: [(found: FoundStore, move: Result<Recorded, RunError>)] = []
         var records: [LedgerRecord] = []
@@ -41,12 +44,11 @@ struct StoreMover: Sendable {
                 let way = try way(of: store)
                 records.append(try entry(store.found, Move(way, store.result)))
                 if defersSwap {
-                    records += [
+                    records.append(
                         .storeReport(
                             run: run, store: store.found.number,
-                            try StoreRecord.result(store.result).text()),
-                        changed(store.found, .validated),
-                    ]
+                            try StoreRecord.result(store.result).text()))
+                    if tellsState { records.append(changed(store.found, .validated)) }
                 }
                 moves.append(
                     (
@@ -214,6 +216,11 @@ struct StoreMover: Sendable {
 
     /// What the ledger is told of a store that has moved.
     func done(_ recorded: Recorded, _ result: StoreResult) throws(RunError) -> [LedgerRecord] {
+        try moved(recorded, result) + [changed(recorded.found, .done)]
+    }
+
+    /// The same but for the store's state, which is to become durable with it.
+    func moved(_ recorded: Recorded, _ result: StoreResult) throws(RunError) -> [LedgerRecord] {
         let stages = result.seconds.sorted { $0.key.rawValue < $1.key.rawValue }.map {
             LedgerRecord.stageEnded(
                 run: run, store: recorded.found.number, $0.key.stage,
@@ -224,7 +231,6 @@ struct StoreMover: Sendable {
             .storeReport(
                 run: run, store: recorded.found.number,
                 try StoreRecord.result(result).text()),
-            changed(recorded.found, .done),
         ]
     }
 

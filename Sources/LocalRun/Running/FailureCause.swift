@@ -9,7 +9,7 @@ package enum FailureCause: String, Hashable, Sendable, Codable, CaseIterable {
     case noMapping, dataRefused
     case sourceChanged, locked, missing, outputExists
     case noSpace, inputOutput
-    case validationFailed, swapRefused, stopped, bug
+    case validationFailed, swapRefused, crashed, stopped, bug
 
     /// The cause in a few words, as a heading.
     package var title: String {
@@ -28,6 +28,7 @@ package enum FailureCause: String, Hashable, Sendable, Codable, CaseIterable {
         case .inputOutput: "a file could not be read or written"
         case .validationFailed: "the result was not what it must be"
         case .swapRefused: "the result cannot take the store's place"
+        case .crashed: "crashed, hung or took too much memory wherever it was tried"
         case .stopped: "the run was stopped first"
         case .bug: "a bug of godwit"
         }
@@ -51,6 +52,7 @@ package enum FailureCause: String, Hashable, Sendable, Codable, CaseIterable {
         case .inputOutput: "Check the disk and the rights to the file."
         case .validationFailed: "The original is as it was. Please report this."
         case .swapRefused: "See the reason of each store, or use --output."
+        case .crashed: "See the reason of each store, and report it; other stores are not affected."
         case .stopped: "Run the same command again."
         case .bug: "The original is as it was. Please report this."
         }

@@ -15,6 +15,15 @@ package struct RunEnding: Sendable {
     package let isResumed: Bool
     /// Whether the failure limit was reached, and stores were left.
     package let isCutShort: Bool
+
+    package init(
+        id: String, counts: [StoreState: Int], isResumed: Bool, isCutShort: Bool
+    ) {
+        self.id = id
+        self.counts = counts
+        self.isResumed = isResumed
+        self.isCutShort = isCutShort
+    }
 }
 
 /// Migrates the stores of one run on this machine.
@@ -140,7 +149,8 @@ package struct FleetRun: Sendable {
         let mark = try RecordedRequest(reading: run.record.request).mark + "-\(id)"
         let context = RunContext(
             id: id, mark: mark, request: request, ledger: ledger, environment: environment,
-            state: state, slots: lanes, cache: cache, observe: observe)
+            state: state, slots: lanes, cancellation: lanes.cancellation, cache: cache,
+            observe: observe)
         let feeder = RunFeeder(context, only: numbers)
         let result: Swift.Result<Void, RunError>
         do throws(RunError) {

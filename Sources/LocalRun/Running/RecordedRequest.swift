@@ -12,6 +12,25 @@ struct RecordedRequest: Codable {
         let hashes: [String: Data]
         let modelCache: Data
         let templateFramework: FrameworkVersion?
+
+        /// Nil for `--to self`.
+        init?(_ choice: DestinationChoice) {
+            guard case .model(let chosen) = choice else { return nil }
+            model = chosen.model
+            hashes = chosen.hashes.entities.mapValues { Data($0) }
+            modelCache = Data(chosen.modelCache)
+            templateFramework = chosen.templateFramework
+        }
+
+        /// The destination again.
+        func choice() throws(RunError) -> DestinationChoice {
+            try RunError.translating {
+                .model(
+                    try DestinationModel(
+                        model: model, storedHashes: hashes.mapValues { Array($0) },
+                        modelCache: Array(modelCache), templateFramework: templateFramework))
+            }
+        }
     }
 
     let inputs: [FilePath]
@@ -21,6 +40,9 @@ struct RecordedRequest: Codable {
     private(set) var mark: String
     /// Whether results wait for `godwit swap`, also those of a replay.
     private(set) var defersSwap: Bool
+    /// Bounds of the run, which do not tell requests apart either; nil in requests of versions
+    /// that did not record them.
+    private(set) var bounds: RunBounds?
     let output: FilePath?
     let options: PlanOptions
     /// Nil for `--to self`.
@@ -30,20 +52,13 @@ struct RecordedRequest: Codable {
     init(_ request: RunRequest, mark: String) {
         self.mark = mark
         defersSwap = request.defersSwap
+        bounds = request.bounds
         inputs = request.inputs
         destinationName = request.destinationName
         output = request.output
         options = request.options
         sourceModel = request.sourceModel
-        destination =
-            switch request.destination {
-            case .itself: nil
-            case .model(let model):
-                Destination(
-                    model: model.model, hashes: model.hashes.entities.mapValues { Data($0) },
-                    modelCache: Data(model.modelCache),
-                    templateFramework: model.templateFramework)
-            }
+        destination = Destination(request.destination)
     }
 
     /// Reads the text that `text` wrote.
@@ -63,6 +78,7 @@ struct RecordedRequest: Codable {
         nameless.destinationName = ""
         nameless.mark = ""
         nameless.defersSwap = false
+        nameless.bounds = nil
         return ContentDigest.hexadecimal(of: Array(try nameless.text().utf8))
     }
 
@@ -75,19 +91,7 @@ struct RecordedRequest: Codable {
     func request(
         state: FilePath, slots: Int, waitsForRoom: Bool
     ) throws(RunError) -> RunRequest {
-        let choice: DestinationChoice
-        if let destination {
-            choice = try RunError.translating {
-                .model(
-                    try DestinationModel(
-                        model: destination.model,
-                        storedHashes: destination.hashes.mapValues { Array($0) },
-                        modelCache: Array(destination.modelCache),
-                        templateFramework: destination.templateFramework))
-            }
-        } else {
-            choice = .itself
-        }
+        let choice = try destination?.choice() ?? .itself
         return RunRequest(
             destination: choice, sourceModel: sourceModel, options: options, output: output,
             state: state, inputs: inputs, destinationName: destinationName, slots: slots,

@@ -44,7 +44,7 @@ struct RoomWatch {
         let isQuota = before.allSatisfy { $0 > 64 * Self.worthwhile }
         for _ in 0..<(isQuota ? Self.patienceWithQuota : Self.patience) {
             context.environment.wait(Self.interval)
-            if context.slots.cancellation.isCancelled { throw .stopped }
+            if context.cancellation.isCancelled { throw .stopped }
             let now = try room(finding.paths)
             if zip(before, now).contains(where: { $1 - $0 >= Self.worthwhile }) { break }
         }

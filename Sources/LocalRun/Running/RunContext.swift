@@ -21,16 +21,30 @@ struct RunContext: Sendable {
     let environment: RunEnvironment
     /// The state folder, symbolic links resolved.
     let state: FilePath
-    let slots: SlotLanes
+    /// Whether all who work on the run see the state folder.
+    var sharesState = true
+    /// The threads of the run's own jobs; nil where workers do them.
+    let slots: SlotLanes?
+    /// Asks everything that waits to stop.
+    let cancellation: CancelFlag
     /// What is known of stores of the same app.
     let cache: PlanningCache
     let observe: @Sendable (RunNotice) -> Void
 
     var files: DurableFileSystem { environment.files }
 
-    /// The folder of one store of the run.
-    func folder(ofStore number: Int) -> FilePath {
-        RunFolders(state: state, run: id).folder(ofStore: number)
+    /// Where what a store's migration makes is.
+    ///
+    /// - Parameters:
+    ///   - found: the store.
+    ///   - result: the path that the result gets, symbolic links resolved.
+    func places(of found: FoundStore, result: FilePath) -> StorePlaces {
+        guard sharesState else {
+            return StorePlaces(mark: mark, number: found.number, besideResult: result)
+        }
+        return StorePlaces(
+            folder: RunFolders(state: state, run: id).folder(ofStore: found.number), mark: mark,
+            number: found.number, result: result)
     }
 
     /// Appends records, errors as those of a run; where the ledger's disk is full and the run

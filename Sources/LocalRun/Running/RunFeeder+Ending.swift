@@ -91,7 +91,7 @@ extension RunFeeder {
 
     func end(with error: RunError) {
         tally.withLock { $0.fatal = $0.fatal ?? error }
-        context.slots.cancellation.cancel()
+        context.cancellation.cancel()
     }
 
     /// Closes the run.

@@ -125,7 +125,7 @@ package final class RunFeeder: Sendable {
     }
 
     private func submit(_ batch: [StoreSummary]) {
-        context.slots.submit(to: RunContext.Lane.small.rawValue) { _ in
+        context.slots?.submit(to: RunContext.Lane.small.rawValue) { _ in
             if !self.isOver { self.migrateBatch(batch) }
         }
     }

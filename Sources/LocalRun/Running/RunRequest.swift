@@ -22,8 +22,10 @@ package struct RunRequest: Sendable {
     package var defersSwap: Bool
     /// Whether a full disk is waited for.
     package var waitsForRoom: Bool
+    /// What the run keeps to.
+    package var bounds: RunBounds
     /// Failed stores that end the run; nil for any number.
-    package var failureLimit: Int?
+    package var failureLimit: Int? { bounds.failures }
 
     package init(
         destination: DestinationChoice, sourceModel: Model? = nil,
@@ -42,6 +44,22 @@ package struct RunRequest: Sendable {
         self.slots = slots
         self.defersSwap = defersSwap
         self.waitsForRoom = waitsForRoom
-        self.failureLimit = failureLimit
+        bounds = RunBounds(failures: failureLimit)
+    }
+}
+
+/// Bounds of a run; nil for none.
+package struct RunBounds: Hashable, Sendable, Codable {
+    /// The most stores begun and not ended, where workers do the jobs.
+    package var stores: Int?
+    /// The most attempts at a time, where workers make them.
+    package var jobs: Int?
+    /// Failed stores that end the run.
+    package var failures: Int?
+
+    package init(stores: Int? = nil, jobs: Int? = nil, failures: Int? = nil) {
+        self.stores = stores
+        self.jobs = jobs
+        self.failures = failures
     }
 }

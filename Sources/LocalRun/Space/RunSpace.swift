@@ -22,7 +22,7 @@ struct RunSpace {
         try watch.pause(RunError.noRoom(lack).shortage)
         repeat {
             context.environment.wait(RoomWatch.interval)
-            if context.slots.cancellation.isCancelled { throw .stopped }
+            if context.cancellation.isCancelled { throw .stopped }
         } while try shortage(survey) != nil
         try watch.resume()
     }

@@ -108,13 +108,13 @@ final class ChunkJobs {
                 makers: makers)
             let mailbox = mailbox
             if isInline {
-                _ = mailbox.send((work, attempts.run(until: context.slots.cancellation)))
+                _ = mailbox.send((work, attempts.run(until: context.cancellation)))
                 continue
             }
-            let isTaken = context.slots.submit(to: RunContext.Lane.large.rawValue) { slot in
+            let isTaken = context.slots?.submit(to: RunContext.Lane.large.rawValue) { slot in
                 _ = mailbox.send((work, attempts.run(until: slot.cancellation)))
             }
-            if !isTaken { _ = mailbox.send((work, .failure(.stopped))) }
+            if isTaken != true { _ = mailbox.send((work, .failure(.stopped))) }
         }
     }
 }

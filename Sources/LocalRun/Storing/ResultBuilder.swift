@@ -56,20 +56,38 @@ struct ResultBuilder {
     func complete(
         _ planned: PlannedStore, _ assembler: StoreAssembler, _ connection: Connection?
     ) throws(EngineError) -> ValidationReport {
+        let validation = try beginValidation(planned, connection)
+        defer { validation.end() }
+        try finish(planned, assembler)
+        return try finish(validation)
+    }
+
+    /// Begins the validation with its source's side, which stands still and can be summed while
+    /// indexes are built.
+    func beginValidation(
+        _ planned: PlannedStore, _ connection: Connection?
+    ) throws(EngineError) -> ValidationRun {
         let validation = try ValidationRun(
             planned: planned, building: places.building, slots: slots,
             externalData: isInPlace
                 ? planned.source.externalData
                 : places.buildingSupport.appending("_EXTERNAL_DATA"),
             cache: cache, source: connection)
-        defer { validation.end() }
-        // The source stands still, so its side can be summed while indexes are built.
         validation.beginSource()
+        return validation
+    }
+
+    /// Indexes and everything else that makes the file complete.
+    func finish(_ planned: PlannedStore, _ assembler: StoreAssembler) throws(EngineError) {
         try steps.step(.index) { () throws(EngineError) in
             try assembler.buildIndexes(helpers: slots > 1 ? 1 : 0)
             try assembler.finish(planned.destination)
             if !isInPlace { try carryExternalData(planned, layout: planned.laidOut.destination) }
         }
+    }
+
+    /// Validates the complete file, and makes it durable meanwhile where there are slots for that.
+    func finish(_ validation: ValidationRun) throws(EngineError) -> ValidationReport {
         guard slots > 1 else { return try validate(validation) }
         // Nothing is written any more: the disk may work while the processors compare.
         let sync = try FileSync(places.building, files: files)

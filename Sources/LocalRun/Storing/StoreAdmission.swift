@@ -24,6 +24,13 @@ struct StoreAdmission {
         return lock
     }
 
+    /// Refuses the same without a lock, for whoever leaves the swap to others: a worker that
+    /// hangs must not keep others from the store.
+    func check() throws(RunError) {
+        if isInPlace { try refuseHardLinks() }
+        try refuseExistingOutput()
+    }
+
     private func lock() throws(RunError) -> StoreLock? {
         do throws(DurableFileError) {
             return try StoreLock(

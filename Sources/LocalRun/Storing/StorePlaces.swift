@@ -21,9 +21,26 @@ struct StorePlaces: Sendable {
     ///   - number: of the store in the run.
     ///   - result: the path that the result gets, which is the store's own for a swap.
     init(folder: FilePath, mark: String, number: Int, result: FilePath) {
-        self.folder = folder
+        self.init(folder: folder, beside: Self.building(mark, number, result))
+    }
+
+    /// The places of a store that workers migrate who do not share the run's folder: plan, routes
+    /// and shards lie beside the result, too.
+    init(mark: String, number: Int, besideResult result: FilePath) {
+        let building = Self.building(mark, number, result)
+        self.init(folder: Self.work(building), beside: building)
+    }
+
+    private static func building(_ mark: String, _ number: Int, _ result: FilePath) -> FilePath {
         let name = DurableFileSystem.temporaryPrefix + "\(mark)-\(number)"
-        building = result.parent.appending(FilePath(name))
+        return result.parent.appending(FilePath(name))
+    }
+
+    private static func work(_ building: FilePath) -> FilePath { building.adding(suffix: "_WORK") }
+
+    private init(folder: FilePath, beside building: FilePath) {
+        self.folder = folder
+        self.building = building
         buildingSupport = building.adding(suffix: "_SUPPORT")
         snapshot = building.adding(suffix: "_snapshot")
     }
@@ -50,7 +67,7 @@ struct StorePlaces: Sendable {
     private var all: [FilePath] {
         [building, snapshot, newSnapshot].flatMap { file in
             ["", "-wal", "-shm", "-journal"].map { file.adding(suffix: $0) }
-        } + [buildingSupport, folder]
+        } + [buildingSupport, Self.work(building), folder]
     }
 
     /// Removes everything.

@@ -30,12 +30,17 @@ extension StoreRun {
             cache: context.cache, slots: slots)
     }
 
-    /// Writes down what jobs go by from here on.
-    func record(_ planned: PlannedStore, _ file: PlanFile) throws(RunError) {
+    /// Writes the plan that jobs go by from here on.
+    func write(_ file: PlanFile) throws(RunError) {
         try RunError.translating {
             try places.make(context.files)
             try context.files.publish(file.bytes, to: places.plan)
         }
+    }
+
+    /// Writes down what jobs go by from here on.
+    func record(_ planned: PlannedStore, _ file: PlanFile) throws(RunError) {
+        try write(file)
         try context.record([
             .storePrepared(
                 run: context.id, store: found.number,
@@ -49,7 +54,7 @@ extension StoreRun {
         ])
     }
 
-    private func fingerprint(of source: SourceStore) throws(RunError) -> String {
+    func fingerprint(of source: SourceStore) throws(RunError) -> String {
         do throws(EngineError) {
             return try JobMaker.text(of: source.fingerprint)
         } catch {
@@ -57,25 +62,43 @@ extension StoreRun {
         }
     }
 
+    /// What an earlier process left of a store's progress.
+    enum Progress {
+        case none
+        /// The store as it was planned; everything that its progress rests on is as it was.
+        case kept(PlannedStore)
+        /// It does not count any more, for the reason that is told.
+        case void(String)
+    }
+
     /// The store as an earlier process planned it, if everything that its progress rests on is
     /// as it was; otherwise that progress is forgotten.
     ///
     /// - Throws: `RunError` where the store or the ledger cannot be read.
     func resumed() throws(RunError) -> PlannedStore? {
-        let known = try context.read { ledger throws(LedgerError) in
-            try ledger.store(run: context.id, found.number)
-        }
-        guard let preparation = known?.preparation else { return nil }
-        if let reason = try obstacle(to: preparation) {
+        switch try progress() {
+        case .none: return nil
+        case .kept(let planned): return planned
+        case .void(let reason):
             try forget(reason)
             return nil
         }
+    }
+
+    /// Looks at what an earlier process left; nothing is forgotten.
+    ///
+    /// - Throws: `RunError` where the store or the ledger cannot be read.
+    func progress() throws(RunError) -> Progress {
+        let known = try context.read { ledger throws(LedgerError) in
+            try ledger.store(run: context.id, found.number)
+        }
+        guard let preparation = known?.preparation else { return .none }
+        if let reason = try obstacle(to: preparation) { return .void(reason) }
         let file: PlanFile
         do throws(EngineError) {
             file = try PlanFile(reading: places.plan, digest: preparation.planDigest)
         } catch {
-            try forget("its plan is gone or damaged")
-            return nil
+            return .void("its plan is gone or damaged")
         }
         let planned = try step(.prepare) { () throws(RunError) in
             if preparation.hasSnapshot {
@@ -86,10 +109,9 @@ extension StoreRun {
         }
         // It may have been written between the look before and now.
         guard try fingerprint(of: planned.source) == preparation.sourceFingerprint else {
-            try forget("the source changed")
-            return nil
+            return .void("the source changed")
         }
-        return planned
+        return .kept(planned)
     }
 
     /// Makes the snapshot again of a store that has not changed.

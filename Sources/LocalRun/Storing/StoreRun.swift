@@ -45,9 +45,7 @@ final class StoreRun {
         } catch {
             throw .file(error)
         }
-        places = StorePlaces(
-            folder: context.folder(ofStore: found.number), mark: context.mark,
-            number: found.number, result: found.output ?? path)
+        places = context.places(of: found, result: found.output ?? path)
         steps = StoreSteps(clock: context.environment.clock) { event in
             context.observe(.progress(store: found.number, path: found.path, event))
         }

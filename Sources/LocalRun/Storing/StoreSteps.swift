@@ -12,6 +12,9 @@ final class StoreSteps {
         self.observe = observe
     }
 
+    /// Adds the time of a step that others took.
+    func add(_ time: Double, to step: RunStep) { seconds[step, default: 0] += time }
+
     /// Runs one step, telling when it begins and ends.
     func step<Result, Failure: Error>(
         _ step: RunStep, jobs: Int = 0, _ body: () throws(Failure) -> Result

@@ -59,7 +59,7 @@ package final class WholeStoreJobs: Sendable {
             )
         }
         let request = try request(of: job, environment)
-        let lock = try StoreAdmission(path: store, output: output, files: files).admit()
+        try StoreAdmission(path: store, output: output, files: files).check()
         let places = StorePlaces(attempt: folder, isBuilt: false)
         let steps = StoreSteps(clock: clock) { _ in }
         let (planned, outcome) = try build(store, request, output, places, steps)
@@ -69,9 +69,7 @@ package final class WholeStoreJobs: Sendable {
             }) == job.sourceFingerprint
         else { throw .engine(.sourceChanged(store.description)) }
         guard outcome.validation.isEqual else { throw .validationFailed(outcome.validation) }
-        return try withExtendedLifetime(lock) { () throws(RunError) in
-            try deliver(job, attempt, planned, outcome, output, places, steps)
-        }
+        return try deliver(job, attempt, planned, outcome, output, places, steps)
     }
 
     private func build(
@@ -186,10 +184,11 @@ extension BuiltStore {
     ///   - found: the store as its run knows it.
     ///   - folder: of the attempt.
     ///   - files: through which durable actions go.
+    ///   - isChecked: whether they were compared with the receipt already, and not since touched.
     /// - Throws: `RunError`, `engine(.wrongPlan)` for files that are not those of the receipt.
     init(
         accepting receipt: Receipt, of found: FoundStore, in folder: FilePath,
-        files: DurableFileSystem
+        files: DurableFileSystem, isChecked: Bool = false
     ) throws(RunError) {
         let places = StorePlaces(attempt: folder, isBuilt: true)
         let lock = try StoreAdmission(
@@ -197,7 +196,8 @@ extension BuiltStore {
             output: found.output, files: files
         ).admit()
         self = try RunError.translating {
-            for (path, told) in zip([places.building, places.outcome], receipt.files) {
+            let deliveries = zip([places.building, places.outcome], receipt.files)
+            for (path, told) in deliveries where !isChecked {
                 let content = try ContentDigest.hexadecimal(of: path, files: files)
                 guard content.digest == told.digest, content.bytes == told.bytes else {
                     throw EngineError.wrongPlan("\(path) is not what the receipt says")

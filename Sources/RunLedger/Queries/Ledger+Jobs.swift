@@ -46,6 +46,47 @@ extension Ledger {
         }
     }
 
+    /// What was tried of each job of a store; jobs that were never begun are left out.
+    ///
+    /// - Complexity: O(attempts of the store).
+    package func jobHistories(
+        run: String, store: Int
+    ) throws(LedgerError) -> [Work: JobRecord] {
+        try read { database in
+            guard let run = try Ledger.number(database, run) else { return [:] }
+            var found: [Work: JobRecord] = [:]
+            let attempts = try Row.fetchCursor(
+                database,
+                sql: """
+                    SELECT attempt.work, attempt.chunk, attempt.id, attempt.outcome,
+                        attempt.failure_code, attempt.failure_text,
+                        attempt.generation < store.generation AS is_void,
+                        attempt.number > store.forgiven AS counts
+                    FROM attempt JOIN store
+                        ON store.run = attempt.run AND store.number = attempt.store
+                    WHERE attempt.run = ? AND attempt.store = ? ORDER BY attempt.number
+                    """, arguments: [run, store])
+            while let row = try attempts.next() {
+                try found[try Work(row: row), default: JobRecord()].add(row)
+            }
+            let jobs = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT job.work, job.chunk, job.epoch, job.given_up_code AS failure_code,
+                        job.given_up_text AS failure_text
+                    FROM store JOIN job ON job.run = store.run AND job.store = store.number
+                        AND job.generation = store.generation
+                    WHERE store.run = ? AND store.number = ?
+                    """, arguments: [run, store])
+            for row in jobs {
+                let work = try Work(row: row)
+                found[work, default: JobRecord()].epoch = try row.decode(forColumn: "epoch")
+                found[work]?.givenUp = try row.failureReason()
+            }
+            return found
+        }
+    }
+
     /// The epoch of a job; nil where no attempt began and nothing was raised since the last reset.
     package func epoch(run: String, store: Int, work: Work) throws(LedgerError) -> Int? {
         try read { database in

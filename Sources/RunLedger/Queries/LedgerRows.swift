@@ -1,3 +1,4 @@
+import GRDB
 package import Jobs
 
 /// A run as it stands.
@@ -54,6 +55,35 @@ package struct AttemptSummary: Hashable, Sendable {
     package let beganAfterAcceptance: Bool
     /// Milliseconds since 1970, for people alone.
     package let begunAt: Int64
+}
+
+/// What was tried of one job.
+package struct JobRecord: Hashable, Sendable {
+    /// Its fence; 0 where no attempt counts that ever began.
+    package internal(set) var epoch = 0
+    /// Attempts that ever began, void ones included.
+    package internal(set) var attempts = 0
+    /// Ids of attempts that began, count, and have not ended.
+    package internal(set) var open: [String] = []
+    /// Attempts that failed for a cause that speaks against the job, since it was last forgiven.
+    package internal(set) var failures = 0
+    /// Why no further attempt is made; nil where one may be.
+    package internal(set) var givenUp: FailureReason?
+
+    /// Counts a row of `attempt` with `is_void` and `counts`.
+    mutating func add(_ row: Row) throws {
+        attempts += 1
+        guard try !row.decode(Bool.self, forColumn: "is_void") else { return }
+        switch StoredOutcome(rawValue: try row.decode(Int.self, forColumn: "outcome")) {
+        case .begun: open.append(try row.decode(forColumn: "id"))
+        case .failed:
+            let counts = try row.decode(Bool.self, forColumn: "counts")
+            let reason = try row.failureReason()
+            if counts, reason?.code.countsAgainstJob == true { failures += 1 }
+        case .accepted: break
+        case nil: throw UnknownStoredValue(column: "outcome")
+        }
+    }
 }
 
 /// A job whose newest attempt failed and that no attempt was accepted for.

@@ -23,9 +23,11 @@ package enum LedgerRecord: Hashable, Sendable, Codable {
     /// Time spent in a stage; times of one stage add up.
     case stageEnded(run: String, store: Int, Stage, milliseconds: Int64)
     /// An attempt begins. A higher epoch than the job's raises it; `staleEpoch` for a lower one,
-    /// `duplicate` for an attempt's id that the run has.
+    /// `duplicate` for an attempt's id that the run has. The worker is who makes it, for people;
+    /// nil for a slot of the ledger's own process.
     case attemptBegan(
-        run: String, store: Int, work: Work, attempt: String, epoch: Int, at: Int64)
+        run: String, store: Int, work: Work, attempt: String, epoch: Int, at: Int64,
+        worker: String? = nil)
     /// A receipt is accepted. `alreadyAccepted` where the job has an accepted one, `staleEpoch`
     /// where the job's epoch is higher, `unknownAttempt` where no such attempt of the job began,
     /// `attemptEnded` where it failed or its progress was reset.
@@ -35,6 +37,9 @@ package enum LedgerRecord: Hashable, Sendable, Codable {
     /// The job's fence rises: attempts of lower epochs are never accepted. `staleEpoch` where it
     /// is that high already.
     case epochRaised(run: String, store: Int, work: Work, to: Int)
+    /// No attempt of the job is made again until its store, once it has failed, waits again or its
+    /// progress is reset.
+    case jobGivenUp(run: String, store: Int, work: Work, FailureReason)
     /// Forgets the preparation, jobs, attempts and receipts of a store; they stay as history.
     /// Steps of swaps, stage times and events are kept.
     case progressReset(run: String, store: Int, reason: String, at: Int64)

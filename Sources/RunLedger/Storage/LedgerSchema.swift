@@ -12,7 +12,7 @@ package struct LedgerSchema: Sendable {
     package var newest: Int { versions.count }
 
     /// What this program writes.
-    package static let current = LedgerSchema(versions: [version1])
+    package static let current = LedgerSchema(versions: [version1, version2])
 
     /// Marks the file as a ledger in the database header (SQLite file format §1.3.14): `Gdwl`.
     static let applicationIdentifier: Int64 = 0x4764_776C
@@ -138,5 +138,14 @@ package struct LedgerSchema: Sendable {
         ) STRICT;
         CREATE INDEX event_run ON event (run);
         CREATE INDEX event_store ON event (run, store) WHERE store IS NOT NULL;
+        """
+
+    /// Who makes an attempt, which jobs were given up, and from which attempt on failures count:
+    /// those before a replay are forgiven.
+    private static let version2 = """
+        ALTER TABLE attempt ADD COLUMN worker TEXT;
+        ALTER TABLE job ADD COLUMN given_up_code INTEGER;
+        ALTER TABLE job ADD COLUMN given_up_text TEXT;
+        ALTER TABLE store ADD COLUMN forgiven INTEGER NOT NULL DEFAULT 0;
         """
 }

@@ -12,7 +12,9 @@ enum StoredOutcome: Int {
 
 extension RecordWriter {
     /// Begins an attempt of a job.
-    func begin(_ id: String, of job: StoredJob, epoch: Int, _ at: Int64) throws {
+    func begin(
+        _ id: String, of job: StoredJob, epoch: Int, by worker: String?, _ at: Int64
+    ) throws {
         try require(
             !id.isEmpty && epoch >= 0 && job.work.chunk >= 0,
             "an attempt without an id, or with a negative epoch or chunk")
@@ -24,9 +26,10 @@ extension RecordWriter {
         try insert(
             """
             INSERT INTO attempt (
-                run, store, generation, work, chunk, id, epoch, begun_at, is_redone, outcome)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
-            """, job.key + [id, epoch, at, isRedone],
+                run, store, generation, work, chunk, id, epoch, begun_at, is_redone, outcome,
+                worker)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?)
+            """, job.key + [id, epoch, at, isRedone, worker],
             or: "the attempt \(id) in the run \(job.place.runName)")
         try execute(
             """
@@ -108,6 +111,33 @@ extension RecordWriter {
             INSERT INTO job (run, store, generation, work, chunk, epoch)
             VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET epoch = excluded.epoch
             """, job.key + [epoch])
+    }
+
+    /// Notes that a job is not to be tried again.
+    func giveUp(_ job: StoredJob, _ reason: FailureReason) throws {
+        try require(job.work.chunk >= 0, "a negative chunk")
+        try execute(
+            """
+            INSERT INTO job (
+                run, store, generation, work, chunk, epoch, given_up_code, given_up_text)
+            VALUES (?, ?, ?, ?, ?, 0, ?, ?) ON CONFLICT DO UPDATE SET
+                given_up_code = excluded.given_up_code, given_up_text = excluded.given_up_text
+            """, job.key + [reason.code.rawValue, reason.text])
+    }
+
+    /// Lets the jobs of a store begin anew in the eyes of whoever counts failures.
+    func forgive(_ place: StorePlace) throws {
+        try execute(
+            """
+            UPDATE job SET given_up_code = NULL, given_up_text = NULL
+            WHERE run = ? AND store = ? AND generation = ? AND given_up_code IS NOT NULL
+            """, [place.run, place.store, place.generation])
+        try execute(
+            """
+            UPDATE store SET forgiven =
+                coalesce((SELECT max(number) FROM attempt WHERE run = ? AND store = ?), 0)
+            WHERE run = ? AND number = ?
+            """, [place.run, place.store, place.run, place.store])
     }
 
     private struct Fence {

@@ -74,6 +74,7 @@ extension RecordWriter {
             WHERE run = ? AND number = ?
             """,
             [next.rawValue, reason?.code.rawValue, reason?.text, at, place.run, place.store])
+        if from == .failed, next == .waiting { try forgive(place) }
         let text = "\(from.rawValue) → \(next.rawValue)" + (reason.map { ": \($0.text)" } ?? "")
         try tell(run: place.run, store: place.store, kind: LedgerEvent.Kind.store, text, at)
     }

@@ -29,15 +29,18 @@ struct RecordWriter {
             try change(place(run, store), to: state, reason, at)
         case .stageEnded(let run, let store, let stage, let milliseconds):
             try add(milliseconds, of: stage, to: place(run, store))
-        case .attemptBegan(let run, let store, let work, let attempt, let epoch, let at):
+        case .attemptBegan(
+            let run, let store, let work, let attempt, let epoch, let at, let worker):
             let job = StoredJob(place: try place(run, store), work: work)
-            try begin(attempt, of: job, epoch: epoch, at)
+            try begin(attempt, of: job, epoch: epoch, by: worker, at)
         case .accepted(let receipt, let at):
             try accept(receipt, content: prepared.receipt ?? "", at)
         case .attemptFailed(let run, let attempt, let reason, let at):
             try fail(attempt, in: number(of: run), named: run, reason, at)
         case .epochRaised(let run, let store, let work, let epoch):
             try raise(StoredJob(place: try place(run, store), work: work), to: epoch)
+        case .jobGivenUp(let run, let store, let work, let reason):
+            try giveUp(StoredJob(place: try place(run, store), work: work), reason)
         case .progressReset(let run, let store, let reason, let at):
             try reset(place(run, store), reason, at)
         case .reserved(let reservation): try reserve(reservation)

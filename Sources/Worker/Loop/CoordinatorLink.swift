@@ -109,6 +109,28 @@ final class CoordinatorLink {
         return decoded
     }
 
+    /// Why a connection did not come about, as far as this side is told.
+    func reason(_ event: MonitorEvent) -> String {
+        let hasKey = if case .curveClient = security { true } else { false }
+        return switch event.kind {
+        case .handshakeFailedAuthentication:
+            "this worker's key is not on the coordinator's list; add it there"
+        // Both sides may notice, and whichever is first closes the connection.
+        case .handshakeFailedProtocol where !hasKey, .handshakeFailed where !hasKey,
+            .disconnectedBeforeHandshake where !hasKey:
+            "the other side takes nobody without a key, or is no coordinator; give --keys"
+        case .handshakeFailedProtocol(.mechanism):
+            "the other side uses no keys: it is no coordinator, or one in the clear"
+        case .handshakeFailedProtocol(.cryptographic):
+            "the coordinator has another key than coordinator.pub says"
+        // A server that cannot read what came closes without a word.
+        case .handshakeFailed, .disconnectedBeforeHandshake:
+            "it was closed before either side knew the other; is coordinator.pub the key of the "
+                + "coordinator at \(endpoint)?"
+        default: event.refusal ?? "the handshake failed"
+        }
+    }
+
     private func park(_ frame: Frame, _ socket: Socket) -> Bool {
         guard outbox.count < Self.longestOutbox else { return false }
         outbox.append(frame)

@@ -10,7 +10,7 @@ import Threads
 final class Housekeeper: Sendable {
     private enum Errand: Sendable {
         case remove(Attempt)
-        case measure
+        case measure([ScratchUse.Job])
     }
 
     private let errands: BoundedMailbox<Errand>
@@ -19,13 +19,22 @@ final class Housekeeper: Sendable {
 
     /// What the thread has found.
     private final class Room: Sendable {
-        let free: Atomic<Int64>
+        let seen: Mutex<Seen>
 
-        init(_ free: Int64) { self.free = Atomic(free) }
+        init(_ seen: Seen) { self.seen = Mutex(seen) }
     }
 
-    /// Bytes that were free when they were last looked at; 0 without a scratch folder.
-    var free: Int64 { room.free.load(ordering: .relaxed) }
+    private struct Seen {
+        var free: Int64 = 0
+        var use = ScratchUse()
+    }
+
+    /// Bytes of the scratch folder that were left to this worker when they were last looked at;
+    /// 0 without a scratch folder.
+    var free: Int64 { room.seen.withLock { $0.free } }
+
+    /// What jobs took of the scratch folder when that was last looked at.
+    var use: ScratchUse { room.seen.withLock { $0.use } }
 
     /// - Parameters:
     ///   - plan: names the roots and the scratch folder.
@@ -38,15 +47,16 @@ final class Housekeeper: Sendable {
                 try FileRoot(name: name, folder: folder)
             })
         let (scratch, limit) = (plan.scratch, plan.scratchLimit)
-        let room = Room(try Self.measure(scratch, limit))
+        let room = Room(try Self.measure([], scratch, limit))
         let errands = BoundedMailbox<Errand>(capacity: 1024)
         thread = try OwnedThread(name: "housekeeper") {
             while let errand = errands.receive() {
                 switch errand {
                 case .remove(let attempt): Self.remove(attempt, environment, note)
-                case .measure:
+                case .measure(let jobs):
                     do throws(DurableFileError) {
-                        room.free.store(try Self.measure(scratch, limit), ordering: .relaxed)
+                        let seen = try Self.measure(jobs, scratch, limit)
+                        room.seen.withLock { $0 = seen }
                     } catch {
                         note(.cannotMeasure("\(error)"))
                     }
@@ -66,14 +76,17 @@ final class Housekeeper: Sendable {
     /// they stay until their run's folder goes.
     func remove(_ attempt: Attempt) { _ = errands.sendIfRoom(.remove(attempt)) }
 
-    /// Has the scratch folder looked at.
-    func measure() { _ = errands.sendIfRoom(.measure) }
+    /// Has the scratch folder looked at, and what jobs take of it.
+    func measure(_ jobs: [ScratchUse.Job]) { _ = errands.sendIfRoom(.measure(jobs)) }
 
     private static func measure(
-        _ scratch: FilePath?, _ limit: Int64
-    ) throws(DurableFileError) -> Int64 {
-        guard let scratch else { return 0 }
-        return min(limit, try FileSystemSpace(at: scratch).freeBytes)
+        _ jobs: [ScratchUse.Job], _ scratch: FilePath?, _ limit: Int64
+    ) throws(DurableFileError) -> Seen {
+        guard let scratch else { return Seen() }
+        let use = try ScratchUse.measure(
+            jobs, device: try FileStatus(of: scratch).identity.device)
+        let left = limit - min(limit, use.total)
+        return Seen(free: min(left, try FileSystemSpace(at: scratch).freeBytes), use: use)
     }
 
     private static func remove(

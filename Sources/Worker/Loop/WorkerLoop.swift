@@ -26,6 +26,10 @@ final class WorkerLoop: PollLoopHandler {
     private var hasTried = false
     /// Readable when the process has ended with which this one ends; -1 for none.
     private var parentEnd: Int32 = -1
+    /// Bytes of temporary files that all jobs may take; nil for any.
+    private let scratchLimit: Int64?
+    private let scratchLook: Int64
+    private var nextLook: Int64
 
     /// Starts the slots; the connection follows with the first turn.
     ///
@@ -45,6 +49,9 @@ final class WorkerLoop: PollLoopHandler {
         keeper = try Housekeeper(plan, note: surroundings.note)
         pool = try SlotPool(plan.slots, now: sockets.now)
         link = CoordinatorLink(sockets, plan, routingID: surroundings.routingID)
+        scratchLimit = plan.scratch == nil || plan.scratchLimit == .max ? nil : plan.scratchLimit
+        scratchLook = max(1, plan.scratchLookMilliseconds)
+        nextLook = sockets.now
         var settings = plan.settings
         settings.slots = max(1, plan.slots.count)
         settings.roots = plan.slots.setup.roots.keys.sorted()
@@ -77,11 +84,13 @@ final class WorkerLoop: PollLoopHandler {
     // MARK: - What the loop tells
 
     var nextWake: Int64? {
-        [machine.nextWake?.milliseconds, pool.nextWake].compactMap(\.self).min()
+        [machine.nextWake?.milliseconds, pool.nextWake, scratchLimit.map { _ in nextLook }]
+            .compactMap(\.self).min()
     }
 
     func wake(at now: Int64) throws {
         hear()
+        if now >= nextLook { boundScratch(now) }
         take(.tick)
         if let failure { throw failure }
     }
@@ -114,8 +123,9 @@ final class WorkerLoop: PollLoopHandler {
             // What came before the end counts: it spares telling results again.
             try received(try socket.receive(upTo: PollLoop<WorkerLoop>.messagesOfATurn), on: socket)
             if socket === link.socket { lose("it was closed") }
-        case .handshakeFailed, .handshakeFailedAuthentication, .handshakeFailedProtocol:
-            lose(event.refusal ?? "the handshake failed")
+        case .handshakeFailed, .handshakeFailedAuthentication, .handshakeFailedProtocol,
+            .disconnectedBeforeHandshake:
+            lose(link.reason(event))
         default: break
         }
     }
@@ -174,6 +184,35 @@ final class WorkerLoop: PollLoopHandler {
         isApplying = false
     }
 
+    // MARK: - Scratch
+
+    /// The jobs whose files count.
+    private var jobs: [ScratchUse.Job] {
+        (0..<machine.settings.slots).compactMap { slot in
+            guard let attempt = desk.attempt(in: slot), let process = pool.processID(of: slot)
+            else { return nil }
+            return ScratchUse.Job(slot: slot, process: process, attempt: attempt)
+        }
+    }
+
+    /// Ends the job whose temporary files take most where all take too much, and has them looked
+    /// at again.
+    private func boundScratch(_ now: Int64) {
+        guard let scratchLimit else { return }
+        let use = keeper.use
+        // What it was seen with may have ended since.
+        if let job = use.excess(over: scratchLimit), jobs.contains(job) {
+            let bytes = use.bytes[job] ?? 0
+            surroundings.note(.scratchExceeded(attempt: job.attempt, bytes: bytes))
+            pool.end(
+                job.slot,
+                exceeding: "its temporary files took \(bytes) bytes; those of all slots may take "
+                    + "\(scratchLimit) on this worker (--scratch-limit)")
+        }
+        keeper.measure(jobs)
+        nextLook = now + scratchLook
+    }
+
     // MARK: - Effects
 
     private func apply(_ effects: WorkerEffects) {
@@ -222,7 +261,7 @@ final class WorkerLoop: PollLoopHandler {
 
     private func send(_ message: WorkerMessage) {
         if case .heartbeat = message {
-            keeper.measure()
+            keeper.measure(jobs)
             take(.scratch(free: keeper.free))
         }
         do throws(ProtocolError) {

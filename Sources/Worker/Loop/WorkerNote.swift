@@ -19,6 +19,8 @@ package enum WorkerNote: Hashable, Sendable {
     case cannotRemove(attempt: String, text: String)
     /// The free scratch could not be read.
     case cannotMeasure(String)
+    /// A job is ended for the temporary files of all take more than they may.
+    case scratchExceeded(attempt: String, bytes: Int64)
     /// The worker was asked to end.
     case terminating
 }
@@ -36,6 +38,9 @@ extension WorkerNote: CustomStringConvertible {
         case .cannotRemove(let attempt, let text):
             "the files of the attempt \(attempt) could not be removed: \(text)"
         case .cannotMeasure(let text): "the free room of the scratch folder is unknown: \(text)"
+        case .scratchExceeded(let attempt, let bytes):
+            "the attempt \(attempt) is ended: temporary files take more than --scratch-limit, "
+                + "most of it its \(bytes) bytes"
         case .terminating: "ending: running jobs are finished or given back"
         }
     }

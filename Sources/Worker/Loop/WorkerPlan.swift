@@ -11,10 +11,15 @@ package struct WorkerPlan: Sendable {
     /// What its state machine goes by; scratch and roots are filled in from the rest.
     package var settings: WorkerSettings
     package var slots: SlotPlan
-    /// The folder whose free bytes are told as scratch; nil where there is none.
+    /// The folder that slots put temporary files into, whose free bytes are told as scratch; nil
+    /// where none is told.
     package var scratch: FilePath?
-    /// At most so many bytes are told as scratch.
+    /// Bytes that the temporary files of all slots may take there.
+    ///
+    /// Where they take more, the job that takes most is ended. What is left is told as scratch.
     package var scratchLimit = Int64.max
+    /// How often that is looked at.
+    package var scratchLookMilliseconds: Int64 = 1000
     /// The process with which the worker ends, by the id of that process; nil where it outlives
     /// whoever started it.
     package var parent: Int64?

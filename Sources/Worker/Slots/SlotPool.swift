@@ -65,6 +65,13 @@ package final class SlotPool {
     /// Kills the process of a slot; its attempt ends as `cancelled`, and the slot is started again.
     package func cancel(_ slot: Int) { end(slot, .cancelled) }
 
+    /// Kills the process of a slot, whose job takes more of something than it may.
+    ///
+    /// - Parameters:
+    ///   - slot: whose job.
+    ///   - text: what it took; its attempt fails with it.
+    package func end(_ slot: Int, exceeding text: String) { end(slot, .excess(text)) }
+
     /// What happened since the last call, in the order in which each slot said it; never waits.
     package func receive(now: Int64) -> [SlotNotice] {
         var numbers = [UInt64](repeating: 0, count: 64)
@@ -222,6 +229,7 @@ struct PooledSlot {
         case cancelled
         case closed
         case silent(String)
+        case excess(String)
         case nonsense(String)
     }
 

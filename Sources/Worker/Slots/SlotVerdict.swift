@@ -13,6 +13,8 @@ enum SlotVerdict {
         case .cancelled: return (.cancelled, "the attempt was stopped, as it was told to")
         case .silent(let text):
             return (.slotTimedOut, "the slot was killed: \(text)")
+        // Another worker may have more of it; a job that no worker can do is given up.
+        case .excess(let text): return (.inputOutput, "the slot was killed: \(text)")
         case .nonsense(let text):
             return (.slotCrashed, "the slot was killed: \(text)")
         case .closed, nil: break

@@ -1,0 +1,55 @@
+import Synchronization
+import Threads
+import ZeroMQ
+
+/// The desks of a coordinator, which hand their outcomes to its loop.
+final class Desks: Sendable {
+    /// For reading: offers and states must not wait for a fleet that is being looked for.
+    private let reading: Desk
+    /// Where runs begin, are replayed and given up.
+    private let beginning: Desk
+    let loop = LoopHandle()
+
+    /// - Throws: `ThreadError`.
+    init() throws(ThreadError) {
+        reading = try Desk(name: "reading")
+        do throws(ThreadError) {
+            beginning = try Desk(name: "beginning")
+        } catch {
+            reading.end()
+            throw error
+        }
+    }
+
+    /// Has something read; false where too much is asked for.
+    func read(_ errand: @escaping @Sendable (LoopHandle) -> Void) -> Bool {
+        let loop = loop
+        return reading.ask { errand(loop) }
+    }
+
+    /// Has something begun that may take long; false where too much is asked for.
+    func begin(_ errand: @escaping @Sendable (LoopHandle) -> Void) -> Bool {
+        let loop = loop
+        return beginning.ask { errand(loop) }
+    }
+
+    /// Ends both; what was not begun is dropped.
+    func end() {
+        reading.end()
+        beginning.end()
+    }
+}
+
+/// The way to a loop from other threads.
+final class LoopHandle: Sendable {
+    private let loop = Mutex<PollLoop<CoordinatorLoop>?>(nil)
+
+    /// Names the loop; nil lets go of it.
+    func set(_ made: PollLoop<CoordinatorLoop>?) { loop.withLock { $0 = made } }
+
+    /// Has the loop call a body; false where it has ended.
+    @discardableResult
+    func submit(_ body: @escaping @Sendable (CoordinatorLoop) -> Void) -> Bool {
+        loop.withLock { $0 }?.submit { body($0) } ?? false
+    }
+}

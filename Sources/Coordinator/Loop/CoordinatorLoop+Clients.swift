@@ -1,0 +1,262 @@
+import ClusterCore
+import ClusterProtocol
+import DurableFiles
+import Jobs
+import LocalRun
+import MigrationEngine
+import RunLedger
+
+// What clients ask for, and what they are told.
+
+extension CoordinatorLoop {
+    func take(_ request: ClientRequest, from client: ClientID) {
+        switch request {
+        case .submit(let wanted): submit(wanted, client)
+        case .status(let run): status(of: run, client)
+        case .workers:
+            answer(.status(report(of: [])), to: client)
+        case .watch(let run): watch(run, client)
+        case .pause(let run), .resume(let run), .cancel(let run), .replay(let run, _),
+            .swap(let run, _):
+            guard feeds[run] == nil else { return take(.request(request, from: client)) }
+            find(run, client) { $0.take(.request(request, from: client)) }
+        case .throttle, .drain: take(.request(request, from: client))
+        }
+    }
+
+    func answer(_ reply: ClientReply, to client: ClientID) {
+        do throws(ProtocolError) {
+            try mailroom.reply(reply, to: client)
+        } catch {
+            surroundings.note("an answer could not be sent: \(error)")
+        }
+    }
+
+    private func refuse(_ client: ClientID, _ code: Refusal.Code, _ text: String) {
+        answer(
+            .refused(Refusal(code: code, text: text, protocols: plan.settings.protocols)),
+            to: client)
+    }
+
+    /// Tells somebody whose message could not be taken.
+    func refuse(
+        _ client: ClientID, _ code: Refusal.Code, _ text: String, _ peer: Mailroom.Peer
+    ) {
+        let refusal = Refusal(code: code, text: text, protocols: plan.settings.protocols)
+        let isWorker: Bool =
+            switch peer.identity {
+            case .worker: true
+            case .client: false
+            case .local: peer.worker != nil
+            }
+        if isWorker { return say(.refused(refusal), to: peer.connection) }
+        answer(.refused(refusal), to: client)
+    }
+
+    // MARK: - Runs that are over
+
+    /// Brings a run into the machine that ended before this start.
+    private func find(
+        _ id: String, _ client: ClientID, then: @escaping @Sendable (CoordinatorLoop) -> Void
+    ) {
+        let plan = plan
+        let isTaken = desks.read { loop in
+            do throws(RunError) {
+                let overview = try SharedRuns(plan.runs).find(id)
+                let opening = try CoordinatorLoop.opening(of: overview, plan)
+                loop.submit {
+                    $0.open(opening)
+                    then($0)
+                }
+            } catch {
+                loop.submit { $0.refuse(client, .notFound, "\(error)") }
+            }
+        }
+        if !isTaken { refuse(client, .notPossible, "too much is asked for at once; try again") }
+    }
+
+    /// What the machine needs to know of a run that the ledger has.
+    static func opening(
+        of overview: RunOverview, _ plan: CoordinatorPlan
+    ) throws(RunError) -> Opening {
+        let run = try SharedRun(overview, plan.runs)
+        let counts: [StoreState: Int]
+        do throws(LedgerError) {
+            counts = try plan.runs.ledger.storeCounts(of: overview.id)
+        } catch {
+            throw .ledger(error)
+        }
+        let left = OfferReader.unfinished(defersSwap: run.defersSwap)
+        return Opening(
+            run: run, overview: overview,
+            stores: overview.state.isUnfinished
+                ? left.reduce(0) { $0 + (counts[$1] ?? 0) } : 0,
+            failed: counts[.failed] ?? 0,
+            validated: run.defersSwap ? counts[.validated] ?? 0 : 0, bounds: run.bounds)
+    }
+
+    // MARK: - Beginning
+
+    private func submit(_ wanted: SubmitRequest, _ client: ClientID) {
+        let plan = plan
+        let isTaken = desks.begin { loop in
+            do throws(RunError) {
+                let opening = try CoordinatorLoop.begin(wanted, plan)
+                loop.submit {
+                    $0.open(opening)
+                    $0.answer(.accepted(run: opening.run.id), to: client)
+                }
+            } catch {
+                loop.submit { $0.refuse(client, .badRequest, "\(error)") }
+            }
+        }
+        if !isTaken { refuse(client, .notPossible, "too much is asked for at once; try again") }
+    }
+
+    private static func begin(
+        _ wanted: SubmitRequest, _ plan: CoordinatorPlan
+    ) throws(RunError) -> Opening {
+        let submitted = try SubmittedRequest(reading: wanted.request)
+        var named = SharedRuns.Named(paths: [])
+        for path in wanted.paths { named.paths.append(try plan.runs.roots.place(of: path)) }
+        named.include = submitted.include
+        named.exclude = submitted.exclude
+        named.output = try submitted.output.map { output throws(RunError) in
+            try plan.runs.roots.resolve(output)
+        }
+        let (stores, _) = try SharedRuns(plan.runs).discover(named)
+        var request = try submitted.request(
+            state: plan.runs.state, inputs: named.paths, output: named.output,
+            slots: plan.runs.slots)
+        request.bounds = RunBounds(
+            stores: wanted.limits.stores, jobs: wanted.limits.jobs,
+            failures: wanted.limits.failures)
+        return try begin(request, over: stores, waitsForRoom: submitted.waitsForRoom, plan)
+    }
+
+    /// Begins a run, or goes on with the same request's unfinished one.
+    ///
+    /// - Throws: `RunError.noRoom` where it shall not wait for room; nothing was begun then.
+    static func begin(
+        _ request: RunRequest, over stores: [FoundStore], waitsForRoom: Bool,
+        _ plan: CoordinatorPlan
+    ) throws(RunError) -> Opening {
+        let runs = SharedRuns(plan.runs)
+        for store in stores { try plan.runs.roots.check(store) }
+        let before = try runs.storeCounts()
+        let overview = try runs.begin(request, over: stores)
+        var opening = try opening(of: overview, plan)
+        if let known = before[overview.id] {
+            opening.added = try runs.storeCount(of: overview.id) - known
+        }
+        guard let shortage = try runs.reserve(opening.run) else { return opening }
+        guard waitsForRoom else {
+            if before[overview.id] == nil { try runs.giveUp(overview.id, "\(shortage)") }
+            throw .noRoom(shortage)
+        }
+        opening.shortage = "\(shortage)"
+        return opening
+    }
+
+    // MARK: - Status
+
+    private func status(of run: String?, _ client: ClientID) {
+        if !gather(run, { loop, report in
+            guard run == nil || !report.runs.isEmpty else {
+                return loop.refuse(client, .notFound, "there is no run \(run ?? "") here")
+            }
+            loop.answer(.status(report), to: client)
+        }) {
+            refuse(client, .notPossible, "too much is asked for at once; try again")
+        }
+    }
+
+    /// Reads what the ledger knows and joins it with what the machine says.
+    ///
+    /// - Returns: false where too much is asked for.
+    private func gather(
+        _ run: String?, _ done: @escaping @Sendable (CoordinatorLoop, StatusReport) -> Void
+    ) -> Bool {
+        let ledger = ledger
+        return desks.read { loop in
+            do throws(LedgerError) {
+                var ids = run.map { [$0] } ?? []
+                if run == nil { ids = try ledger.runs().prefix(Self.shownRuns).map(\.id) }
+                var figures: [(String, RunFigures)] = []
+                for id in ids {
+                    if let found = try RunFigures(id, ledger: ledger) { figures.append((id, found)) }
+                }
+                let known = figures
+                loop.submit { done($0, $0.report(of: known)) }
+            } catch {
+                loop.submit { $0.surroundings.note("the ledger could not be read: \(error)") }
+            }
+        }
+    }
+
+    /// The newest runs that a status of all shows.
+    private static var shownRuns: Int { 64 }
+
+    private func report(of figures: [(String, RunFigures)]) -> StatusReport {
+        let machine = self.machine.report()
+        let known = Dictionary(
+            machine.runs.map { ($0.run, $0) }, uniquingKeysWith: { first, _ in first })
+        return StatusReport(
+            coordinator: plan.settings.coordinator, engine: Planner.engineVersion,
+            runs: figures.map { id, figures in
+                RunStatus(
+                    id, machine: known[id], figures: figures, meter: feeds[id]?.meter,
+                    waitingFor: blockedReason ?? feeds[id]?.awaitedRoom)
+            }, workers: machine.workers)
+    }
+
+    // MARK: - Watching
+
+    private func watch(_ run: String?, _ client: ClientID) {
+        watchers[client] = .some(run)
+        _ = gather(run) { loop, report in
+            guard run == nil || !report.runs.isEmpty else {
+                loop.watchers[client] = nil
+                return loop.refuse(client, .notFound, "there is no run \(run ?? "") here")
+            }
+            loop.answer(.event(.status(report)), to: client)
+            guard let status = report.runs.first, let run, RunState.isOver(status.state) else {
+                return
+            }
+            let failures = (status.stores["failed"] ?? 0) + (status.stores["cancelled"] ?? 0)
+            loop.answer(.event(.ended(run: run, failures: failures)), to: client)
+        }
+    }
+
+    /// Tells watchers where things stand.
+    ///
+    /// - Parameter run: nil tells each what it watches.
+    func tellStatus(_ run: String?) {
+        guard !watchers.isEmpty || surroundings.watch != nil else { return }
+        let wanted = Set(watchers.values)
+        for asked in wanted where run == nil || asked == nil || asked == run {
+            _ = gather(asked) { loop, report in
+                for (client, watched) in loop.watchers where watched == asked {
+                    loop.answer(.event(.status(report)), to: client)
+                }
+            }
+        }
+        guard let watch = surroundings.watch else { return }
+        _ = gather(run) { _, report in watch(.status(report)) }
+    }
+
+    /// Tells watchers of something.
+    func publish(_ event: WatchEvent, run: String?) {
+        for (client, watched) in watchers where watched == nil || run == nil || watched == run {
+            answer(.event(event), to: client)
+        }
+        surroundings.watch?(event)
+    }
+}
+
+extension RunState {
+    /// Whether a run whose state is written so has come to its end.
+    fileprivate static func isOver(_ word: String) -> Bool {
+        RunState(rawValue: word)?.isUnfinished == false
+    }
+}

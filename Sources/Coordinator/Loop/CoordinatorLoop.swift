@@ -1,0 +1,285 @@
+import ClusterCore
+import ClusterProtocol
+import Jobs
+import LocalRun
+import RunLedger
+import ZeroMQ
+
+/// A coordinator on its thread: joins the state machine, the ledger and the sockets, and decides
+/// nothing by itself.
+///
+/// What a turn brings becomes durable with one commit at its end, and only then is anything sent
+/// or begun. Everything that takes long is done elsewhere: by the tasks' threads and by two desks,
+/// one that reads and one at which runs begin.
+final class CoordinatorLoop: PollLoopHandler {
+    let sockets: PollSockets
+    let plan: CoordinatorPlan
+    let surroundings: CoordinatorSurroundings
+    let ledger: Ledger
+    let mailroom: Mailroom
+    let tasks: any TaskRunner
+    let desks: Desks
+    var machine: CoordinatorMachine
+    var mapping: RecordMapping
+    var feeds: [String: RunFeed] = [:]
+    var watchers: [ClientID: String?] = [:]
+    private var turn = Turn()
+    /// When the ledger is tried again, which had no room.
+    private var blockedUntil: Int64?
+    private var nextSample: Int64 = 0
+    private var nextSweep: Int64 = 0
+    private var nextRoomLook: Int64 = 0
+    /// Connections that were refused since this was last told.
+    private var refusals: [String: Int] = [:]
+
+    /// Milliseconds between two looks at how fast runs are, which watchers are told.
+    static let sampleInterval: Int64 = 1000
+    /// Milliseconds after which a ledger without room is tried again.
+    static let retryInterval: Int64 = 2000
+    /// Milliseconds after which somebody who was not heard of is forgotten.
+    static let memory: Int64 = 600_000
+
+    /// Opens the socket.
+    ///
+    /// - Throws: `ZeroMQError` for an endpoint that cannot be listened at.
+    init(
+        _ plan: CoordinatorPlan, _ sockets: PollSockets, _ surroundings: CoordinatorSurroundings,
+        tasks: any TaskRunner, desks: Desks
+    ) throws {
+        self.plan = plan
+        self.sockets = sockets
+        self.surroundings = surroundings
+        self.tasks = tasks
+        self.desks = desks
+        ledger = plan.runs.ledger
+        var options = SocketOptions()
+        options.security = plan.security
+        let router = try sockets.open(.router, options: options)
+        try router.bind(plan.endpoint)
+        mailroom = Mailroom(router, protocols: plan.settings.protocols, identify: plan.peer)
+        machine = CoordinatorMachine(settings: plan.settings)
+        mapping = RecordMapping(
+            bootIdentifier: plan.runs.environment.bootIdentifier,
+            wallTime: plan.runs.environment.wallTime)
+    }
+
+    // MARK: - What the loop tells
+
+    var nextWake: Int64? {
+        let waits = [
+            machine.nextWake?.milliseconds, blockedUntil, nextSample,
+            mailroom.isCrowded ? sockets.now + 20 : nil,
+        ]
+        return waits.compactMap(\.self).min()
+    }
+
+    func wake(at now: Int64) throws {
+        mailroom.sendRest()
+        if now >= nextSample { sample(now) }
+        if now >= nextSweep { sweep(now) }
+        take(.tick)
+    }
+
+    func received(_ messages: [Message], on socket: Socket) throws {
+        let now = sockets.now
+        for message in messages {
+            guard let peer = mailroom.sender(of: message, at: now) else { continue }
+            do throws(ProtocolError) {
+                switch try mailroom.read(message, from: peer) {
+                case .worker(let said): take(said, from: peer)
+                case .client(let request): take(request, from: ClientID(peer.connection.text))
+                }
+            } catch {
+                surroundings.note("unreadable message of \(Self.name(of: peer)): \(error)")
+                refuse(ClientID(peer.connection.text), .badMessage, "\(error)", peer)
+            }
+        }
+    }
+
+    func refused(_ refusal: AccessRefusal) throws {
+        // Whoever tries a thousand times is told of once a second.
+        refusals["\(refusal)", default: 0] += 1
+    }
+
+    func endOfTurn(at now: Int64) throws {
+        try flush()
+        feed()
+    }
+
+    func willEnd() throws {
+        for worker in machine.workerStatus where worker.state != .gone {
+            say(.bye(reason: "the coordinator ends"), toWorker: worker.name)
+        }
+    }
+
+    private static func name(of peer: Mailroom.Peer) -> String {
+        switch peer.identity {
+        case .worker(let name): name
+        case .client: "a client"
+        case .local: peer.worker ?? "somebody on this machine"
+        }
+    }
+
+    // MARK: - Events
+
+    private func take(_ message: WorkerMessage, from peer: Mailroom.Peer) {
+        var name = peer.worker ?? ""
+        if case .hello(let hello) = message {
+            if case .worker(let proven) = peer.identity, proven != hello.worker {
+                surroundings.note("\(proven) calls itself \(hello.worker) and is refused")
+                return refuse(
+                    ClientID(peer.connection.text), .badMessage,
+                    "the worker says hello as \(hello.worker), and its key is \(proven)", peer)
+            }
+            name = hello.worker
+            mailroom.learn(name, at: peer.connection)
+        }
+        take(.message(message, from: peer.connection, worker: name))
+    }
+
+    /// Tells the machine.
+    ///
+    /// - Parameters:
+    ///   - event: what happened.
+    ///   - records: what is to be durable together with what the machine makes of it.
+    func take(_ event: CoordinatorEvent, with records: [LedgerRecord] = []) {
+        var effects = machine.handle(event, now: Instant(milliseconds: sockets.now))
+        turn.records += records
+        do throws(RunError) {
+            for record in effects.records { turn.records += try mapping.records(of: record) }
+        } catch {
+            surroundings.note("a bug: a record has no text: \(error)")
+        }
+        effects.records = []
+        if !effects.isEmpty { turn.rest.append(effects) }
+    }
+
+    /// A task has ended.
+    func ended(_ report: TaskReport) {
+        if let cause = report.cause { mapping.learn(cause, of: report.store) }
+        if case .failed(let code, _) = report.outcome, code.decision != .pause {
+            surroundings.note("\(report.store): a task failed: \(report.outcome)")
+        }
+        take(.taskEnded(report.task, report.outcome), with: report.records)
+    }
+
+    // MARK: - Effects
+
+    /// Makes the turn durable, and lets out what waited for that.
+    private func flush() throws {
+        while !turn.isEmpty {
+            if !turn.records.isEmpty {
+                if let blockedUntil, sockets.now < blockedUntil { return }
+                guard try isDurable() else { return }
+            }
+            let rest = turn.rest
+            turn = Turn()
+            for effects in rest { apply(effects) }
+            for connection in mailroom.takeGone() {
+                watchers[ClientID(connection.text)] = nil
+                take(.unreachable(connection))
+            }
+        }
+    }
+
+    /// Appends the records of the turn.
+    ///
+    /// - Returns: false where the ledger has no room: then they wait, and all that follows them.
+    /// - Throws: `RunError.ledger` for a ledger that cannot be gone on with.
+    private func isDurable() throws -> Bool {
+        do throws(LedgerError) {
+            try ledger.append(turn.records)
+        } catch {
+            guard error.isOutOfSpace else { throw RunError.ledger(error) }
+            if blockedUntil == nil { surroundings.note("the ledger has no room: \(error)") }
+            blockedUntil = sockets.now + Self.retryInterval
+            return false
+        }
+        if blockedUntil != nil { surroundings.note("the ledger has room again") }
+        blockedUntil = nil
+        return true
+    }
+
+    /// Why everything waits; nil where nothing does.
+    var blockedReason: String? {
+        blockedUntil == nil ? nil : "the ledger's disk is full; it goes on when there is room"
+    }
+
+    private func apply(_ effects: CoordinatorEffects) {
+        for send in effects.sends { say(send.message, to: send.to) }
+        for reply in effects.replies { answer(reply.reply, to: reply.to) }
+        for task in effects.tasks { begin(task) }
+        for lookup in effects.lookups { look(up: lookup) }
+        for note in effects.notes { tell(note) }
+    }
+
+    private func begin(_ task: CoordinatorTask) {
+        guard let feed = feeds[task.store.run], let found = feed.inside[task.store.number] else {
+            return take(
+                .taskEnded(
+                    task.id, .failed(.internalError, text: "the store \(task.store) is not here")))
+        }
+        tasks.begin(task, of: TaskStore(found: found, run: feed.run))
+    }
+
+    func say(_ message: CoordinatorMessage, to connection: ConnectionID) {
+        do throws(ProtocolError) {
+            try mailroom.send(message, to: connection)
+        } catch {
+            surroundings.note("a message could not be sent: \(error)")
+        }
+    }
+
+    private func say(_ message: CoordinatorMessage, toWorker name: String) {
+        for connection in mailroom.connections(ofWorker: name) { say(message, to: connection) }
+    }
+
+    private func tell(_ note: CoordinatorNote) {
+        let watched = note.watched
+        if note.isLogged { surroundings.note(watched.line) }
+        if case .storeEnded(let key, let standing, let cause) = note {
+            end(key, standing, cause)
+        }
+        publish(.note(watched), run: watched.run)
+        if case .runEnded(let run, let standing) = note { end(run, standing) }
+        if case .runStopped(let run, _) = note { tellStatus(run) }
+    }
+
+    /// A store has left the machine.
+    private func end(_ key: StoreKey, _ standing: StoreStanding, _ cause: Cause?) {
+        guard let feed = feeds[key.run], let found = feed.inside[key.number] else { return }
+        feeds[key.run]?.inside[key.number] = nil
+        let discards =
+            switch standing {
+            case .done, .cancelled: true
+            // A replay goes on with what is there, unless mending its cause changes the store.
+            case .failed: cause?.code.decision != .retry
+            case .validated, .running: false
+            }
+        tasks.release(key, TaskStore(found: found, run: feed.run), discards: discards)
+    }
+
+    // MARK: - Time
+
+    private func sample(_ now: Int64) {
+        nextSample = now + Self.sampleInterval
+        for status in machine.report().runs {
+            feeds[status.run]?.meter.add(rows: status.rows, bytes: status.bytes, at: now)
+        }
+        for (text, count) in refusals.sorted(by: { $0.key < $1.key }) {
+            surroundings.note(count == 1 ? text : "\(text) (\(count) times)")
+        }
+        refusals = [:]
+        if now >= nextRoomLook {
+            nextRoomLook = now + Int64(plan.settings.roomRetry)
+            retryRoom()
+        }
+        tellStatus(nil)
+    }
+
+    private func sweep(_ now: Int64) {
+        nextSweep = now + Self.memory / 10
+        let watchers = watchers
+        mailroom.forget(before: now - Self.memory) { watchers[ClientID($0.text)] != nil }
+    }
+}

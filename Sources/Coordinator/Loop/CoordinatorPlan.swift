@@ -1,0 +1,66 @@
+package import ClusterCore
+package import ClusterProtocol
+package import LocalRun
+package import ZeroMQ
+
+/// What a coordinator is made of.
+package struct CoordinatorPlan: Sendable {
+    /// Where it listens: `tcp://HOST:PORT` or `ipc://PATH`; port `*` takes a free one.
+    package var endpoint: String
+    /// How it shows who it is, with the domain that the access policy is asked about.
+    package var security: SocketOptions.Security
+    /// Who may come in.
+    package var access: AccessPolicy
+    /// Who a message is from, by its user; nil for somebody who may say nothing.
+    package var peer: @Sendable (String) -> PeerIdentity?
+    /// What its state machine goes by.
+    package var settings: CoordinatorSettings
+    /// What all runs share: ledger, folders, caches.
+    package var runs: SharedRun.Surroundings
+    /// Whether it goes on with every unfinished run of the ledger, or with those alone that it is
+    /// given.
+    package var resumesRuns = true
+    /// Threads that check deliveries and move small stores.
+    package var taskThreads = 2
+
+    package init(
+        endpoint: String, security: SocketOptions.Security, access: AccessPolicy,
+        peer: @escaping @Sendable (String) -> PeerIdentity?, settings: CoordinatorSettings,
+        runs: SharedRun.Surroundings
+    ) {
+        self.endpoint = endpoint
+        self.security = security
+        self.access = access
+        self.peer = peer
+        self.settings = settings
+        self.runs = runs
+    }
+}
+
+/// Who speaks over a connection, as the transport has proven it.
+package enum PeerIdentity: Hashable, Sendable {
+    /// A worker by its lasting name, which its hello must give, too.
+    case worker(String)
+    case client
+    /// Whoever runs on this machine, where no keys are asked for: what it says of itself counts.
+    case local
+}
+
+/// What a coordinator takes from the world around it.
+package struct CoordinatorSurroundings: Sendable {
+    /// Milliseconds that never go back.
+    package let clock: @Sendable () -> Int64
+    /// Takes what operators should know, on the coordinator's thread.
+    package let note: @Sendable (String) -> Void
+    /// Is told everything that watching clients are told of any run, on the coordinator's thread.
+    package let watch: (@Sendable (WatchEvent) -> Void)?
+
+    package init(
+        clock: @escaping @Sendable () -> Int64, note: @escaping @Sendable (String) -> Void,
+        watch: (@Sendable (WatchEvent) -> Void)? = nil
+    ) {
+        self.clock = clock
+        self.note = note
+        self.watch = watch
+    }
+}

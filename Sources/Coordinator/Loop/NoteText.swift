@@ -1,0 +1,84 @@
+import ClusterCore
+import ClusterProtocol
+import Jobs
+
+extension CoordinatorNote {
+    /// The note as watchers are told it; nil for what only counts.
+    var watched: WatchNote {
+        switch self {
+        case .workerJoined(let worker, let slots):
+            .free("worker-joined", "\(worker) joined with \(slots) slots")
+        case .workerReturned(let worker, let attempts):
+            .free("worker-returned", "\(worker) is back and goes on with \(attempts) attempts")
+        case .workerRefused(let worker, let reason):
+            .free("worker-refused", "\(worker) was refused: \(reason)")
+        case .workerSilent(let worker): .free("worker-silent", "\(worker) is not heard of")
+        case .workerDrains(let worker):
+            .free("worker-drains", "\(worker) finishes what it has and leaves")
+        case .workerQuarantined(let worker, let reason):
+            .free("worker-quarantined", "\(worker) gets no jobs for a while: \(reason)")
+        case .workerLeft(let worker, let reason):
+            .free("worker-left", "\(worker) has left: \(reason)")
+        case .attemptFailed(let key, let work, let attempt, let worker, let cause):
+            .store("attempt-failed", key, "\(attempt) of \(work.name) failed on \(worker): \(cause)")
+        case .leaseExpired(let key, let work, let attempt, let worker):
+            .store(
+                "lease-expired", key,
+                "\(attempt) of \(work.name) on \(worker) made no progress for too long")
+        case .secondAttempt(let key, let work, let attempt, let worker):
+            .store(
+                "second-attempt", key,
+                "\(work.name) takes long; \(worker) tries it, too, as \(attempt)")
+        case .denied(let attempt, let reason): .free("denied", "\(attempt) was denied: \(reason)")
+        case .jobAccepted(let key, let work, let rows, let bytes):
+            .store("job-accepted", key, "\(work.name): \(rows) rows, \(bytes) bytes")
+        case .jobQuarantined(let key, let work, let cause):
+            .store("chunk-quarantined", key, "\(work.name) is given up: \(cause)")
+        case .storeStage(let key, let stage): .store("stage", key, stage.rawValue)
+        case .storeEnded(let key, let standing, let cause):
+            .store(
+                "store-\(standing.rawValue)", key,
+                standing.rawValue + (cause.map { ": \($0.text)" } ?? ""))
+        case .runPaused(let run, let reason): .run("run-paused", run, reason)
+        case .runOpened(let run): .run("run-opened", run, "the run goes on")
+        case .runStopped(let run, let reason): .run("run-stopped", run, reason)
+        case .runEnded(let run, let standing):
+            .run("run-\(standing.rawValue)", run, "the run has come to its end")
+        case .odd(let text): .free("odd", text)
+        }
+    }
+
+    /// Whether operators read it in the log.
+    var isLogged: Bool {
+        switch self {
+        case .jobAccepted, .storeStage, .secondAttempt, .denied: false
+        case .storeEnded(_, let standing, _): standing == .failed
+        default: true
+        }
+    }
+}
+
+extension WatchNote {
+    fileprivate static func free(_ kind: String, _ text: String) -> WatchNote {
+        WatchNote(run: nil, store: nil, kind: kind, text: text)
+    }
+
+    fileprivate static func run(_ kind: String, _ run: String, _ text: String) -> WatchNote {
+        WatchNote(run: run, store: nil, kind: kind, text: text)
+    }
+
+    fileprivate static func store(_ kind: String, _ key: StoreKey, _ text: String) -> WatchNote {
+        WatchNote(run: key.run, store: key.number, kind: kind, text: text)
+    }
+
+    /// The note as a line of a log.
+    var line: String {
+        let place =
+            switch (run, store) {
+            case (let run?, let store?): "\(run)/\(store): "
+            case (let run?, nil): "\(run): "
+            case (nil, _): ""
+            }
+        return "\(kind): \(place)\(text)"
+    }
+}

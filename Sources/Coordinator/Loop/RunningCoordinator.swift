@@ -1,0 +1,131 @@
+import ClusterCore
+package import LocalRun
+package import RunLedger
+import Synchronization
+import Threads
+package import ZeroMQ
+
+/// A coordinator that runs on threads of its own.
+package final class RunningCoordinator: Sendable {
+    private let loop: PollLoop<CoordinatorLoop>
+    private let tasks: any TaskRunner
+    private let desks: Desks
+    private let plan: CoordinatorPlan
+
+    /// Makes what does work beside the loop; it is given what takes the reports.
+    package typealias MakeTasks =
+        (@escaping @Sendable (TaskReport) -> Void) throws -> any TaskRunner
+
+    /// Starts the threads, listens, and goes on with unfinished runs, if the plan says so.
+    ///
+    /// - Parameters:
+    ///   - plan: what the coordinator is made of.
+    ///   - context: that of the process.
+    ///   - surroundings: clock and log.
+    ///   - makeTasks: nil for the tasks of real migrations.
+    /// - Throws: `ZeroMQError` where it cannot listen, `RunError` where the ledger cannot be
+    ///   read, `ThreadError`.
+    package init(
+        _ plan: CoordinatorPlan, context: Context, surroundings: CoordinatorSurroundings,
+        makeTasks: MakeTasks? = nil
+    ) throws {
+        self.plan = plan
+        let desks = try Desks()
+        self.desks = desks
+        let handle = desks.loop
+        let answer: @Sendable (TaskReport) -> Void = { report in
+            handle.submit { $0.ended(report) }
+        }
+        let made: any TaskRunner
+        do {
+            made =
+                try makeTasks?(answer)
+                ?? StoreTasks(threads: plan.taskThreads, note: surroundings.note, answer: answer)
+        } catch {
+            desks.end()
+            throw error
+        }
+        tasks = made
+        do {
+            loop = try PollLoop(
+                name: "coordinator", context: context, access: plan.access,
+                clock: surroundings.clock
+            ) { sockets in
+                try CoordinatorLoop(plan, sockets, surroundings, tasks: made, desks: desks)
+            }
+        } catch {
+            made.end()
+            desks.end()
+            throw error
+        }
+        handle.set(loop)
+        do {
+            if plan.resumesRuns { try resume() }
+        } catch {
+            end()
+            throw error
+        }
+    }
+
+    /// Opens the unfinished runs again, the oldest first.
+    private func resume() throws(RunError) {
+        let runs: [RunOverview]
+        do throws(LedgerError) {
+            runs = try plan.runs.ledger.runs()
+        } catch {
+            throw .ledger(error)
+        }
+        for overview in runs.reversed() where overview.state.isUnfinished {
+            let opening = try CoordinatorLoop.opening(of: overview, plan)
+            desks.loop.submit { $0.open(opening) }
+        }
+    }
+
+    /// Begins a run over these stores, or goes on with the same request's unfinished one.
+    ///
+    /// Takes its time; not to be called on the coordinator's thread.
+    ///
+    /// - Returns: the run's id.
+    /// - Throws: `RunError` where it cannot begin.
+    package func begin(
+        _ request: RunRequest, over stores: [FoundStore], waitsForRoom: Bool
+    ) throws(RunError) -> String {
+        let opening = try CoordinatorLoop.begin(
+            request, over: stores, waitsForRoom: waitsForRoom, plan)
+        desks.loop.submit { $0.open(opening) }
+        return opening.run.id
+    }
+
+    /// A worker's process has ended: nobody waits for its leases.
+    package func workerEnded(_ worker: String) {
+        desks.loop.submit { $0.take(.workerEnded(worker: worker)) }
+    }
+
+    /// Who may come in from now on; connections that are there stay.
+    package func setAccess(_ access: AccessPolicy) {
+        desks.loop.submit { $0.sockets.access = access }
+    }
+
+    /// Asks the coordinator to end; it returns at once. Nothing is lost: another start goes on.
+    package func terminate() { loop.end() }
+
+    /// Waits until the coordinator has ended.
+    ///
+    /// - Throws: what made going on impossible.
+    package func join() throws {
+        defer { release() }
+        try loop.join()
+    }
+
+    private func end() {
+        loop.end()
+        do { try join() } catch { return }
+    }
+
+    private func release() {
+        plan.runs.cancellation.cancel()
+        tasks.end()
+        desks.end()
+        desks.loop.set(nil)
+    }
+}

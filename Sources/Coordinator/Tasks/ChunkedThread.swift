@@ -1,0 +1,178 @@
+import ClusterCore
+import DurableFiles
+import Jobs
+import LocalRun
+import MigrationEngine
+import RunLedger
+import Synchronization
+import Threads
+
+/// The thread of one store that is cut into chunks.
+final class ChunkedThread: Sendable {
+    private enum Order: Sendable {
+        case task(CoordinatorTask)
+        case discard
+    }
+
+    private let orders: BoundedMailbox<Order>
+    private let thread: OwnedThread
+    private let end: End
+
+    private final class End: Sendable {
+        let isReached = Atomic(false)
+    }
+
+    /// Whether joining it takes no time.
+    var hasEnded: Bool { end.isReached.load(ordering: .acquiring) }
+
+    /// - Parameters:
+    ///   - store: the store.
+    ///   - note: told what could not be removed.
+    ///   - answer: given each task's report.
+    /// - Throws: `ThreadError`.
+    init(
+        _ store: TaskStore, note: @escaping @Sendable (String) -> Void,
+        answer: @escaping @Sendable (TaskReport) -> Void
+    ) throws(ThreadError) {
+        // The machine has one task of a store done at a time, and one more may wait for a retry.
+        let orders = BoundedMailbox<Order>(capacity: 8)
+        let end = End()
+        (self.orders, self.end) = (orders, end)
+        thread = try OwnedThread(name: "store \(store.found.number)") {
+            var made: ChunkedStore?
+            while let order = orders.receive() {
+                switch order {
+                case .task(let task): answer(Self.run(task, store, &made))
+                case .discard:
+                    made?.close()
+                    do throws(RunError) {
+                        try ChunkedStore(store.found, of: store.run).removeAll()
+                    } catch {
+                        note("something of \(store.found.path) could not be removed: \(error)")
+                    }
+                }
+            }
+            made?.close()
+            end.isReached.store(true, ordering: .releasing)
+        }
+    }
+
+    /// Gives the thread a task; false where it takes no more.
+    func take(_ task: CoordinatorTask) -> Bool { orders.sendIfRoom(.task(task)) }
+
+    /// Lets the thread end after what it has.
+    ///
+    /// - Parameter discards: whether what was made of the store is removed first.
+    func close(discards: Bool) {
+        if discards { _ = orders.sendIfRoom(.discard) }
+        orders.close()
+    }
+
+    /// Waits for the thread's end.
+    func join() { thread.join() }
+
+    private static func run(
+        _ task: CoordinatorTask, _ store: TaskStore, _ made: inout ChunkedStore?
+    ) -> TaskReport {
+        do throws(RunError) {
+            let chunked: ChunkedStore
+            if let made { chunked = made } else { chunked = try ChunkedStore(store.found, of: store.run) }
+            made = chunked
+            return try run(task, chunked, store)
+        } catch {
+            return TaskReport(task, failed: error)
+        }
+    }
+
+    private static func run(
+        _ task: CoordinatorTask, _ chunked: ChunkedStore, _ store: TaskStore
+    ) throws(RunError) -> TaskReport {
+        switch task.kind {
+        case .prepare: return try prepared(task, chunked, store)
+        case .step(_, let step, let shards):
+            try chunked.take(step.assembly, shards: shards)
+            return TaskReport(task, .stepped)
+        case .index:
+            try chunked.index()
+            return TaskReport(task, .indexed)
+        case .validate:
+            guard let difference = try chunked.validate() else {
+                return TaskReport(task, .validated)
+            }
+            var report = TaskReport(task, .different(text: "\(difference)"))
+            report.cause = FailureCause(difference)
+            return report
+        case .keep:
+            try chunked.keep()
+            return TaskReport(task, .kept)
+        case .swap: return TaskReport(task, .swapped, records: try chunked.move())
+        case .admit:
+            throw .engine(.internalError("a delivery was given to the thread of its store"))
+        }
+    }
+
+    private static func prepared(
+        _ task: CoordinatorTask, _ chunked: ChunkedStore, _ store: TaskStore
+    ) throws(RunError) -> TaskReport {
+        switch try chunked.prepare() {
+        case .unchanged:
+            let record = LedgerRecord.storeReport(
+                run: store.run.id, store: store.found.number, try StoreRecord.textOfUnchanged())
+            let released = LedgerRecord.released(run: store.run.id, store: store.found.number)
+            return TaskReport(task, .unchanged, records: [record, released])
+        case .whole(let whole):
+            return TaskReport(
+                task, .prepared(StorePlan(whole, store.run.limits), .anew(reason: nil)))
+        case .chunks(let chunks):
+            let resumption: Resumption =
+                chunks.done.map { .kept(steps: $0) } ?? .anew(reason: chunks.voided)
+            return TaskReport(
+                task, .prepared(StorePlan(chunks, store.run.limits), resumption))
+        }
+    }
+}
+
+extension StorePlan {
+    /// The plan of a store that workers migrate by one job.
+    init(_ whole: SharedRun.WholeStore, _ limits: JobLimits) {
+        self.init(
+            shape: .whole,
+            template: JobTemplate(
+                plan: whole.request, planDigest: whole.requestDigest, source: whole.source,
+                destination: whole.destination, sourceFingerprint: whole.fingerprint,
+                engine: nil, limits: limits),
+            attempts: whole.attempts, roots: whole.roots)
+    }
+
+    /// The plan of a store that was cut into chunks.
+    init(_ chunks: ChunkedStore.Chunks, _ limits: JobLimits) {
+        self.init(
+            shape: .partitioned(steps: chunks.steps.compactMap { Step($0) }),
+            template: JobTemplate(
+                plan: chunks.plan, planDigest: chunks.planDigest, source: chunks.source,
+                sourceSupport: chunks.support, sourceFingerprint: chunks.fingerprint,
+                engine: chunks.engine, limits: limits),
+            attempts: chunks.attempts, hasSnapshot: chunks.hasSnapshot, roots: chunks.roots)
+    }
+}
+
+extension StorePlan.Step {
+    /// The step as the machine knows it; nil for one that takes no shards.
+    fileprivate init?(_ step: AssemblyStep) {
+        switch step {
+        case .append(let chunk): self = .append(chunk: chunk)
+        case .merge(let chunks): self = .merge(chunks: chunks)
+        case .link(let chunk): self = .link(chunk: chunk)
+        case .tables, .index, .finish: return nil
+        }
+    }
+
+    /// The step as the engine knows it.
+    fileprivate var assembly: AssemblyStep {
+        switch self {
+        case .append(let chunk): .append(chunk: chunk)
+        case .merge(let chunks): .merge(chunks: chunks)
+        case .link(let chunk): .link(chunk: chunk)
+        }
+    }
+}

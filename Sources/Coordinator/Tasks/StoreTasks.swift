@@ -1,0 +1,206 @@
+import ClusterCore
+import DurableFiles
+import Jobs
+import LocalRun
+import MigrationEngine
+import RunLedger
+import Synchronization
+import Threads
+
+/// The coordinator's own part of migrations, on threads of its own.
+///
+/// Deliveries are checked and small stores moved by a few threads that serve all runs; each store
+/// that is cut into chunks has a thread, on which its connections live.
+final class StoreTasks: TaskRunner {
+    private enum Errand: Sendable {
+        case task(CoordinatorTask, TaskStore)
+        case clean(TaskStore)
+    }
+
+    private let answer: @Sendable (TaskReport) -> Void
+    private let note: @Sendable (String) -> Void
+    private let checked = Deliveries.CheckedFiles()
+    private let errands: BoundedMailbox<Errand>
+    private let threads = Mutex<[OwnedThread]>([])
+    private let chunked = Mutex<[StoreKey: ChunkedThread]>([:])
+    /// Threads of stores that have ended, or are about to.
+    private let closed = Mutex<[ChunkedThread]>([])
+
+    /// Small stores that are moved together: they share syncs and commits.
+    private static let batch = 32
+    /// More than the machine ever asks for at a time.
+    private static let capacity = 4096
+
+    /// - Parameters:
+    ///   - count: of threads for all runs.
+    ///   - note: told what could not be removed.
+    ///   - answer: given each task's report, on a thread of this.
+    /// - Throws: `ThreadError`.
+    init(
+        threads count: Int, note: @escaping @Sendable (String) -> Void,
+        answer: @escaping @Sendable (TaskReport) -> Void
+    ) throws(ThreadError) {
+        self.note = note
+        self.answer = answer
+        errands = BoundedMailbox(capacity: Self.capacity)
+        for index in 0..<max(1, count) {
+            let (errands, work) = (errands, Worker(answer: answer, note: note, checked: checked))
+            let thread = try OwnedThread(name: "tasks \(index)") {
+                while true {
+                    let some = errands.receive(upTo: Self.batch)
+                    if some.isEmpty { return }
+                    work.take(some)
+                }
+            }
+            threads.withLock { $0.append(thread) }
+        }
+    }
+
+    func begin(_ task: CoordinatorTask, of store: TaskStore) {
+        if case .admit = task.kind { return give(.task(task, store)) }
+        if let thread = thread(for: task, store) {
+            if !thread.take(task) { answer(TaskReport(task, failed: .stopped)) }
+        } else {
+            give(.task(task, store))
+        }
+    }
+
+    private func give(_ errand: Errand) {
+        guard !errands.sendIfRoom(errand), case .task(let task, _) = errand else { return }
+        answer(TaskReport(task, failed: .stopped))
+    }
+
+    /// The thread of a store; a preparation makes it.
+    private func thread(for task: CoordinatorTask, _ store: TaskStore) -> ChunkedThread? {
+        chunked.withLock { chunked in
+            if let known = chunked[task.store] { return known }
+            guard case .prepare = task.kind else { return nil }
+            do throws(ThreadError) {
+                let made = try ChunkedThread(store, note: note, answer: answer)
+                chunked[task.store] = made
+                return made
+            } catch {
+                return nil
+            }
+        }
+    }
+
+    func release(_ key: StoreKey, _ store: TaskStore, discards: Bool) {
+        if let thread = chunked.withLock({ $0.removeValue(forKey: key) }) {
+            thread.close(discards: discards)
+            closed.withLock { $0.append(thread) }
+            sweep()
+        } else if discards {
+            give(.clean(store))
+        }
+    }
+
+    /// Joins threads of stores that ended some time ago.
+    private func sweep() {
+        let ended = closed.withLock { closed -> [ChunkedThread] in
+            defer { closed.removeAll(where: \.hasEnded) }
+            return closed.filter(\.hasEnded)
+        }
+        for thread in ended { thread.join() }
+    }
+
+    func end() {
+        errands.close()
+        for thread in chunked.withLock({ $0 }).values {
+            thread.close(discards: false)
+            thread.join()
+        }
+        for thread in closed.withLock({ $0 }) { thread.join() }
+        for thread in threads.withLock({ $0 }) { thread.join() }
+    }
+
+    /// What one of the threads for all runs does.
+    private struct Worker: Sendable {
+        let answer: @Sendable (TaskReport) -> Void
+        let note: @Sendable (String) -> Void
+        let checked: Deliveries.CheckedFiles
+
+        func take(_ errands: [Errand]) {
+            var moves: [String: (run: SharedRun, tasks: [(CoordinatorTask, FoundStore)])] = [:]
+            for errand in errands {
+                switch errand {
+                case .clean(let store): clean(store)
+                case .task(let task, let store):
+                    switch task.kind {
+                    case .admit(let receipt): admit(receipt, task, store)
+                    case .keep, .swap:
+                        moves[store.run.id, default: (store.run, [])].tasks
+                            .append((task, store.found))
+                    case .prepare, .step, .index, .validate:
+                        // Its thread could not be started.
+                        answer(
+                            TaskReport(
+                                task.id, task.store,
+                                .failed(.inputOutput, text: "no thread can be started")))
+                    }
+                }
+            }
+            for key in moves.keys.sorted() {
+                if let (run, tasks) = moves[key] { move(tasks, of: run) }
+            }
+        }
+
+        private func admit(_ receipt: Receipt, _ task: CoordinatorTask, _ store: TaskStore) {
+            do throws(RunError) {
+                let admitted = try Deliveries(of: store.run, checked: checked).admit(receipt)
+                answer(TaskReport(task, .admitted(admitted)))
+            } catch {
+                answer(TaskReport(task, failed: error))
+            }
+        }
+
+        private func move(_ tasks: [(CoordinatorTask, FoundStore)], of run: SharedRun) {
+            let deliveries = Deliveries(of: run, checked: checked)
+            let isKeeping: (CoordinatorTask) -> Bool = { if case .keep = $0.kind { true } else { false } }
+            for keeps in [true, false] {
+                let some = tasks.filter { isKeeping($0.0) == keeps }
+                if some.isEmpty { continue }
+                do throws(RunError) {
+                    let stores = some.map(\.1)
+                    let endings = try keeps ? deliveries.keep(stores) : deliveries.move(stores)
+                    report(endings, some, keeps ? .kept : .swapped)
+                } catch {
+                    for (task, _) in some { answer(TaskReport(task, failed: error)) }
+                }
+            }
+        }
+
+        private func report(
+            _ endings: [Deliveries.Ending], _ tasks: [(CoordinatorTask, FoundStore)],
+            _ outcome: TaskOutcome
+        ) {
+            let found = Dictionary(
+                endings.map { ($0.store, $0.result) }, uniquingKeysWith: { first, _ in first })
+            for (task, store) in tasks {
+                switch found[store.number] {
+                case .success(let records): answer(TaskReport(task, outcome, records: records))
+                case .failure(let error): answer(TaskReport(task, failed: error))
+                case nil:
+                    answer(
+                        TaskReport(
+                            task.id, task.store,
+                            .failed(.internalError, text: "\(store.path) was not looked at")))
+                }
+            }
+        }
+
+        private func clean(_ store: TaskStore) {
+            do throws(RunError) {
+                try Deliveries(of: store.run, checked: checked).removeAll(of: store.found)
+            } catch {
+                note("something of \(store.found.path) could not be removed: \(error)")
+            }
+        }
+    }
+}
+
+extension TaskReport {
+    init(_ task: TaskID, _ store: StoreKey, _ outcome: TaskOutcome) {
+        self.init(task: task, store: store, outcome: outcome)
+    }
+}

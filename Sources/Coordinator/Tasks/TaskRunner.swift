@@ -1,0 +1,58 @@
+package import ClusterCore
+package import LocalRun
+package import RunLedger
+
+/// What a task came to.
+package struct TaskReport: Sendable {
+    package let task: TaskID
+    package let store: StoreKey
+    package let outcome: TaskOutcome
+    /// What the ledger is told together with what the machine makes of the outcome.
+    package var records: [LedgerRecord] = []
+    /// Why it failed, as reports group failures.
+    package var cause: FailureCause?
+
+    package init(task: TaskID, store: StoreKey, outcome: TaskOutcome) {
+        self.task = task
+        self.store = store
+        self.outcome = outcome
+    }
+
+    init(_ task: CoordinatorTask, _ outcome: TaskOutcome, records: [LedgerRecord] = []) {
+        self.init(task: task.id, store: task.store, outcome: outcome)
+        self.records = records
+    }
+
+    init(_ task: CoordinatorTask, failed error: RunError) {
+        let failure = SharedFailure(error)
+        self.init(
+            task: task.id, store: task.store,
+            outcome: .failed(failure.code, text: failure.text))
+        cause = failure.cause
+    }
+}
+
+/// A store with the run that it belongs to, as tasks need it.
+package struct TaskStore: Sendable {
+    package let found: FoundStore
+    package let run: SharedRun
+}
+
+/// Does work beside the coordinator's loop.
+///
+/// Nothing of it may wait for the loop; each task is answered once, in any order.
+package protocol TaskRunner: AnyObject, Sendable {
+    /// Begins a task; the answer comes later, on another thread.
+    func begin(_ task: CoordinatorTask, of store: TaskStore)
+
+    /// A store has come to its end, which is durable.
+    ///
+    /// - Parameters:
+    ///   - key: the store.
+    ///   - store: its files.
+    ///   - discards: whether what was made of it is removed.
+    func release(_ key: StoreKey, _ store: TaskStore, discards: Bool)
+
+    /// Ends all threads; what runs is finished first.
+    func end()
+}

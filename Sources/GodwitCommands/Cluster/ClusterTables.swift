@@ -1,0 +1,148 @@
+import ClusterProtocol
+
+/// Workers as a table.
+enum WorkerTable {
+    /// The lines of the table.
+    ///
+    /// - Parameters:
+    ///   - workers: in the order of the lines.
+    ///   - isShort: whether long names are cut; `drain` needs whole ones.
+    /// - Returns: the lines, a header first.
+    static func lines(_ workers: [WorkerStatus], isShort: Bool) -> [String] {
+        var table = TextTable(
+            isShort
+                ? [("worker", .left), ("slots", .right), ("state", .left)]
+                : [("worker", .left), ("host", .left), ("slots", .right), ("state", .left)])
+        for worker in workers {
+            let slots = "\(worker.running)/\(worker.slots)"
+            let state = words(worker)
+            table.add(
+                isShort
+                    ? [label(worker), slots, state] : [worker.name, worker.host, slots, state])
+        }
+        return table.lines
+    }
+
+    private static func words(_ worker: WorkerStatus) -> String {
+        guard let reason = worker.reason else { return word(worker.state) }
+        let line = reason.split(whereSeparator: \.isNewline).joined(separator: " ")
+        return "\(word(worker.state)): \(line)"
+    }
+
+    /// A state as people and JSON read it.
+    static func word(_ state: WorkerStatus.State) -> String { "\(state)" }
+
+    /// A worker in few characters: of a key the beginning, behind the host.
+    static func label(_ worker: WorkerStatus) -> String {
+        let isKey = worker.name.utf8.count == 40 && !worker.name.contains(" ")
+        guard isKey else { return String(worker.name.prefix(40)) }
+        let key = String(worker.name.prefix(8))
+        return worker.host.isEmpty ? key : "\(worker.host.prefix(31)) \(key)"
+    }
+
+    /// All of them in one line.
+    static func summary(_ workers: [WorkerStatus]) -> String {
+        let here = workers.filter { $0.state != .gone }
+        let (busy, slots) = (here.map(\.running).reduce(0, +), here.map(\.slots).reduce(0, +))
+        return "\(counted(here.count, "worker")), \(grouped(busy)) of "
+            + "\(counted(slots, "slot")) busy"
+    }
+}
+
+/// A report of a coordinator as `--json` prints it.
+struct ClusterEntry: Codable, Hashable {
+    /// A run.
+    struct Run: Codable, Hashable {
+        var run: String
+        var state: String
+        var stores: [String: Int]
+        var jobs: [String: Int]
+        var rows: Int64
+        var bytes: Int64
+        var rowsPerSecond: Int64
+        var bytesPerSecond: Int64
+        var secondsLeft: Int64?
+        var waitingFor: String?
+
+        init(_ status: RunStatus) {
+            run = status.run
+            state = status.state
+            stores = status.stores
+            jobs = status.jobs
+            rows = status.rows
+            bytes = status.bytes
+            rowsPerSecond = status.rowsPerSecond
+            bytesPerSecond = status.bytesPerSecond
+            secondsLeft = status.secondsLeft
+            waitingFor = status.waitingFor
+        }
+    }
+
+    /// A worker.
+    struct Worker: Codable, Hashable {
+        var name: String
+        var host: String
+        var engine: String
+        var slots: Int
+        var running: Int
+        var state: String
+        var reason: String?
+
+        init(_ status: WorkerStatus) {
+            name = status.name
+            host = status.host
+            engine = status.engine
+            slots = status.slots
+            running = status.running
+            state = WorkerTable.word(status.state)
+            reason = status.reason
+        }
+    }
+
+    var coordinator: String
+    var engine: String
+    var runs: [Run]
+    var workers: [Worker]
+
+    init(_ report: StatusReport) {
+        coordinator = report.coordinator
+        engine = report.engine
+        runs = report.runs.map(Run.init)
+        workers = report.workers.map(Worker.init)
+    }
+}
+
+/// A run that a coordinator took.
+struct AcceptedRun: Codable, Hashable {
+    var run: String
+}
+
+/// What a watcher is told, as `watch --json` prints it: one key a line.
+struct EventEntry: Codable, Hashable {
+    /// Something that happened.
+    struct Note: Codable, Hashable {
+        var run: String?
+        var store: Int?
+        var kind: String
+        var text: String
+    }
+
+    /// A run that came to its end.
+    struct End: Codable, Hashable {
+        var run: String
+        var failures: Int
+    }
+
+    var status: ClusterEntry?
+    var note: Note?
+    var ended: End?
+
+    init(_ event: WatchEvent) {
+        switch event {
+        case .status(let report): status = ClusterEntry(report)
+        case .note(let told):
+            note = Note(run: told.run, store: told.store, kind: told.kind, text: told.text)
+        case .ended(let run, let failures): ended = End(run: run, failures: failures)
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import ArgumentParser
+import ClusterProtocol
+
+/// `godwit pause`.
+struct PauseCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause", abstract: "Lets a run of a coordinator begin no further job.",
+        discussion: "Jobs that run come to their end, and their results count.")
+
+    @Argument(help: "The run, such as r3.")
+    var target: String
+
+    @OptionGroup
+    var connection: ConnectArguments
+
+    func run() throws {
+        let coordinator = try ConnectedCoordinator(try connection.connection())
+        try coordinator.perform(.pause(run: target))
+        Console.print(
+            "run \(target) is paused; it goes on with: godwit resume \(target) "
+                + coordinator.connection.options)
+    }
+}
+
+/// `godwit resume`.
+struct ResumeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume", abstract: "Lets a run of a coordinator go on.",
+        discussion: "Also one that stopped by itself, such as by --max-failures.")
+
+    @Argument(help: "The run, such as r3.")
+    var target: String
+
+    @OptionGroup
+    var connection: ConnectArguments
+
+    func run() throws {
+        let coordinator = try ConnectedCoordinator(try connection.connection())
+        try coordinator.perform(.resume(run: target))
+        Console.print("run \(target) goes on")
+    }
+}
+
+/// `godwit drain`.
+struct DrainCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "drain",
+        abstract: "Lets a worker finish what it has and leave.")
+
+    @Argument(help: "The worker's whole name, as godwit workers shows it.")
+    var worker: String
+
+    @OptionGroup
+    var connection: ConnectArguments
+
+    func run() throws {
+        let coordinator = try ConnectedCoordinator(try connection.connection())
+        try coordinator.perform(.drain(worker: worker))
+        Console.print("worker \(worker) finishes what it has and leaves")
+    }
+}
+
+/// `godwit workers`.
+struct WorkersCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "workers", abstract: "Lists the workers of a coordinator.")
+
+    @OptionGroup
+    var connection: ConnectArguments
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() throws {
+        let coordinator = try ConnectedCoordinator(try connection.connection())
+        let workers = try coordinator.workers()
+        if json { return try Console.printJSON(workers.map(ClusterEntry.Worker.init)) }
+        guard !workers.isEmpty else {
+            Console.print(
+                "no worker is connected; one joins with: godwit work --root NAME=FOLDER "
+                    + coordinator.connection.options)
+            return
+        }
+        for line in WorkerTable.lines(workers, isShort: false) { Console.print(line) }
+    }
+}
+
+/// `godwit throttle`.
+struct ThrottleCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "throttle",
+        abstract: "Bounds how fast a run of a coordinator goes, or all runs together.",
+        discussion: "It holds from the next job on, until it is changed; a limit left out is none.")
+
+    @Argument(help: "A run, such as r3; all runs together without it.")
+    var target: String?
+
+    @OptionGroup
+    var connection: ConnectArguments
+
+    @Option(help: "The most jobs at a time.")
+    var jobs: Int?
+
+    @Option(help: "The most bytes of sources a second, such as 20MiB.")
+    var bytesPerSecond: ByteSize?
+
+    @Flag(help: "Take the limits away.")
+    var off = false
+
+    func validate() throws {
+        let isLimited = jobs != nil || bytesPerSecond != nil
+        guard isLimited != off else {
+            throw ValidationError("give --jobs, --bytes-per-second or both, or --off")
+        }
+        if let jobs, !(1...MessageLimits.index).contains(jobs) {
+            throw ValidationError("--jobs takes a number from 1 on; pause begins no job at all")
+        }
+        if let bytesPerSecond, bytesPerSecond.bytes > MessageLimits.amount {
+            throw ValidationError("--bytes-per-second is too much to be a limit: take --off")
+        }
+    }
+
+    func run() throws {
+        let coordinator = try ConnectedCoordinator(try connection.connection())
+        try coordinator.perform(
+            .throttle(
+                ThrottleSettings(
+                    run: target, bytesPerSecond: bytesPerSecond?.bytes, jobs: jobs)))
+        let what = target.map { "run \($0)" } ?? "all runs together"
+        var limits: [String] = []
+        if let jobs { limits.append("\(counted(jobs, "job")) at a time") }
+        if let bytesPerSecond { limits.append("\(bytesPerSecond.words)/s") }
+        Console.print("\(what): \(limits.isEmpty ? "no limit" : limits.joined(separator: ", "))")
+    }
+}

@@ -1,0 +1,98 @@
+import ArgumentParser
+import ClusterProtocol
+import RunLedger
+
+/// How a run that somebody waited for ended: a text, and the status of the process.
+struct RunEnd {
+    private let ending: WatchSession.Ending
+    private let run: String
+    private let connection: CoordinatorConnection
+
+    init(_ ending: WatchSession.Ending, run: String, connection: CoordinatorConnection) {
+        self.ending = ending
+        self.run = run
+        self.connection = connection
+    }
+
+    /// The end as `--json` prints it.
+    struct Entry: Codable, Hashable {
+        var run: String
+        /// `ended`, `cancelled`, `stopped` or `unknown`: nobody waited to the end.
+        var outcome: String
+        var failures: Int?
+        var status: ClusterEntry.Run?
+    }
+
+    /// The end as JSON.
+    var entry: Entry {
+        var entry = Entry(run: run, outcome: "unknown")
+        switch ending {
+        case .ended(let last, let failures):
+            entry.outcome = last?.state == "cancelled" ? "cancelled" : "ended"
+            entry.failures = failures ?? last?.stores["failed"]
+            entry.status = last.map { ClusterEntry.Run($0) }
+        case .stopped: entry.outcome = "stopped"
+        case .interrupted: break
+        }
+        return entry
+    }
+
+    /// The status of the process: 0 where all stores are where they should be.
+    var status: CommandStatus {
+        switch ending {
+        case .interrupted, .stopped: return .canBeRepeated
+        case .ended(let last, let failures):
+            guard let last else { return failures == 0 ? .success : .canBeRepeated }
+            guard last.state == "ended", failures ?? 0 == 0 else { return .canBeRepeated }
+            // Pruned stores were migrated, and results that wait for their swap are right.
+            let bad: [StoreState] = [.waiting, .running, .failed, .cancelled, .rolledBack]
+            return bad.contains { last.stores[$0.rawValue, default: 0] > 0 }
+                ? .canBeRepeated : .success
+        }
+    }
+
+    /// What a person reads, and what to do next.
+    var lines: [String] {
+        let target = "\(run) \(connection.options)"
+        switch ending {
+        case .interrupted:
+            return [
+                "run \(run) goes on without a watcher; follow it again with: godwit watch \(target)"
+            ]
+        case .stopped(let reason):
+            return [
+                "run \(run) has stopped: \(reason)",
+                "go on with: godwit resume \(target)",
+                "or give it up with: godwit cancel \(target)",
+            ]
+        case .ended(let last, let failures):
+            guard let last else {
+                return ["run \(run) has ended, \(counted(failures ?? 0, "store")) not migrated"]
+            }
+            var lines = [ClusterPicture.line(of: last)]
+            if last.stores["failed", default: 0] > 0 {
+                lines.append(
+                    "run again what failed, once its causes are mended: godwit replay \(target)")
+            }
+            if last.stores["validated", default: 0] > 0 {
+                lines.append("swap the results in with: godwit swap \(target)")
+            }
+            return lines
+        }
+    }
+
+    /// Prints the end, and ends the process as it demands.
+    ///
+    /// - Throws: `ExitCode`.
+    func show(asJSON: Bool) throws {
+        if asJSON {
+            try Console.printJSON(entry)
+        }
+        switch ending {
+        case .ended where !asJSON: for line in lines { Console.print(line) }
+        case .ended: break
+        case .stopped, .interrupted: for line in lines { Console.log("godwit: \(line)") }
+        }
+        guard status == .success else { throw ExitCode(status.rawValue) }
+    }
+}

@@ -1,0 +1,155 @@
+import ArgumentParser
+import ClusterProtocol
+import DurableFiles
+import Jobs
+import LocalRun
+import ZeroMQ
+
+/// `godwit submit`.
+struct SubmitCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "submit",
+        abstract: "Hands a run over to a coordinator.",
+        discussion: """
+            PATHs and --output are told by the names of shared folders, so that each machine finds \
+            them in its own places. The same command again goes on with the same run.
+            """)
+
+    @OptionGroup
+    var arguments: MigrationArguments
+
+    @OptionGroup
+    var connection: ConnectArguments
+
+    @Option(
+        name: .customLong("root"),
+        help: "A folder of this machine and its name at the coordinator, as NAME=FOLDER.")
+    var roots: [String] = []
+
+    @Option(help: "The folder of the results, in a shared folder; without it stores are swapped.")
+    var output: String?
+
+    @Flag(help: "Stop before the swap; godwit swap --connect goes on.")
+    var deferSwap = false
+
+    @Flag(help: "Fail stores that a full disk stops, instead of waiting for room.")
+    var noWait = false
+
+    @Option(help: "Stop the run after this many failed stores.")
+    var maxFailures: Int?
+
+    @Option(help: "The most stores of the run at a time.")
+    var limitStores: Int?
+
+    @Option(help: "The most jobs of the run at a time.")
+    var limitJobs: Int?
+
+    @Flag(help: "Follow the run to its end, and end as migrate would.")
+    var wait = false
+
+    func validate() throws {
+        let limits = [
+            ("--max-failures", maxFailures), ("--limit-stores", limitStores),
+            ("--limit-jobs", limitJobs),
+        ]
+        for (name, value) in limits {
+            if let value, !(1...MessageLimits.index).contains(value) {
+                throw ValidationError("\(name) takes a number from 1 on")
+            }
+        }
+        if deferSwap, output != nil {
+            throw ValidationError("--defer-swap has no meaning with --output: nothing is swapped")
+        }
+        if arguments.workers != nil {
+            throw ValidationError(
+                "--workers is not for submit: workers join by godwit work; --limit-jobs bounds a "
+                    + "run")
+        }
+        if arguments.state != nil {
+            throw ValidationError("--state is the coordinator's: leave it out")
+        }
+    }
+
+    func run() throws {
+        let connection = try connection.connection()
+        let request = try request()
+        let clock = MonotonicClock.start()
+        let client = try CoordinatorClient(connection, context: Context(), clock: clock)
+        // The coordinator looks for the stores first, which may be many.
+        let reply = try client.ask(
+            .submit(request),
+            patience: CoordinatorClient.Patience(
+                answer: .seconds(3600), note: "the coordinator looks for the stores"))
+        guard case .accepted(let run) = reply else {
+            throw ClientTrouble(connection).unexpected()
+        }
+        guard wait else {
+            if arguments.json { return try Console.printJSON(AcceptedRun(run: run)) }
+            Console.print("run \(run) is submitted")
+            Console.print("follow it with: godwit watch \(run) \(connection.options)")
+            return
+        }
+        let view = ClusterView(isLive: Console.isTerminal, clock: clock)
+        let ending = try WatchSession(client, run: run, view: view).follow()
+        try RunEnd(ending, run: run, connection: connection).show(asJSON: arguments.json)
+    }
+
+    /// What is sent.
+    ///
+    /// - Throws: `CommandFailure`.
+    private func request() throws(CommandFailure) -> SubmitRequest {
+        let shared = try ClientRoots(roots)
+        let paths = try SubmittedPaths.references(of: arguments, in: shared)
+        let folder = try output.map { text throws(CommandFailure) in
+            try shared.reference(to: FilePath(text), mustExist: false)
+        }
+        let submitted = try CommandFailure.translating {
+            try ScratchFolder.with { scratch in
+                let request = try RequestBuilder(arguments, scratch: scratch).request(
+                    inputs: [], output: nil, state: FilePath(""), defersSwap: deferSwap,
+                    waitsForRoom: !noWait, failureLimit: nil)
+                return SubmittedRequest(
+                    request, output: folder, include: arguments.include.map { FilePath($0) },
+                    exclude: arguments.exclude.map { FilePath($0) })
+            }
+        }
+        return SubmitRequest(
+            request: try CommandFailure.translating { try submitted.text() }, paths: paths,
+            limits: RunLimits(stores: limitStores, jobs: limitJobs, failures: maxFailures))
+    }
+}
+
+/// The paths of a command line as a coordinator is told them.
+enum SubmittedPaths {
+    /// Reads the lists and translates all paths, each once.
+    ///
+    /// - Throws: `CommandFailure` with status 64 for paths outside the shared folders, and for
+    ///   more paths than a request can have.
+    static func references(
+        of arguments: MigrationArguments, in shared: ClientRoots
+    ) throws(CommandFailure) -> [FileReference] {
+        var references: [FileReference] = []
+        var known: Set<FileReference> = []
+        func take(_ path: FilePath, mustExist: Bool) throws(CommandFailure) {
+            let reference = try shared.reference(to: path, mustExist: mustExist)
+            guard known.insert(reference).inserted else { return }
+            references.append(reference)
+            guard references.count <= MessageLimits.paths else {
+                throw .usage(
+                    "a run is submitted with \(grouped(MessageLimits.paths)) paths at most: name "
+                        + "folders or patterns, or submit the lists one after the other")
+            }
+        }
+        for text in arguments.stores { try take(FilePath(text), mustExist: true) }
+        for text in arguments.lists {
+            let list = try CommandFailure.translating { try StoreListFile(FilePath(text)) }
+            for entry in list.entries {
+                let path = entry.root.appending(entry.relative)
+                // A list of many stores may name one that is gone; the run tells.
+                try take(path.bytes.isEmpty ? FilePath(".") : path, mustExist: false)
+            }
+        }
+        guard !references.isEmpty else { throw .usage("the lists name no store") }
+        return references
+    }
+}

@@ -1,0 +1,40 @@
+import ArgumentParser
+import ClusterProtocol
+
+/// `godwit watch`.
+struct WatchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch", abstract: "Follows a run of a coordinator to its end.",
+        discussion: """
+            It connects again when the coordinator does. A signal, such as that of Ctrl-C, ends \
+            the watching, never the run.
+            """)
+
+    @Argument(help: "A run, such as r3; the newest one without it.")
+    var target: String?
+
+    @OptionGroup
+    var connection: ConnectArguments
+
+    @Flag(help: "Print one JSON value a line.")
+    var json = false
+
+    func run() throws {
+        let clock = MonotonicClock.start()
+        let coordinator = try ConnectedCoordinator(try connection.connection(), clock: clock)
+        let run = try coordinator.run(try ConnectedTarget.run(target))
+        let view = ClusterView(isLive: Console.isTerminal && !json, clock: clock)
+        let session =
+            json
+            ? WatchSession(
+                coordinator.client, run: run, view: view, endsWhenStopped: false,
+                tell: { event throws(CommandFailure) in
+                    try Console.printJSONLine(EventEntry(event))
+                })
+            : WatchSession(coordinator.client, run: run, view: view, endsWhenStopped: false)
+        let end = RunEnd(try session.follow(), run: run, connection: coordinator.connection)
+        // The events have said it all.
+        if json { return }
+        for line in end.lines { Console.print(line) }
+    }
+}

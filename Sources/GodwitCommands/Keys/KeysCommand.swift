@@ -1,0 +1,154 @@
+import ArgumentParser
+import DurableFiles
+import ZeroMQ
+
+/// `godwit keys`.
+struct KeysCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keys", abstract: "Makes and shows the CURVE keys of a cluster.",
+        subcommands: [NewKeysCommand.self, ListKeysCommand.self])
+}
+
+/// `godwit keys new`.
+struct NewKeysCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "new", abstract: "Makes the keys of a cluster, or adds some to it.",
+        discussion: """
+            In a folder that is missing or empty: the coordinator's key, its list of who may \
+            come in, and keys of workers and clients. Each command takes the folder as --keys \
+            and finds its own key there. To another machine carry only what is used there, such \
+            as DIR/workers/worker-1, and give that folder as --keys.
+            In a folder with keys: adds the workers and clients that --worker and --client name; \
+            a coordinator that runs lets them in. No key is ever overwritten. To shut a key out \
+            remove its file from DIR/coordinator/allowed.
+            """)
+
+    /// As many as a small cluster needs.
+    static let standardWorkers = 8
+    /// The most keys of a role that are made at once.
+    static let mostKeys = 10_000
+
+    @Option(help: "The folder of the keys.")
+    var output: String
+
+    @Option(help: "Workers of a new cluster: worker-1 and so on (standard: 8).")
+    var workers: Int?
+
+    @Option(help: "Clients of a new cluster: client-1 and so on (standard: 1).")
+    var clients: Int?
+
+    @Option(name: .customLong("worker"), help: "The name of a worker to add; may be repeated.")
+    var workerNames: [String] = []
+
+    @Option(name: .customLong("client"), help: "The name of a client to add; may be repeated.")
+    var clientNames: [String] = []
+
+    @Flag(help: "Print what was made as JSON.")
+    var json = false
+
+    func validate() throws {
+        for (option, count) in [("--workers", workers), ("--clients", clients)] {
+            guard let count else { continue }
+            guard (0...Self.mostKeys).contains(count) else {
+                throw ValidationError("\(option) takes a number from 0 to \(Self.mostKeys)")
+            }
+        }
+        for (option, names) in [("--worker", workerNames), ("--client", clientNames)] {
+            for name in names where !KeyRole.isName(name) {
+                throw ValidationError(
+                    "\(option) takes up to \(KeyRole.longestName) letters, digits, '-', '_' and "
+                        + "'.', not beginning with a dot")
+            }
+        }
+    }
+
+    func run() throws {
+        let maker = KeyMaker(FilePath(output))
+        let isNew = try !maker.hasCoordinator()
+        let made = try isNew ? makeCluster(maker) : add(maker)
+        if json { return try Console.printJSON(made.map(KeyLine.init)) }
+        KeyLine.show(made)
+        Console.log(
+            isNew
+                ? "Give \(output) as --keys to commands on this machine; to another one carry "
+                    + "only the folders of the keys used there."
+                : "Added to the list in \(output)/\(KeyFolder.coordinatorFolder)/"
+                    + KeyFolder.allowedFolder)
+    }
+
+    private func makeCluster(_ maker: KeyMaker) throws(CommandFailure) -> [KeyMaker.Made] {
+        try maker.makeCluster(
+            workers: try names(.worker, workers, workerNames, standard: Self.standardWorkers),
+            clients: try names(.client, clients, clientNames, standard: 1))
+    }
+
+    private func add(_ maker: KeyMaker) throws(CommandFailure) -> [KeyMaker.Made] {
+        guard workers == nil, clients == nil, !(workerNames + clientNames).isEmpty else {
+            throw .usage(
+                "\(output) holds the keys of a cluster already; add to them by --worker NAME or "
+                    + "--client NAME, or name another folder")
+        }
+        return try maker.add(
+            workers: try names(.worker, nil, workerNames, standard: 0),
+            clients: try names(.client, nil, clientNames, standard: 0))
+    }
+
+    private func names(
+        _ role: KeyRole, _ count: Int?, _ named: [String], standard: Int
+    ) throws(CommandFailure) -> [String] {
+        let count = count ?? (named.isEmpty ? standard : 0)
+        let all = KeyMaker.names(role, count: count) + named
+        guard Set(all).count == all.count else {
+            throw .usage("two \(role.folder) have one name")
+        }
+        return all
+    }
+}
+
+/// `godwit keys list`.
+struct ListKeysCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Shows whom a coordinator lets in.")
+
+    @Argument(help: "The folder that keys new has written, or its coordinator's part.")
+    var folder: String
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() throws {
+        let coordinator = try KeyFolder(FilePath(folder)).coordinator()
+        let lines =
+            [KeyLine(user: KeyFolder.coordinatorFolder, key: coordinator.keys.publicKey.text)]
+            + (try coordinator.allowList()).peers.map { KeyLine(user: $0.user, key: $0.key.text) }
+        if json { return try Console.printJSON(lines) }
+        KeyLine.show(lines)
+    }
+}
+
+/// A public key as it is shown.
+private struct KeyLine: Encodable {
+    /// "coordinator", or role and name, such as `worker/worker-1`.
+    let user: String
+    let key: String
+    /// Where the secret half is, if it was made just now.
+    var folder: String?
+
+    init(user: String, key: String) {
+        self.user = user
+        self.key = key
+    }
+
+    init(_ made: KeyMaker.Made) {
+        self.init(user: made.user, key: made.key.text)
+        folder = made.folder.description
+    }
+
+    static func show(_ made: [KeyMaker.Made]) { show(made.map(KeyLine.init)) }
+
+    static func show(_ lines: [KeyLine]) {
+        var table = TextTable([("who", .left), ("public key", .left), ("folder", .left)])
+        for line in lines { table.add([line.user, line.key, line.folder ?? ""]) }
+        for line in table.lines { Console.print(line) }
+    }
+}

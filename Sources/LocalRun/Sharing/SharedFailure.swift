@@ -1,0 +1,31 @@
+package import Jobs
+
+/// Why work beside a coordinator's loop failed, as its machine and its reports are told.
+package struct SharedFailure: Error, Hashable, Sendable {
+    package let code: FailureCode
+    /// For people; never a value of a row.
+    package let text: String
+    package let cause: FailureCause
+
+    package init(_ error: RunError) {
+        code = error.isOutOfMemory ? .slotOutOfMemory : error.code
+        text = "\(error)"
+        cause = FailureCause(error)
+    }
+}
+
+extension FailureCause {
+    /// The cause of a failure of which only the code is known, as workers tell it.
+    package init(_ code: FailureCode) {
+        switch code {
+        case .badSource: self = .damaged
+        case .sourceChanged: self = .sourceChanged
+        case .wrongPlan, .wrongEngine, .inputOutput, .leaseExpired, .returned: self = .inputOutput
+        case .dataRefused: self = .dataRefused
+        case .noSpace: self = .noSpace
+        case .internalError: self = .bug
+        case .slotCrashed, .slotTimedOut, .slotOutOfMemory: self = .crashed
+        case .cancelled: self = .stopped
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package import DurableFiles
+package import Jobs
+import MigrationEngine
+package import RunLedger
+
+/// The folders that a coordinator and its workers both see, each under one name.
+package struct SharedRoots: Sendable {
+    let environment: JobEnvironment
+    /// The deepest folder first: a path is named by the root that lies nearest to it.
+    private let roots: [FileRoot]
+
+    /// - Parameters:
+    ///   - folders: by their names.
+    ///   - files: through which durable actions go.
+    /// - Throws: `RunError.file` for a folder that is not there.
+    package init(
+        _ folders: [String: FilePath], files: DurableFileSystem = DurableFileSystem()
+    ) throws(RunError) {
+        do throws(DurableFileError) {
+            var roots: [FileRoot] = []
+            for (name, folder) in folders.sorted(by: { $0.key < $1.key }) {
+                roots.append(try FileRoot(name: name, folder: folder))
+            }
+            self.roots = roots.sorted { $0.folder.bytes.count > $1.folder.bytes.count }
+            environment = JobEnvironment(roots: roots, files: files)
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    /// Their names.
+    package var names: [String] { roots.map(\.name) }
+
+    /// The root that a path lies in; nil where workers do not see it.
+    ///
+    /// - Parameter path: without symbolic links.
+    func root(of path: FilePath) -> FileRoot? { roots.first { path.isInside($0.folder) } }
+
+    /// How jobs name a path.
+    ///
+    /// - Parameter path: without symbolic links.
+    /// - Throws: `RunError.engine(.dataRefused)` for one outside of every root.
+    package func reference(to path: FilePath) throws(RunError) -> FileReference {
+        guard let root = root(of: path) else {
+            throw .engine(
+                .dataRefused(
+                    "\(path) lies in no folder that workers share: name one that holds it with "
+                        + "--root NAME=FOLDER, on both sides. Nothing was written"))
+        }
+        return try RunError.translating {
+            let rooted = try root.rooted(path)
+            return FileReference(root: rooted.root, path: rooted.path.description)
+        }
+    }
+
+    /// Where something that a client names is, patterns as they are.
+    ///
+    /// - Throws: `RunError` for an unknown root.
+    package func place(of reference: FileReference) throws(RunError) -> FilePath {
+        guard let root = environment.roots[reference.root] else {
+            throw .nothingToDo(
+                "the coordinator knows no root \(reference.root); it has "
+                    + names.sorted().joined(separator: ", "))
+        }
+        let path = FilePath(escaped: reference.path) ?? FilePath(reference.path)
+        return path.bytes.isEmpty ? root.folder : root.folder.appending(path)
+    }
+
+    /// Looks whether workers see a store and the place of its result.
+    ///
+    /// - Throws: `RunError.engine(.dataRefused)` where they do not.
+    package func check(_ store: FoundStore) throws(RunError) {
+        for path in [store.path, store.output].compactMap(\.self) {
+            guard root(of: path) == nil else { continue }
+            // It may be named by a link.
+            _ = try reference(
+                to: try RunError.translating { try environment.files.resolveStore(path) })
+        }
+    }
+
+    /// The path of what a job names.
+    ///
+    /// - Throws: `RunError` for an unknown root, and for a path that leaves its root.
+    package func resolve(_ reference: FileReference) throws(RunError) -> FilePath {
+        try RunError.engine { () throws(EngineError) in try environment.resolve(reference) }
+    }
+}

@@ -1,0 +1,180 @@
+package import DurableFiles
+import Foundation
+package import Jobs
+package import MigrationEngine
+package import RunLedger
+import Synchronization
+package import Threads
+
+/// A run whose jobs are done by workers: what its coordinator needs to know of it, and where its
+/// files are.
+package final class SharedRun: Sendable {
+    let context: RunContext
+    let roots: SharedRoots
+    /// What jobs are told to keep to.
+    package let limits: JobLimits
+    /// What the run keeps to.
+    package let bounds: RunBounds
+    private let text: String
+    private let digest: String
+    /// The request's file by the root that it lies in.
+    private let requests = Mutex<[String: FileReference]>([:])
+
+    /// What all runs of a coordinator share.
+    package struct Surroundings: Sendable {
+        package var ledger: Ledger
+        /// The state folder, symbolic links resolved.
+        package var state: FilePath
+        package var roots: SharedRoots
+        package var environment: RunEnvironment
+        package var cache = PlanningCache()
+        /// What jobs keep to.
+        package var limits: JobLimits
+        /// Jobs at a time that plans are cut for, and threads that validate one store.
+        package var slots: Int
+        package var cancellation = CancelFlag()
+
+        package init(
+            ledger: Ledger, state: FilePath, roots: SharedRoots, environment: RunEnvironment,
+            limits: JobLimits, slots: Int
+        ) {
+            self.ledger = ledger
+            self.state = state
+            self.roots = roots
+            self.environment = environment
+            self.limits = limits
+            self.slots = slots
+        }
+    }
+
+    /// - Parameters:
+    ///   - run: as the ledger has it.
+    ///   - surroundings: what all runs share.
+    /// - Throws: `RunError` for a request that this program cannot read.
+    package init(_ run: RunOverview, _ surroundings: Surroundings) throws(RunError) {
+        let recorded = try RecordedRequest(reading: run.record.request)
+        roots = surroundings.roots
+        limits = surroundings.limits
+        bounds = recorded.bounds ?? RunBounds()
+        text = run.record.request
+        digest = ContentDigest.hexadecimal(of: Array(text.utf8))
+        context = RunContext(
+            id: run.id, mark: recorded.mark + "-\(run.id)",
+            request: try recorded.request(
+                state: surroundings.state, slots: surroundings.slots,
+                // Work beside the loop never waits; the run is paused instead.
+                waitsForRoom: false),
+            ledger: surroundings.ledger, environment: surroundings.environment,
+            state: surroundings.state,
+            sharesState: surroundings.roots.root(of: surroundings.state) != nil, slots: nil,
+            cancellation: surroundings.cancellation, cache: surroundings.cache, observe: { _ in })
+    }
+
+    package var id: String { context.id }
+    /// Whether results wait for a request to swap them.
+    package var defersSwap: Bool { context.request.defersSwap }
+    /// The destination's name, for people.
+    package var destinationName: String { context.request.destinationName }
+
+    /// Whether a store is cut into chunks, so that it is prepared before any job of it.
+    ///
+    /// A store whose files cannot be looked at is one, too: its preparation tells what is wrong.
+    package func isLarge(_ store: FoundStore) -> Bool {
+        do throws(DurableFileError) {
+            return try StoreMeasure.isLarge(store, context.request.options)
+        } catch {
+            return true
+        }
+    }
+
+    /// Whether the ledger has a move of the store's result that has not ended.
+    ///
+    /// - Throws: `RunError` where the ledger cannot be read.
+    package func hasUnfinishedMove(_ store: FoundStore) throws(RunError) -> Bool {
+        try StoreMover(context).unfinished(store) != nil
+    }
+
+    /// A store that workers migrate by one job each, without preparation.
+    package struct WholeStore: Hashable, Sendable {
+        /// The request's file, which the job is done by.
+        package let request: FileReference
+        package let requestDigest: String
+        package let source: FileReference
+        /// Nil where the result takes the store's own place.
+        package let destination: FileReference?
+        /// Of the source as it is now.
+        package let fingerprint: String
+        /// The folder in which each attempt gets its own.
+        package let attempts: FileReference
+        /// The roots that its files lie in.
+        package let roots: Set<String>
+    }
+
+    /// Looks at a small store.
+    ///
+    /// - Throws: `RunError` where it cannot be read, or lies in no root.
+    package func whole(_ store: FoundStore) throws(RunError) -> WholeStore {
+        let (path, result) = try paths(of: store)
+        let source = try roots.reference(to: path)
+        let request = try request(inRootOf: path)
+        let attempts = try roots.reference(
+            to: context.places(of: store, result: result).building)
+        let fingerprint = try RunError.translating {
+            try JobMaker.text(of: StoreFingerprint(of: path))
+        }
+        let destination = try store.output.map { _ throws(RunError) in
+            try roots.reference(to: result)
+        }
+        return WholeStore(
+            request: request, requestDigest: digest, source: source, destination: destination,
+            fingerprint: fingerprint, attempts: attempts,
+            roots: Set([source, request, attempts].map(\.root)))
+    }
+
+    /// The store's file and the result's place, without symbolic links in their folders.
+    func paths(of store: FoundStore) throws(RunError) -> (store: FilePath, result: FilePath) {
+        try RunError.translating {
+            let path = try context.files.resolveStore(store.path)
+            guard let output = store.output else { return (path, path) }
+            try context.files.makeFolders(output.parent)
+            return (path, try context.files.resolveStore(output))
+        }
+    }
+
+    /// The file with the run's request, written where workers see it.
+    private func request(inRootOf path: FilePath) throws(RunError) -> FileReference {
+        guard let root = context.sharesState ? roots.root(of: context.state) : roots.root(of: path)
+        else { return try roots.reference(to: path) }
+        if let known = requests.withLock({ $0[root.name] }) { return known }
+        let file = requestFile(root)
+        try RunError.translating {
+            try context.files.makeFolders(file.parent)
+            try context.files.publish(Array(text.utf8), to: file)
+        }
+        let reference = try roots.reference(to: file)
+        requests.withLock { $0[root.name] = reference }
+        return reference
+    }
+
+    private func requestFile(_ root: FileRoot) -> FilePath {
+        guard context.sharesState else {
+            return root.folder.appending(
+                FilePath(DurableFileSystem.temporaryPrefix + "\(context.mark)-request.json"))
+        }
+        return RunFolders(state: context.state, run: id).folder.appending("request.json")
+    }
+
+    /// Removes what the run as a whole left, once no job of it runs any more.
+    ///
+    /// - Throws: `RunError.file` for the first file that stays.
+    package func clean() throws(RunError) {
+        let written = requests.withLock { $0.keys.sorted() }
+        try RunError.translating {
+            for name in written {
+                guard let root = roots.environment.roots[name] else { continue }
+                try context.files.remove(requestFile(root))
+            }
+        }
+        requests.withLock { $0 = [:] }
+    }
+}

@@ -1,0 +1,194 @@
+package import DurableFiles
+import Jobs
+import MigrationEngine
+package import RunLedger
+
+/// Begins, finds and reopens runs whose jobs workers do; all of it takes its time and belongs
+/// beside a coordinator's loop.
+package struct SharedRuns: Sendable {
+    private let surroundings: SharedRun.Surroundings
+
+    package init(_ surroundings: SharedRun.Surroundings) { self.surroundings = surroundings }
+
+    private var book: RunBook {
+        RunBook(ledger: surroundings.ledger, environment: surroundings.environment)
+    }
+
+    /// What is to be looked through for stores.
+    package struct Named: Sendable {
+        package var paths: [FilePath]
+        package var include: [FilePath] = []
+        package var exclude: [FilePath] = []
+        /// The folder of the results; nil swaps stores in place.
+        package var output: FilePath?
+
+        package init(paths: [FilePath]) { self.paths = paths }
+    }
+
+    /// Finds the stores that a request names.
+    ///
+    /// - Returns: the stores in the order in which they are numbered, and how many files were
+    ///   left out that may hold a user's data.
+    /// - Throws: `RunError.nothingToDo` where there is none, and where results would share a path.
+    package func discover(
+        _ named: Named
+    ) throws(RunError) -> (stores: [FoundStore], leftOut: Int) {
+        var selection = StoreSelection(paths: named.paths)
+        selection.include = named.include
+        selection.exclude = named.exclude
+        selection.ignoredFolders =
+            [surroundings.state] + (named.output.map { [$0] } ?? [])
+        let found = try RunError.translating { try StoreDiscovery.discover(selection) }
+        guard !found.stores.isEmpty else {
+            throw .nothingToDo("no store was found in what the request names")
+        }
+        if named.output != nil {
+            for warning in found.warnings {
+                switch warning.kind {
+                case .sameResult, .sameSupportFolder:
+                    throw .nothingToDo(
+                        "\(warning); migrate them one after the other into different folders")
+                case .sameFile, .sameResultButForCase: continue
+                }
+            }
+        }
+        let stores = found.stores.enumerated().map { place, store in
+            FoundStore(
+                number: place + 1, path: store.path,
+                output: named.output?.appending(store.relative), bytes: store.bytes)
+        }
+        return (stores, found.skipped.count(where: \.needsAttention))
+    }
+
+    /// Begins a run over these stores, or finds the same request's unfinished one.
+    ///
+    /// - Throws: `RunError.otherRun` where an unfinished run has one of the stores.
+    package func begin(
+        _ request: RunRequest, over stores: [FoundStore]
+    ) throws(RunError) -> RunOverview {
+        let mark = RunMark.make(
+            state: surroundings.state, identifier: surroundings.environment.identifier())
+        let recorded = RecordedRequest(request, mark: mark)
+        let (id, _) = try book.begin(
+            stores, request: try recorded.text(), digest: try recorded.digest(),
+            engine: Planner.engineVersion)
+        return try book.find(id, state: surroundings.state)
+    }
+
+    /// Lays claim to the room of a run.
+    ///
+    /// - Returns: what is missing; nil where there is enough.
+    /// - Throws: `RunError` where the ledger or the disks cannot be looked at.
+    package func reserve(_ run: SharedRun) throws(RunError) -> SpaceShortage? {
+        do throws(RunError) {
+            try RunSpace(context: run.context).reserve()
+            return nil
+        } catch {
+            guard case .noRoom(let shortage) = error else { throw error }
+            return shortage
+        }
+    }
+
+    /// A run by its id.
+    ///
+    /// - Throws: `RunError.nothingToDo` where there is none.
+    package func find(_ id: String) throws(RunError) -> RunOverview {
+        try book.find(id, state: surroundings.state)
+    }
+
+    /// How many stores each unfinished run has.
+    ///
+    /// - Throws: `RunError` where the ledger cannot be read.
+    package func storeCounts() throws(RunError) -> [String: Int] {
+        let runs = try RunError.ledger { () throws(LedgerError) in
+            try surroundings.ledger.runs()
+        }
+        var counts: [String: Int] = [:]
+        for run in runs where run.state.isUnfinished { counts[run.id] = try storeCount(of: run.id) }
+        return counts
+    }
+
+    /// How many stores a run has.
+    ///
+    /// - Throws: `RunError` where the ledger cannot be read.
+    package func storeCount(of run: String) throws(RunError) -> Int {
+        try RunError.ledger { () throws(LedgerError) in
+            try surroundings.ledger.storeCounts(of: run).values.reduce(0, +)
+        }
+    }
+
+    /// Cancels a run of which nothing was begun, so that its stores are free for another request.
+    ///
+    /// - Throws: `RunError` where the ledger cannot be written.
+    package func giveUp(_ run: String, _ reason: String) throws(RunError) {
+        try book.change(run, .cancelled, reason)
+    }
+
+    /// Lets failed stores of a run wait for work again.
+    ///
+    /// - Returns: how many; 0 where none failed.
+    /// - Throws: `RunError` where the ledger cannot be written.
+    package func reopen(_ run: String, store: Int?) throws(RunError) -> Int {
+        var count = 0
+        var last: Int?
+        while true {
+            let page = try RunError.ledger { () throws(LedgerError) in
+                try surroundings.ledger.stores(of: run, in: [.failed], after: last, limit: 1000)
+            }
+            guard let end = page.last?.number else { return count }
+            last = end
+            let chosen = page.filter { store == nil || $0.number == store }
+            count += chosen.count
+            try RunError.ledger { () throws(LedgerError) in
+                try surroundings.ledger.append(
+                    chosen.map {
+                        .storeChanged(
+                            run: run, store: $0.number, .waiting, reason: nil,
+                            at: surroundings.environment.wallTime())
+                    })
+            }
+        }
+    }
+
+    /// Gives up every unfinished store of a cancelled run but those that are at work.
+    ///
+    /// - Parameter busy: numbers that are left alone.
+    /// - Throws: `RunError` where the ledger cannot be written.
+    package func cancelRest(_ run: SharedRun, but busy: Set<Int>) throws(RunError) {
+        let deliveries = Deliveries(of: run, checked: Deliveries.CheckedFiles())
+        var last: Int?
+        while true {
+            let page = try RunError.ledger { () throws(LedgerError) in
+                try surroundings.ledger.stores(
+                    of: run.id, in: [.waiting, .running, .validated], after: last, limit: 1000)
+            }
+            guard let end = page.last?.number else { return }
+            last = end
+            for store in page where !busy.contains(store.number) {
+                // Between two names it must not be left; a rollback or the same request ends it.
+                guard try !deliveries.hasBegunMove(store.found) else { continue }
+                try RunError.ledger { () throws(LedgerError) in
+                    try surroundings.ledger.append([
+                        .storeChanged(
+                            run: run.id, store: store.number, .cancelled, reason: nil,
+                            at: surroundings.environment.wallTime()),
+                        .released(run: run.id, store: store.number),
+                    ])
+                }
+                if store.state != .waiting { try deliveries.removeAll(of: store.found) }
+            }
+        }
+    }
+}
+
+extension StoreRecord {
+    /// The text of a store's failure for the ledger.
+    package static func text(of cause: FailureCause) throws(RunError) -> String {
+        try StoreRecord.failure(cause).text()
+    }
+
+    /// The text for a store that needed nothing.
+    package static func textOfUnchanged() throws(RunError) -> String {
+        try StoreRecord.unchanged.text()
+    }
+}

@@ -1,0 +1,190 @@
+import ClusterProtocol
+import Testing
+@testable import GodwitCommands
+
+/// The lines that people follow a cluster by.
+@Suite struct ClusterPictureTests {
+    private func lines(
+        _ report: StatusReport, _ columns: Int = 80, _ rows: Int = 24, notes: [WatchNote] = []
+    ) -> [String] {
+        var picture = ClusterPicture()
+        picture.take(report)
+        for note in notes { _ = picture.take(note) }
+        return picture.lines(in: TerminalSize(columns: columns, rows: rows), seconds: 725)
+    }
+
+    private let busy = ClusterSamples.report(
+        [
+            ClusterSamples.run(
+                stores: ["done": 1203, "running": 12, "failed": 3, "waiting": 782],
+                jobs: ["running": 5, "accepted": 34, "waiting": 12, "resting": 0])
+        ],
+        [
+            ClusterSamples.worker("w1", host: "host-a"),
+            ClusterSamples.worker(
+                "w2", host: "host-b", state: .quarantined, reason: "failed\nwhat others can do"),
+            ClusterSamples.worker("rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7", host: "host-c"),
+        ])
+
+    private let copying = WatchNote(
+        run: "r3", store: 4, kind: "store-stage", text: "store 4: copy")
+
+    @Test func ofEightyColumns() {
+        #expect(
+            lines(busy, notes: [copying]) == [
+                "3 workers  9/12 slots busy  12 min 05 s",
+                "r3  open  copy  1,203/2,000 stores  12 running  3 failed",
+                "    5 jobs running  12 waiting  34 accepted",
+                "    120,000 rows/s  84.2 MB/s  4 min 05 s left  1,234,567 rows  5.0 MiB read",
+                "worker           slots  state",
+                "w2                 3/4  quarantined: failed what others can do",
+                "w1                 3/4  active",
+                "host-c rq:rM>}U    3/4  active",
+            ])
+    }
+
+    @Test func ofTwoHundredColumns() {
+        #expect(
+            lines(busy, 200, notes: [copying]).dropFirst().first
+                == "r3  open  copy  1,203/2,000 stores  12 running  3 failed  "
+                + "5 jobs running  12 waiting  34 accepted  "
+                + "120,000 rows/s  84.2 MB/s  4 min 05 s left  1,234,567 rows  5.0 MiB read")
+    }
+
+    @Test func whatWaitsIsSaid() {
+        let waiting = ClusterSamples.report(
+            [ClusterSamples.run(waitingFor: "no worker is\nconnected")], [])
+        let lines = lines(waiting)
+        #expect(lines.first == "no worker is connected  12 min 05 s")
+        #expect(lines.last == "    waits: no worker is connected")
+    }
+
+    @Test(arguments: [(80, 24), (200, 50), (20, 4), (40, 8), (80, 3), (10, 1)])
+    func everythingFits(columns: Int, rows: Int) {
+        let many = ClusterSamples.report(
+            (1...40).map {
+                ClusterSamples.run(
+                    "r\($0)", stores: ["done": 9, "validated": 1, "rolledBack": 2],
+                    waitingFor: String(repeating: "all workers are busy ", count: 20))
+            },
+            (1...90).map {
+                ClusterSamples.worker(
+                    "w\($0)", state: $0 % 2 == 0 ? .gone : .silent,
+                    reason: String(repeating: "x\u{1B}", count: 300))
+            })
+        let lines = lines(many, columns, rows)
+        #expect(lines.count <= max(rows - 1, 3))
+        #expect(lines.allSatisfy { $0.count <= max(columns, 20) })
+        #expect(!lines.joined().contains("\u{1B}"))
+        guard rows >= 24 else { return }
+        #expect(lines.contains { $0.hasPrefix("… and") && $0.hasSuffix("more runs") })
+        #expect(lines.contains { $0.hasPrefix("… and") && $0.hasSuffix("more workers") })
+        // The newest run comes first.
+        #expect(lines[1].hasPrefix("r40  "))
+    }
+
+    @Test func notesThatReportsTellAreNoLines() {
+        var picture = ClusterPicture()
+        for kind in ["job-accepted", "store-stage", "run-opened"] {
+            #expect(picture.take(WatchNote(run: "r3", store: 1, kind: kind, text: "t")) == nil)
+        }
+        let failed = WatchNote(run: "r3", store: 7, kind: "store-failed", text: "damaged")
+        #expect(picture.take(failed) == "r3 store 7: damaged")
+        let joined = WatchNote(run: nil, store: nil, kind: "worker-joined", text: "w1 joined")
+        #expect(picture.take(joined) == "w1 joined")
+    }
+
+    @Test func onlyWhatMattersIsAMilestone() {
+        func milestone(
+            _ stores: [String: Int], _ jobs: [String: Int] = [:], state: String = "open",
+            waitingFor: String? = nil
+        ) -> ClusterPicture.Milestone {
+            ClusterPicture.Milestone(
+                ClusterSamples.run(
+                    state: state, stores: stores, jobs: jobs, waitingFor: waitingFor))
+        }
+        let fleet = milestone(["done": 500, "waiting": 1500])
+        #expect(fleet == milestone(["done": 519, "waiting": 1470, "running": 11]))
+        #expect(fleet != milestone(["done": 520, "waiting": 1480]))
+        #expect(fleet != milestone(["done": 500, "waiting": 1499, "failed": 1]))
+        #expect(fleet != milestone(["done": 500, "waiting": 1500], state: "paused"))
+        #expect(fleet != milestone(["done": 500, "waiting": 1500], waitingFor: "no worker"))
+        let one = milestone(["running": 1], ["accepted": 10, "waiting": 90])
+        #expect(one == milestone(["running": 1], ["accepted": 19, "waiting": 81]))
+        #expect(one != milestone(["running": 1], ["accepted": 20, "waiting": 80]))
+    }
+
+    @Test func runsAreOrderedByTheirNumbers() {
+        #expect(RunNumber("r9") < RunNumber("r10"))
+        #expect(RunNumber("a") < RunNumber("r1"))
+        #expect(!(RunNumber("r2") < RunNumber("r2")))
+    }
+
+    @Test func aRunIsALineOfALog() {
+        let run = ClusterSamples.run(
+            stores: ["validated": 2, "failed": 1], jobs: ["running": 1], waitingFor: "no room")
+        #expect(
+            ClusterPicture.line(of: run)
+                == "r3: open, 0/3 stores, 2 ready to swap, 1 failed, 1 job running, "
+                + "120,000 rows/s, 84.2 MB/s, 4 min 05 s left, 1,234,567 rows, 5.0 MiB read; "
+                + "waits: no room")
+        let ended = ClusterSamples.run(state: "ended")
+        #expect(
+            ClusterPicture.line(of: ended)
+                == "r3: ended, 2/2 stores, 1,234,567 rows, 5.0 MiB read")
+    }
+}
+
+/// How `submit --wait` ends.
+@Suite struct RunEndTests {
+    private func end(_ ending: WatchSession.Ending) throws -> RunEnd {
+        RunEnd(
+            ending, run: "r3",
+            connection: try CoordinatorConnection(endpoint: "tcp://127.0.0.1:7000", keys: nil))
+    }
+
+    @Test(
+        arguments: [
+            (["done": 3], "ended", CommandStatus.success),
+            (["done": 3, "validated": 2, "pruned": 1], "ended", .success),
+            (["done": 3, "failed": 1], "ended", .canBeRepeated),
+            (["done": 3, "waiting": 1], "ended", .canBeRepeated),
+            (["done": 3, "cancelled": 1], "cancelled", .canBeRepeated),
+            (["done": 3], "cancelled", .canBeRepeated),
+            (["rolledBack": 1], "ended", .canBeRepeated),
+        ])
+    func theStoresDecide(stores: [String: Int], state: String, status: CommandStatus) throws {
+        let run = ClusterSamples.run(state: state, stores: stores)
+        let failures = stores["failed", default: 0]
+        #expect(try end(.ended(run, failures: failures)).status == status)
+        #expect(try end(.ended(run, failures: nil)).status == status)
+    }
+
+    @Test func withoutDetailsTheFailuresDecide() throws {
+        #expect(try end(.ended(nil, failures: 0)).status == .success)
+        #expect(try end(.ended(nil, failures: 2)).status == .canBeRepeated)
+        #expect(try end(.ended(nil, failures: nil)).status == .canBeRepeated)
+    }
+
+    @Test func whoStoppedIsToldHowToGoOn() throws {
+        let stopped = try end(.stopped(reason: "3 stores failed"))
+        #expect(stopped.status == .canBeRepeated)
+        #expect(
+            stopped.lines == [
+                "run r3 has stopped: 3 stores failed",
+                "go on with: godwit resume r3 --connect tcp://127.0.0.1:7000 --plain",
+                "or give it up with: godwit cancel r3 --connect tcp://127.0.0.1:7000 --plain",
+            ])
+        #expect(stopped.entry.outcome == "stopped")
+        let interrupted = try end(.interrupted)
+        #expect(interrupted.status == .canBeRepeated)
+        #expect(interrupted.lines.first?.contains("godwit watch r3") == true)
+    }
+
+    @Test func failedStoresCanBeReplayed() throws {
+        let run = ClusterSamples.run(state: "ended", stores: ["failed": 1, "validated": 1])
+        let lines = try end(.ended(run, failures: 1)).lines
+        #expect(lines.contains { $0.contains("godwit replay r3") })
+        #expect(lines.contains { $0.contains("godwit swap r3") })
+    }
+}
