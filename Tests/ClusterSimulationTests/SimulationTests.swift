@@ -34,8 +34,7 @@ struct SimulationTests {
 
     /// Changes of states that the seeds of a usual run do not come to, and why.
     ///
-    /// Of the first 3,000
-    /// seeds some take four of them.
+    /// Of the first 3,000 seeds some take a few of them.
     static let rare: [String: String] = {
         let engines = "a simulated worker keeps its engine"
         let quarantine = "one of few drains would have to meet one of few quarantines"
