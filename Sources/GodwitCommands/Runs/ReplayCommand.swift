@@ -79,7 +79,7 @@ struct ReplayCommand: ParsableCommand {
         // The time of a replay says nothing of the run: its report goes without.
         let report = try EndReport(
             ending, request: request, destination: request.destinationName, fleet: nil,
-            seconds: 0)
+            share: view.migrated, seconds: 0)
         try report.show(single: nil, asJSON: json)
         try report.finish(failures: view.failures)
     }
