@@ -178,8 +178,9 @@ let package = Package(
             "GodwitCommandsTests",
             [
                 "GodwitCommands", "godwit", "LocalRun", "MigrationEngine", "CoreDataStore",
-                "MappingModel", "ManagedObjectModel", "DurableFiles", "Threads", "StoreForge",
-                "ClusterProtocol", "Jobs", "CLinux", "TestSupport", "ZeroMQ", arguments, grdb,
+                "MappingModel", "ManagedObjectModel", "DurableFiles", "RunLedger", "Threads",
+                "StoreForge", "ClusterProtocol", "Jobs", "CLinux", "TestSupport", "ZeroMQ",
+                arguments, grdb,
             ]),
         tests("ClusterCoreTests", ["ClusterCore", "ClusterProtocol", "Jobs", "TestSupport"]),
         tests("ClusterSimulationTests", ["ClusterSimulation", "ClusterCore", "Jobs"]),

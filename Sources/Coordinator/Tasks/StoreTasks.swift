@@ -156,9 +156,8 @@ final class StoreTasks: TaskRunner {
 
         private func move(_ tasks: [(CoordinatorTask, FoundStore)], of run: SharedRun) {
             let deliveries = Deliveries(of: run, checked: checked)
-            let isKeeping: (CoordinatorTask) -> Bool = { if case .keep = $0.kind { true } else { false } }
             for keeps in [true, false] {
-                let some = tasks.filter { isKeeping($0.0) == keeps }
+                let some = tasks.filter { ($0.0.kind == .keep) == keeps }
                 if some.isEmpty { continue }
                 do throws(RunError) {
                     let stores = some.map(\.1)

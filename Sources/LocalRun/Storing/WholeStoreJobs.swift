@@ -196,6 +196,9 @@ extension BuiltStore {
             output: found.output, files: files
         ).admit()
         self = try RunError.translating {
+            guard receipt.files.count == 2 else {
+                throw EngineError.wrongPlan("\(receipt.attempt) delivered no result")
+            }
             let deliveries = zip([places.building, places.outcome], receipt.files)
             for (path, told) in deliveries where !isChecked {
                 let content = try ContentDigest.hexadecimal(of: path, files: files)
