@@ -189,8 +189,8 @@ let package = Package(
         .executableTarget(
             name: "faulty-slot",
             dependencies: [
-                "Worker", "ClusterProtocol", "MigrationEngine", "CoreDataStore", "DurableFiles",
-                "Jobs", "CLinux", grdb,
+                "Worker", "ClusterCore", "ClusterProtocol", "LocalRun", "MigrationEngine",
+                "CoreDataStore", "DurableFiles", "Jobs", "ZeroMQ", "CLinux", grdb,
             ], path: "Tests/FaultySlot", swiftSettings: settings),
         tests(
             "WorkerTests",

@@ -18,9 +18,9 @@ import Threads
 final class CoordinatorLab {
     let sharing: SharingLab
     let tasks = ScriptedTasks()
-    let notes = Mutex<[String]>([])
+    private let notes = BoundedMailbox<String>(capacity: 100_000)
     /// Milliseconds that the test has let pass.
-    let ahead = Atomic<Int64>(0)
+    private let ahead = Passed()
     private(set) var coordinator: RunningCoordinator?
     private(set) var endpoint = ""
     private var starts = 0
@@ -60,6 +60,7 @@ final class CoordinatorLab {
             coordinator: "start \(start)", protocols: .current, jitterSeed: 1)
         // Time passes only where a test says so.
         settings.heartbeat = 1_000_000
+        settings.livenessBeats = 1_000_000
         settings.lease = 100_000_000
         settings.backoff = Backoff(first: 1, longest: 4)
         settings.speculation.isOn = false
@@ -75,15 +76,13 @@ final class CoordinatorLab {
             peer: { $0 == "local" ? .local : nil }, settings: Self.settings(starts),
             runs: sharing.surroundings)
         change(&plan)
-        let ahead = self.ahead
-        let tasks = tasks
+        let (tasks, notes) = (tasks, notes)
+        let ahead: Passed = ahead
         coordinator = try RunningCoordinator(
             plan, context: Self.context(),
             surroundings: CoordinatorSurroundings(
-                clock: {
-                    clinux_monotonic_nanoseconds() / 1_000_000 + ahead.load(ordering: .relaxed)
-                },
-                note: { [weak self] text in self?.notes.withLock { $0.append(text) } })
+                clock: { clinux_monotonic_nanoseconds() / 1_000_000 + ahead.milliseconds },
+                note: { _ = notes.sendIfRoom($0) })
         ) { answer in
             tasks.answer.withLock { $0 = answer }
             return tasks
@@ -91,9 +90,24 @@ final class CoordinatorLab {
     }
 
     func stop() throws {
+        defer { coordinator = nil }
         coordinator?.terminate()
         try coordinator?.join()
-        coordinator = nil
+    }
+
+    /// Waits until the coordinator ends by itself.
+    func join() throws {
+        defer { coordinator = nil }
+        try coordinator?.join()
+    }
+
+    /// Waits for a line of the log.
+    @discardableResult
+    func note(containing text: String) throws -> String {
+        while case .element(let note) = notes.receive(within: .seconds(60)) {
+            if note.contains(text) { return note }
+        }
+        throw Missing(description: "a note of \(text)")
     }
 
     /// Another process on the same ledger.
@@ -105,7 +119,7 @@ final class CoordinatorLab {
 
     /// Lets time pass.
     func wait(_ milliseconds: Int64) {
-        ahead.add(milliseconds, ordering: .relaxed)
+        ahead.add(milliseconds)
         // The loop looks at its clock when something wakes it.
         coordinator?.setAccess(AccessPolicy(plain: .fromThisMachine(as: "local")))
     }
@@ -121,7 +135,9 @@ final class CoordinatorLab {
         try sharing.ledger.storeCounts(of: run)
     }
 
-    func peer(_ name: String) throws -> ScriptedPeer { try ScriptedPeer(name, endpoint) }
+    func peer(_ name: String, receives: Int32 = 1000) throws -> ScriptedPeer {
+        try ScriptedPeer(name, endpoint, receives: receives)
+    }
 
     /// A worker that was welcomed and has free slots.
     func worker(_ name: String, slots: Int = 1) throws -> ScriptedPeer {
@@ -131,6 +147,15 @@ final class CoordinatorLab {
         try peer.say(.ready(freeSlots: slots))
         return peer
     }
+}
+
+/// Time that tests let pass.
+final class Passed: Sendable {
+    private let time = Atomic<Int64>(0)
+
+    var milliseconds: Int64 { time.load(ordering: .relaxed) }
+
+    func add(_ milliseconds: Int64) { time.add(milliseconds, ordering: .relaxed) }
 }
 
 /// Tasks that end as the test says: by themselves, or when they are told to.
@@ -207,12 +232,13 @@ final class ScriptedPeer {
     private let socket: Socket
     private static let count = Atomic(0)
 
-    init(_ name: String, _ endpoint: String) throws {
+    init(_ name: String, _ endpoint: String, receives: Int32 = 1000) throws {
         self.name = name
         let number = Self.count.add(1, ordering: .relaxed).newValue
         var options = SocketOptions()
         options.routingID = try RoutingID("\(name)-\(number)")
         options.lingerMilliseconds = 0
+        options.receiveHighWaterMark = receives
         socket = try Socket(.dealer, in: CoordinatorLab.context(), options: options)
         try socket.connect(endpoint)
     }
@@ -258,6 +284,17 @@ final class ScriptedPeer {
         }
     }
 
+    /// Makes sure that nothing was said but what these are: what follows was asked for later.
+    func expectNothing(but isMeant: (CoordinatorMessage) -> Bool = { _ in false }) throws {
+        try hello()
+        while true {
+            let message = try heard("a welcome")
+            if case .welcome = message { return }
+            if message == .heartbeat { continue }
+            #expect(isMeant(message), "\(message)")
+        }
+    }
+
     /// The next message, whatever it is.
     func heard(_ what: String) throws -> CoordinatorMessage { try next(what) { $0 } }
 
@@ -294,8 +331,9 @@ final class ScriptedPeer {
             root: order.attempt.folder.root, path: order.attempt.folder.path + "/store.sqlite")
         return Receipt(
             job: order.job, attempt: order.attempt,
-            files: [DeliveredFile(file: file, bytes: 10, digest: String(repeating: "0", count: 64))],
-            rows: 5)
+            files: [
+                DeliveredFile(file: file, bytes: 10, digest: String(repeating: "0", count: 64))
+            ], rows: 5)
     }
 
     func committed(_ attempt: String) throws {

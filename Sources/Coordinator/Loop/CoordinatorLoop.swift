@@ -151,17 +151,7 @@ final class CoordinatorLoop: PollLoopHandler {
             surroundings.note("a bug: a record has no text: \(error)")
         }
         effects.records = []
-<<<<<<< HEAD
-        if blockedUntil != nil {
-            // Nothing hangs on them, and who hears none takes the coordinator for dead.
-            for send in effects.sends where send.message == .heartbeat {
-                say(send.message, to: send.to)
-            }
-            effects.sends.removeAll { $0.message == .heartbeat }
-        }
-=======
         if blockedUntil != nil { sendHeartbeats(of: &effects) }
->>>>>>> main
         if !effects.isEmpty { turn.rest.append(effects) }
     }
 
