@@ -24,22 +24,22 @@ struct StatusCommand: ParsableCommand {
             return try show(connection)
         }
         let selection = try arguments.selection()
-        let entries = try CommandFailure.translating { () -> [RunStatus] in
+        let entries = try CommandFailure.translating { () -> [RecordedStatus] in
             let records = try RunRecords(state: selection.state)
             let runs = try selection.run.map { [try records.run($0)] } ?? records.runs()
-            let entries = try runs.map { try RunStatus($0, records) }
+            let entries = try runs.map { try RecordedStatus($0, records) }
             try records.close()
             return entries
         }
         if json { return try Console.printJSON(entries) }
         let lock = selection.state.appending(FilePath(Ledger.lockName))
         let holder = try CommandFailure.translating { try OwnerLock.currentHolder(of: lock) }
-        for line in RunStatus.lines(of: entries, holder: holder) { Console.print(line) }
+        for line in RecordedStatus.lines(of: entries, holder: holder) { Console.print(line) }
     }
 }
 
 /// Where a run stands, as `status` tells it.
-struct RunStatus: Hashable, Sendable, Codable {
+struct RecordedStatus: Hashable, Sendable, Codable {
     /// What had become of stores before they were pruned.
     struct Pruned: Hashable, Sendable, Codable {
         var migrated: Int
@@ -69,8 +69,8 @@ struct RunStatus: Hashable, Sendable, Codable {
     init(_ run: RunOverview, _ records: RunRecords) throws {
         let counts = try records.counts(of: run.id)
         self.init(run: run.id, state: run.state, reason: run.reason, stores: counts)
-        begun = RunStatus.text(of: run.record.begunAt)
-        changed = RunStatus.text(of: run.changedAt)
+        begun = RecordedStatus.text(of: run.record.begunAt)
+        changed = RecordedStatus.text(of: run.changedAt)
         guard (counts[.pruned] ?? 0) > 0 else { return }
         let outcomes = try records.prunedOutcomes(of: run.id)
         pruned = Pruned(
@@ -88,7 +88,7 @@ struct RunStatus: Hashable, Sendable, Codable {
     ///   - runs: the newest first.
     ///   - holder: the process that works on the state folder; nil where nobody does.
     /// - Returns: lines of text.
-    static func lines(of runs: [RunStatus], holder: String?) -> [String] {
+    static func lines(of runs: [RecordedStatus], holder: String?) -> [String] {
         var table = TextTable([
             ("run", .left), ("state", .left), ("begun", .left), ("last change", .left),
             ("stores", .left),

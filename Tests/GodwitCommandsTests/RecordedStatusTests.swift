@@ -2,9 +2,9 @@
 import RunLedger
 import Testing
 
-@Suite struct RunStatusTests {
-    private func run(_ change: (inout RunStatus) -> Void = { _ in }) -> RunStatus {
-        var run = RunStatus(
+@Suite struct RecordedStatusTests {
+    private func run(_ change: (inout RecordedStatus) -> Void = { _ in }) -> RecordedStatus {
+        var run = RecordedStatus(
             run: "r1", state: .ended, reason: "", stores: [.done: 1_980, .failed: 20])
         run.begun = "2025-03-01T12:00:00Z"
         run.changed = "2025-03-01T12:01:00Z"
@@ -14,7 +14,7 @@ import Testing
 
     @Test func runsAreListed() {
         #expect(
-            RunStatus.lines(of: [run()], holder: nil) == [
+            RecordedStatus.lines(of: [run()], holder: nil) == [
                 "run  state  begun                 last change           stores",
                 "r1   ended  2025-03-01T12:00:00Z  2025-03-01T12:01:00Z  1,980 done, 20 failed",
             ])
@@ -26,7 +26,7 @@ import Testing
             $0.pruned = .init(migrated: 1_980, unchanged: 0, failed: 20)
         }
         #expect(
-            RunStatus.lines(of: [pruned], holder: nil)[1].hasSuffix(
+            RecordedStatus.lines(of: [pruned], holder: nil)[1].hasSuffix(
                 "2,000 pruned (1,980 migrated, 20 failed)"))
     }
 
@@ -37,11 +37,11 @@ import Testing
             $0.reason = "no room: /s is full"
         }
         #expect(
-            Array(RunStatus.lines(of: [paused], holder: "pid 7").dropFirst(2)) == [
+            Array(RecordedStatus.lines(of: [paused], holder: "pid 7").dropFirst(2)) == [
                 "r1 is paused: no room: /s is full; it goes on by itself", "at work: pid 7",
             ])
         #expect(
-            Array(RunStatus.lines(of: [paused], holder: nil).dropFirst(2)) == [
+            Array(RecordedStatus.lines(of: [paused], holder: nil).dropFirst(2)) == [
                 "r1 is paused: no room: /s is full",
                 "nobody is at work: the command of an unfinished run goes on with it",
             ])
