@@ -1,5 +1,6 @@
 import ClusterCore
 import ClusterProtocol
+import DurableFiles
 import Glibc
 import Jobs
 import RunLedger

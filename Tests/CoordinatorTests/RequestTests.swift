@@ -3,6 +3,7 @@ import ClusterProtocol
 import DurableFiles
 import Jobs
 import RunLedger
+import Synchronization
 import Testing
 
 @testable import Coordinator
