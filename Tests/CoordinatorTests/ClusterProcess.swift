@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Glibc
+import Jobs
 import ManagedObjectModel
 import RunLedger
 import StoreForge
@@ -153,6 +154,19 @@ struct ClusterProcess {
         let counts = try records.attempts(of: try records.run(nil).id)
         try records.close()
         return counts
+    }
+
+    /// Why a store of the newest run failed; nil where it did not.
+    func failure(of number: Int) throws -> FailureCode? {
+        let records = try RunRecords(state: ledger)
+        var found: FailureCode?
+        try records.forEachStore(of: try records.run(nil).id) { store, _ in
+            if store.found.path.lastComponent.description == "s\(number).sqlite" {
+                found = store.reason?.code
+            }
+        }
+        try records.close()
+        return found
     }
 
     /// Work done twice in the newest run, by the ledger.

@@ -230,6 +230,7 @@ final class ScriptedTasks: TaskRunner {
 final class ScriptedPeer {
     let name: String
     private let socket: Socket
+    private var waiting: [[JobOrder]] = []
     private static let count = Atomic(0)
 
     init(_ name: String, _ endpoint: String, receives: Int32 = 1000) throws {
@@ -280,7 +281,10 @@ final class ScriptedPeer {
         _ what: String, _ value: (CoordinatorMessage) -> Value?
     ) throws -> Value {
         while true {
-            if let found = value(try MessageCodec().decode(frame(what))) { return found }
+            let message: CoordinatorMessage = try MessageCodec().decode(frame(what))
+            if let found = value(message) { return found }
+            // Orders may come while something else is waited for.
+            if case .jobs(let orders) = message { waiting.append(orders) }
         }
     }
 
@@ -322,7 +326,8 @@ final class ScriptedPeer {
     }
 
     func orders() throws -> [JobOrder] {
-        try next("orders") { if case .jobs(let orders) = $0 { orders } else { nil } }
+        if !waiting.isEmpty { return waiting.removeFirst() }
+        return try next("orders") { if case .jobs(let orders) = $0 { orders } else { nil } }
     }
 
     /// What a slot would deliver of an order, as far as a coordinator looks at it.
@@ -365,6 +370,14 @@ final class ScriptedPeer {
     func status(_ run: String?) throws -> StatusReport {
         try ask(.status(run: run))
         return try reply("a status") { if case .status(let report) = $0 { report } else { nil } }
+    }
+
+    /// Asks until a run is as it should be.
+    func wait(for run: String, until condition: (RunStatus) -> Bool) throws {
+        for _ in 0..<10_000 {
+            if let found = try status(run).runs.first, condition(found) { return }
+        }
+        throw Missing(description: "the right state of \(run)")
     }
 
     func refusal() throws -> Refusal {

@@ -162,7 +162,8 @@ import Testing
     @Test func acceptedResultsTakeTheStoresPlace() throws {
         try SharingLab.run { lab in
             let own = try lab.ownResult(of: lab.forge("a.sqlite"))
-            try lab.files.remove(lab.path("a.sqlite"))
+            try lab.files.removeTree(lab.data)
+            try lab.files.makeFolders(lab.data)
             let delivered = try deliver(lab)
             _ = try delivered.accept()
             let endings = try delivered.deliveries.move([try delivered.found])

@@ -25,6 +25,7 @@ import Testing
             let welcome = try again.welcome()
             #expect(welcome.keep == [order.attempt.id] && welcome.drop.isEmpty)
             let client = try lab.peer("client")
+            try client.wait(for: run) { ($0.jobs["running"] ?? 0) == 1 }
             try client.ask(.watch(run: run))
             try again.say(.done(ScriptedPeer.receipt(order)))
             try again.committed(order.attempt.id)
@@ -41,6 +42,7 @@ import Testing
             let order = try #require(try first.orders().first)
             try lab.restart()
             let other = try lab.worker("w2")
+            try lab.peer("client").wait(for: run) { ($0.jobs["running"] ?? 0) == 1 }
             // Its lease gets the full term.
             try other.expectNothing()
             lab.wait(Int64(order.leaseMilliseconds) - 1_000_000)
