@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import MigrationEngine
+import RunLedger
 import StoreForge
 import TestSupport
 import Testing
