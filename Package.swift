@@ -189,8 +189,8 @@ let package = Package(
         .executableTarget(
             name: "faulty-slot",
             dependencies: [
-                "Worker", "ClusterProtocol", "MigrationEngine", "CoreDataStore", "DurableFiles",
-                "Jobs", "CLinux", grdb,
+                "Worker", "ClusterCore", "ClusterProtocol", "LocalRun", "MigrationEngine",
+                "CoreDataStore", "DurableFiles", "Jobs", "ZeroMQ", "CLinux", grdb,
             ], path: "Tests/FaultySlot", swiftSettings: settings),
         tests(
             "WorkerTests",
@@ -198,6 +198,14 @@ let package = Package(
                 "Worker", "faulty-slot", "godwit", "ClusterCore", "ClusterProtocol", "LocalRun",
                 "RunLedger", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
                 "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CLinux", "StoreForge", "TestSupport",
+            ]),
+        tests(
+            "CoordinatorTests",
+            [
+                "Coordinator", "faulty-slot", "godwit", "Worker", "ClusterCore", "ClusterProtocol",
+                "LocalRun", "RunLedger", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
+                "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CZeroMQ", "CLinux", "StoreForge",
+                "TestSupport",
             ]),
         tests("TidyTests", []),
     ]

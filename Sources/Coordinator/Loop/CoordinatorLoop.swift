@@ -167,8 +167,11 @@ final class CoordinatorLoop: PollLoopHandler {
     /// A task has ended.
     func ended(_ report: TaskReport) {
         if let cause = report.cause { mapping.learn(cause, of: report.store) }
-        if case .failed(let code, _) = report.outcome, code.decision != .pause {
-            surroundings.note("\(report.store): a task failed: \(report.outcome)")
+        switch report.outcome {
+        case .failed(let code, let text) where code.decision != .pause,
+            .interrupted(let code, let text) where code.decision != .pause:
+            surroundings.note("\(report.store): a task failed (\(code)): \(text)")
+        default: break
         }
         take(.taskEnded(report.task, report.outcome), with: report.records)
     }

@@ -79,7 +79,8 @@ final class ChunkedThread: Sendable {
             guard let made else { throw .engine(.internalError("no store was made")) }
             return try run(task, made, store)
         } catch {
-            return TaskReport(task, failed: error)
+            guard case .swap = task.kind else { return TaskReport(task, failed: error) }
+            return TaskReport(task, failed: error, hasMoved: store.hasMoved)
         }
     }
 

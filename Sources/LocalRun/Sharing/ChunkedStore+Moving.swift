@@ -27,6 +27,13 @@ extension ChunkedStore {
         var result = try mover.move(recorded)
         if let error = mover.syncNames(of: [recorded]).values.first { throw error }
         result.seconds[.publish] = shared.context.environment.clock() - start
+        // Before the end is durable: whoever starts after a crash looks at no store that has come
+        // to its end.
+        do throws(RunError) {
+            try removeAll()
+        } catch {
+            result.leftovers.append("\(error)")
+        }
         return try mover.moved(recorded, result) + [
             .released(run: shared.id, store: run.found.number)
         ]

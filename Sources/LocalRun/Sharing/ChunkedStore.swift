@@ -329,24 +329,3 @@ extension ChunkedStore {
         return .validationFailed(report)
     }
 }
-
-extension AssemblyStep {
-    /// The jobs whose shards the step takes.
-    var works: [Work] {
-        switch self {
-        case .append(let chunk): [.copy(chunk: chunk)]
-        case .merge(let chunks): chunks.map { .copy(chunk: $0) }
-        case .link(let chunk): [.link(chunk: chunk)]
-        case .tables, .index, .finish: []
-        }
-    }
-
-    fileprivate var takesShards: Bool {
-        switch self {
-        case .append, .merge, .link: true
-        case .tables, .index, .finish: false
-        }
-    }
-
-    fileprivate var isLink: Bool { if case .link = self { true } else { false } }
-}

@@ -48,11 +48,11 @@ package struct Deliveries: Sendable {
         let attempts = try store.map { store throws(RunError) in
             try folderOfAttempts(store.found, receipt.work)
         }
-        guard folder.parent == attempts else {
+        let name = folder.lastComponent.description
+        guard folder.parent == attempts, !name.hasPrefix(Self.acceptedPrefix) else {
             throw .engine(.wrongPlan("\(folder) is no folder of attempts of its store"))
         }
-        let target = folder.parent.appending(
-            FilePath(Self.acceptedPrefix + folder.lastComponent.description))
+        let target = folder.parent.appending(FilePath(Self.acceptedPrefix + name))
         return try RunError.translating {
             // A restart may have come between the rename and its record.
             let isThere = try FileStatus.ifPresent(folder) != nil
@@ -141,6 +141,14 @@ extension Deliveries {
             do throws(RunError) {
                 if case .publish(let plan) = store.way, let error = unsynced[plan.output.parent] {
                     throw error
+                }
+                var result = result
+                // Before the end is durable: whoever starts after a crash looks at no store
+                // that has come to its end.
+                do throws(RunError) {
+                    try removeAll(of: store.found)
+                } catch {
+                    result.leftovers.append("\(error)")
                 }
                 let records =
                     try mover.moved(store, result) + [
