@@ -3,6 +3,7 @@ import DurableFiles
 import Foundation
 import MigrationEngine
 import RunLedger
+import RunLedger
 import StoreForge
 import TestSupport
 import Testing
