@@ -3,7 +3,6 @@ import DurableFiles
 import Foundation
 import MigrationEngine
 import RunLedger
-import RunLedger
 import StoreForge
 import TestSupport
 import Testing
