@@ -6,6 +6,7 @@ import DurableFiles
 import Foundation
 import Glibc
 import Jobs
+import MigrationEngine
 import RunLedger
 import Synchronization
 import Testing
