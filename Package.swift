@@ -127,7 +127,7 @@ let package = Package(
             dependencies: [
                 "LocalRun", "MigrationEngine", "StoreForge", "CoreDataStore", "ManagedObjectModel",
                 "DurableFiles", "Jobs", "RunLedger", "Threads", "ZeroMQ", "CTransportPeer",
-                arguments, grdb,
+                "Coordinator", "ClusterCore", "ClusterProtocol", arguments, grdb,
             ], exclude: ["expert"], swiftSettings: settings),
 
         // Helpers of the tests: fixtures, temporary folders, seeded randomness.

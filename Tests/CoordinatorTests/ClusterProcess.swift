@@ -109,9 +109,9 @@ struct ClusterProcess {
         ["--workers", "\(workers)", "--worker-command", faulty.path]
     }
 
-    /// Every file of a folder that is nobody's own but the stores'.
+    /// Every file of a folder that belongs to a store, by its path there.
     ///
-    /// - Parameter masks: whether bytes that SQLite's counters have are left out.
+    /// `masks` leaves out the bytes of SQLite's counters.
     func contents(of root: URL, masks: Bool) throws -> [String: Data] {
         var found: [String: Data] = [:]
         guard

@@ -41,7 +41,10 @@ import Testing
                 .attemptFailed(key, attempt: "a", cause),
                 [.attemptFailed(run: "r1", attempt: "a", reason, at: 9)]
             ),
-            (.epochRaised(key, work, to: 5), [.epochRaised(run: "r1", store: 3, work: work, to: 5)]),
+            (
+                .epochRaised(key, work, to: 5),
+                [.epochRaised(run: "r1", store: 3, work: work, to: 5)]
+            ),
             (
                 .jobQuarantined(key, work, cause),
                 [.jobGivenUp(run: "r1", store: 3, work: work, reason)]
