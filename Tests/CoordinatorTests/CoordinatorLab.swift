@@ -59,9 +59,9 @@ final class CoordinatorLab {
         var settings = CoordinatorSettings(
             coordinator: "start \(start)", protocols: .current, jitterSeed: 1)
         // Time passes only where a test says so.
-        settings.heartbeat = 1_000_000
-        settings.livenessBeats = 1_000_000
-        settings.lease = 100_000_000
+        settings.heartbeat = 80_000_000
+        settings.livenessBeats = 1000
+        settings.lease = 80_000_000
         settings.backoff = Backoff(first: 1, longest: 4)
         settings.speculation.isOn = false
         return settings

@@ -67,7 +67,6 @@ import ZeroMQ
         let endpoint = "ipc://\(sharing.folder)/c"
         var settings = CoordinatorLab.settings(1)
         settings.sharing.tasks = 64
-        settings.heartbeat = 1000
         settings.lease = 10_000_000
         let plan = CoordinatorPlan(
             endpoint: endpoint, security: .plainServer(domain: "tests"),

@@ -44,6 +44,13 @@ import Testing
             #expect(inPlace.status == 0, "\(inPlace.log)")
             #expect(try lab.contents(of: lab.data, masks: true) == expected)
             #expect(try lab.strays().isEmpty)
+            // Once more, there is nothing to do.
+            for more in [[], ["--defer-swap"]] {
+                let idle = try lab.run(lab.migration(["--workers", "2"] + more + shape))
+                #expect(idle.status == 0, "\(idle.log)")
+                #expect(try lab.contents(of: lab.data, masks: true) == expected)
+                #expect(try lab.strays().isEmpty)
+            }
             let again = try lab.run(["rollback", "--state", lab.ledger.description])
             #expect(again.status == 0, "\(again.log)")
             #expect(try lab.contents(of: lab.data, masks: false) == originals)

@@ -102,6 +102,8 @@ extension ChunkedStore {
         case .kept(let planned):
             if let reason = try lostShards(of: planned) {
                 voided = reason
+                // What it has open is about to be removed.
+                (self.assembler, self.planned, file) = (nil, nil, nil)
             } else {
                 return try .chunks(chunks(planned, isKept: true, voided: nil))
             }

@@ -116,6 +116,8 @@ extension Deliveries {
             do throws(RunError) {
                 if let unfinished = try mover.resumable(store) {
                     moves.append(unfinished)
+                } else if try receipt(of: store)?.saysUnchanged == true {
+                    endings.append((store.number, .success(try unchanged(store))))
                 } else {
                     fresh.append(store)
                 }
@@ -162,6 +164,21 @@ extension Deliveries {
         return endings
     }
 
+    private func unchanged(_ store: FoundStore) throws(RunError) -> [LedgerRecord] {
+        try removeAll(of: store)
+        return [
+            .storeReport(run: shared.id, store: store.number, try StoreRecord.textOfUnchanged()),
+            .released(run: shared.id, store: store.number),
+        ]
+    }
+
+    /// The accepted receipt of a small store.
+    private func receipt(of found: FoundStore) throws(RunError) -> Receipt? {
+        try shared.context.read { ledger throws(LedgerError) in
+            try ledger.acceptedReceipts(run: shared.id, store: found.number)
+        }.first { $0.work == .whole }
+    }
+
     private func record(
         _ stores: [FoundStore]
     ) throws(RunError) -> (recorded: [StoreMover.Recorded], failed: [Ending]) {
@@ -192,11 +209,7 @@ extension Deliveries {
 
     /// The result of a store whose one job was accepted.
     private func accepted(_ found: FoundStore) throws(RunError) -> BuiltStore {
-        let receipts = try shared.context.read { ledger throws(LedgerError) in
-            try ledger.acceptedReceipts(run: shared.id, store: found.number)
-        }
-        guard let receipt = receipts.first(where: { $0.work == .whole }),
-            let file = receipt.files.first
+        guard let receipt = try receipt(of: found), let file = receipt.files.first
         else { throw .engine(.wrongPlan("\(found.path) has no accepted result")) }
         let path = try shared.roots.resolve(file.file)
         let identity = try RunError.translating { try FileStatus.ifPresent(path)?.identity }

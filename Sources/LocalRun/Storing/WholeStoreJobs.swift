@@ -62,7 +62,15 @@ package final class WholeStoreJobs: Sendable {
         try StoreAdmission(path: store, output: output, files: files).check()
         let places = StorePlaces(attempt: folder, isBuilt: false)
         let steps = StoreSteps(clock: clock) { _ in }
-        let (planned, outcome) = try build(store, request, output, places, steps)
+        let planned: PlannedStore
+        let outcome: ResultBuilder.Built
+        do throws(RunError) {
+            (planned, outcome) = try build(store, request, output, places, steps)
+        } catch {
+            guard case .alreadyThere = error else { throw error }
+            return Receipt(
+                job: job, attempt: attempt, rows: 0, counts: [Receipt.unchanged: 1])
+        }
         guard
             try RunError.engine({ () throws(EngineError) in
                 try JobMaker.text(of: planned.source.fingerprint)
