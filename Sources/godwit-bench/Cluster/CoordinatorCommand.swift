@@ -27,6 +27,8 @@ struct CoordinatorCommand: ParsableCommand {
             try measure("idle", place, ScriptedWorkers.Setup(endpoint: "", workers: count), 0)
             var setup = ScriptedWorkers.Setup(endpoint: "", workers: count)
             setup.rate = rate
+            // So many that answers can be given at the rate.
+            setup.slots = max(1, 100 / count)
             try measure("\(rate) jobs/s", place, setup, rate * (seconds + 60))
         }
     }
