@@ -109,8 +109,8 @@ let package = Package(
         layer(
             "GodwitCommands",
             [
-                "LocalRun", "Coordinator", "Worker", "ClusterCore", "ClusterProtocol", "ZeroMQ", "RunLedger",
-                "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel",
+                "LocalRun", "Coordinator", "Worker", "ClusterCore", "ClusterProtocol", "ZeroMQ",
+                "RunLedger", "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel",
                 "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", arguments,
             ]),
         .executableTarget(

@@ -27,6 +27,8 @@ struct CoordinatorCommand: ParsableCommand {
             try measure("idle", place, ScriptedWorkers.Setup(endpoint: "", workers: count), 0)
             var setup = ScriptedWorkers.Setup(endpoint: "", workers: count)
             setup.rate = rate
+            // So many that answers can be given at the rate.
+            setup.slots = max(1, 100 / count)
             try measure("\(rate) jobs/s", place, setup, rate * (seconds + 60))
         }
     }
@@ -36,11 +38,11 @@ struct CoordinatorCommand: ParsableCommand {
     ) throws {
         let cluster = try ScriptedCluster(place, setup, jobs: jobs, shards: 64)
         // What coming in costs is not what is asked for.
-        Thread.sleep(forTimeInterval: 2)
+        Pause.take(seconds: 2)
         let before = try cluster.coordinator.figures()
         let done = cluster.results.figures.withLock { $0.committed.count }
         let start = Instants.microseconds()
-        Thread.sleep(forTimeInterval: Double(seconds))
+        Pause.take(seconds: Double(seconds))
         let after = try cluster.coordinator.figures()
         let elapsed = Double(Instants.microseconds() - start) / 1e6
         let answered = cluster.results.figures.withLock { $0.committed.count } - done

@@ -11,13 +11,14 @@ final class ScriptedWorkers: PollLoopHandler {
     private let codec = MessageCodec()
     private let setup: Setup
     private let results: Results
-    private let begin: Int64
     private var workers: [ObjectIdentifier: Worker] = [:]
     private var order: [ObjectIdentifier] = []
     private var nextBeat: Int64 = 0
     /// Answers that wait for their time.
     private var held: [(socket: Socket, receipt: Receipt)] = []
-    private var released: Int64 = 0
+    private var nextRelease: Int64 = 0
+    /// Milliseconds between two moments at which answers are given.
+    private static let releaseInterval: Int64 = 10
 
     struct Setup: Sendable {
         var endpoint: String
@@ -55,7 +56,6 @@ final class ScriptedWorkers: PollLoopHandler {
 
     init(_ sockets: PollSockets, _ setup: Setup, _ results: Results) throws {
         (self.sockets, self.setup, self.results) = (sockets, setup, results)
-        begin = sockets.now
         for number in 1...setup.workers {
             var options = SocketOptions()
             options.routingID = try RoutingID("bench-\(number)")
@@ -67,7 +67,7 @@ final class ScriptedWorkers: PollLoopHandler {
         }
     }
 
-    var nextWake: Int64? { setup.rate == nil ? nextBeat : min(nextBeat, sockets.now + 5) }
+    var nextWake: Int64? { setup.rate == nil ? nextBeat : min(nextBeat, nextRelease) }
 
     func wake(at now: Int64) throws {
         if now >= nextBeat {
@@ -78,13 +78,13 @@ final class ScriptedWorkers: PollLoopHandler {
                     worker.socket)
             }
         }
-        guard let rate = setup.rate else { return }
-        let due = (now - begin) * Int64(rate) / 1000
-        let count = min(Int(max(0, due - released)), held.count)
+        guard let rate = setup.rate, now >= nextRelease else { return }
+        // What could not be given in time is not made up for.
+        nextRelease = now + Self.releaseInterval
+        let due = max(1, Int64(rate) * Self.releaseInterval / 1000)
+        let count = min(Int(due), held.count)
         for (socket, receipt) in held.prefix(count) { try send(.done(receipt), socket) }
         held.removeFirst(count)
-        // What could not be given in time is not made up for.
-        released = due
     }
 
     func becameWritable(_ socket: Socket) throws {
