@@ -109,8 +109,8 @@ let package = Package(
         layer(
             "GodwitCommands",
             [
-                "LocalRun", "Coordinator", "Worker", "ClusterCore", "ClusterProtocol", "ZeroMQ", "RunLedger",
-                "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel",
+                "LocalRun", "Coordinator", "Worker", "ClusterCore", "ClusterProtocol", "ZeroMQ",
+                "RunLedger", "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel",
                 "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", arguments,
             ]),
         .executableTarget(
@@ -127,7 +127,7 @@ let package = Package(
             dependencies: [
                 "LocalRun", "MigrationEngine", "StoreForge", "CoreDataStore", "ManagedObjectModel",
                 "DurableFiles", "Jobs", "RunLedger", "Threads", "ZeroMQ", "CTransportPeer",
-                arguments, grdb,
+                "Coordinator", "ClusterCore", "ClusterProtocol", arguments, grdb,
             ], exclude: ["expert"], swiftSettings: settings),
 
         // Helpers of the tests: fixtures, temporary folders, seeded randomness.

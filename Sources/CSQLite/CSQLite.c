@@ -1,6 +1,7 @@
 #include "CSQLite.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -8,7 +9,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-// Writes for want of room that failed, in the whole process: SQLite sorts with threads of its own.
+// Calls that failed for want of room, in the whole process: SQLite sorts with threads of its own.
 static atomic_long room_failures;
 
 static ssize_t noting_room(ssize_t result) {
@@ -24,6 +25,17 @@ static ssize_t noting_write_at(int file, const void *bytes, size_t count, off_t 
     return noting_room(pwrite(file, bytes, count, offset));
 }
 
+// Cutting and removing change what a copying file system keeps of a file, which takes room, too.
+static int noting_truncate(int file, off_t size) {
+    return (int)noting_room(ftruncate(file, size));
+}
+
+static int noting_unlink(const char *path) { return (int)noting_room(unlink(path)); }
+
+static int noting_open(const char *path, int flags, int mode) {
+    return (int)noting_room(open(path, flags, mode));
+}
+
 static void note_room(void) {
     static const struct {
         const char *name;
@@ -32,6 +44,9 @@ static void note_room(void) {
         {"write", (sqlite3_syscall_ptr)noting_write},
         {"pwrite", (sqlite3_syscall_ptr)noting_write_at},
         {"pwrite64", (sqlite3_syscall_ptr)noting_write_at},
+        {"ftruncate", (sqlite3_syscall_ptr)noting_truncate},
+        {"unlink", (sqlite3_syscall_ptr)noting_unlink},
+        {"open", (sqlite3_syscall_ptr)noting_open},
     };
     static const char *const layers[] = {"unix", "unix-none"};
     for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++) {

@@ -42,7 +42,8 @@ package struct ReadingLock: ~Copyable {
                 }
             }
             left -= 1
-            _ = usleep(ReadingLock.interval * 1000)
+            // Nothing tells when a lock of flock(2) goes; waiting for no descriptor passes time.
+            _ = poll(nil, 0, Int32(ReadingLock.interval))
         }
         file = open
     }

@@ -11,6 +11,7 @@ struct BenchCommand: ParsableCommand {
             """,
         subcommands: [
             SmallRowsCommand.self, LargeBinariesCommand.self, FleetCommand.self,
-            OneRunCommand.self, RunFleetCommand.self, TransportCommand.self,
+            OneRunCommand.self, RunFleetCommand.self, TransportCommand.self, JobsCommand.self,
+            CoordinatorCommand.self, ScaleCommand.self, EmptyCoordinatorCommand.self,
         ])
 }

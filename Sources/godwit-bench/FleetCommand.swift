@@ -27,12 +27,18 @@ struct FleetCommand: ParsableCommand {
     @Option(help: "The expert's script.")
     var expert = "Sources/godwit-bench/expert/s3.sh"
 
+    @Flag(
+        name: .customLong("workers"),
+        help: "Peer: godwit migrate --in-process; measured is migrate with worker processes.")
+    var comparesWorkers = false
+
     func run() throws {
         let place = try BenchFolder(folder)
         let fleet = try forge(place)
         let template = try place.template(
             try ForgeModels.fleet(version: ForgeModels.newestFleetVersion),
             as: "s3-template.sqlite")
+        if comparesWorkers { return try compareWorkers(place, fleet, template) }
         let sql = try writeSQL(place)
         let results = (expert: place.file("s3-expert"), godwit: place.file("s3-godwit"))
         setenv("JOBS", "\(slots)", 1)
@@ -65,6 +71,18 @@ struct FleetCommand: ParsableCommand {
         report(sides.expert, sides.godwit)
         print("stores that differ between both results: \(different)")
         guard different == 0 else { throw ExitCode(1) }
+    }
+
+    private func compareWorkers(
+        _ place: BenchFolder, _ fleet: String, _ template: String
+    ) throws {
+        let sides = try WorkersComparison(
+            place: place, source: fleet, template: template, workers: slots, rounds: rounds
+        ).run()
+        for (name, side) in [("workers", sides.workers), ("threads", sides.threads)] {
+            let rate = Double(stores) / Rounds.median(side.seconds)
+            print("\(name)  \(Rounds.text(rate)) stores/s")
+        }
     }
 
     private func report(_ expert: Rounds, _ godwit: Rounds) {

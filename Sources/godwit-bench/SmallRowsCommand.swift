@@ -24,11 +24,22 @@ struct SmallRowsCommand: ParsableCommand {
     @Option(help: "The expert's script.")
     var expert = "Sources/godwit-bench/expert/s1.sh"
 
+    @Flag(
+        name: .customLong("workers"),
+        help: "Peer: godwit migrate --in-process; measured is migrate with worker processes.")
+    var comparesWorkers = false
+
     func run() throws {
         let place = try BenchFolder(folder)
         let store = try place.forge(.smallRows(rows), as: "s1-\(rows).sqlite")
         let template = try place.template(
             try ForgeModels.smallRows(version: 2), as: "s1-template.sqlite")
+        if comparesWorkers {
+            _ = try WorkersComparison(
+                place: place, source: store, template: template, workers: slots, rounds: rounds
+            ).run()
+            return
+        }
         let results = (
             expert: place.file("s1-expert.sqlite"), godwit: place.file("s1-godwit.sqlite")
         )

@@ -162,21 +162,26 @@ import ZeroMQ
                     break
                 }
             }
-            #expect(try sharing.ledger.storeCounts(of: run) == [.done: 1])
+            try expectLate(run, sharing)
             #expect(try SharingLab.comparable(store) == own)
-            #expect(try sharing.ledger.attemptsAfterAcceptance(run: run) == 0)
-            let attempts = try sharing.ledger.attempts(run: run, store: 1)
-            let late = try #require(
-                attempts.first { attempt in
-                    if case .failed(let reason) = attempt.outcome {
-                        reason.code == .leaseExpired
-                    } else {
-                        false
-                    }
-                })
-            #expect(attempts.contains { $0.work == late.work && $0.outcome == .accepted })
             coordinator.terminate()
             try coordinator.join()
         }
+    }
+
+    /// One store is done, by attempts of which one lost its lease and another one was accepted.
+    private func expectLate(_ run: String, _ sharing: SharingLab) throws {
+        #expect(try sharing.ledger.storeCounts(of: run) == [.done: 1])
+        #expect(try sharing.ledger.attemptsAfterAcceptance(run: run) == 0)
+        let attempts = try sharing.ledger.attempts(run: run, store: 1)
+        let late = try #require(
+            attempts.first { attempt in
+                if case .failed(let reason) = attempt.outcome {
+                    reason.code == .leaseExpired
+                } else {
+                    false
+                }
+            })
+        #expect(attempts.contains { $0.work == late.work && $0.outcome == .accepted })
     }
 }

@@ -15,6 +15,7 @@ enum FaultyWorker {
     /// Runs until it is asked to end, or whoever started it has ended.
     ///
     /// - Parameter arguments: those of `godwit work`; what is not needed here is passed over.
+    /// - Throws: what makes a worker impossible.
     static func run(_ arguments: [String]) throws -> Never {
         let parent = Int64(getppid())
         func values(_ option: String) -> [String] {

@@ -44,7 +44,8 @@ enum LayerRules {
         "godwit-bench": [
             "LocalRun", "RunLedger", "MigrationEngine", "StoreForge", "CoreDataStore",
             "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", "ZeroMQ",
-            "CTransportPeer", "ArgumentParser", "GRDB",
+            "CTransportPeer", "Coordinator", "ClusterCore", "ClusterProtocol", "ArgumentParser",
+            "GRDB",
         ],
     ]
 

@@ -25,7 +25,7 @@ int godwit_sqlite_keep_log(sqlite3 *connection, int keeps);
 /// Returns an SQLite result code.
 int godwit_sqlite_set_temporary_folder(const char *path);
 
-/// How many of SQLite's writes the system has refused for want of room or quota so far, whatever
+/// How many of SQLite's calls the system has refused for want of room or quota so far, whatever
 /// file they went to and whichever thread made them. SQLite tells of a quota as of any other input
 /// and output error, and by then `errno` may be another call's.
 long godwit_sqlite_room_failures(void);

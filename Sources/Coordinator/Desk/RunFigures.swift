@@ -10,9 +10,7 @@ struct RunFigures: Sendable {
     /// Bytes of stores that have not come to their end.
     let bytesLeft: Int64
 
-    /// Reads them.
-    ///
-    /// - Complexity: O(stores of the run), some tens of milliseconds for 100,000.
+    /// Reads them; some rows whatever the size of the run.
     init?(_ run: String, ledger: Ledger) throws(LedgerError) {
         guard let overview = try ledger.run(run) else { return nil }
         state = overview.state

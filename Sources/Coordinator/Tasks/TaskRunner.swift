@@ -23,7 +23,10 @@ package struct TaskReport: Sendable {
         self.records = records
     }
 
-    /// - Parameter hasMoved: whether files of the store have moved already.
+    /// - Parameters:
+    ///   - task: that failed.
+    ///   - error: why.
+    ///   - hasMoved: whether files of the store have moved already.
     init(_ task: CoordinatorTask, failed error: RunError, hasMoved: Bool = false) {
         let failure = SharedFailure(error)
         self.init(

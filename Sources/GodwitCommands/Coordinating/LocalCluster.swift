@@ -87,6 +87,8 @@ struct LocalCluster {
             peer: { $0 == user ? .local : nil }, settings: settings, runs: runs)
         // Other runs of the folder are other commands' business.
         plan.resumesRuns = false
+        // The slots keep the processors busy; what waits for one thread shares syncs and commits.
+        plan.taskThreads = 1
         let ends = EndMailbox()
         let view = view
         let context = try Context()

@@ -29,7 +29,9 @@ package struct DiscoveryWarning: Hashable, Sendable {
     static func all(about stores: [DiscoveredStore]) -> [DiscoveryWarning] {
         let sameResults = groups(of: stores) { $0.relative }
         let sameFolders = groups(of: stores) { SupportFolder.folder(ofStore: $0.relative) }
-        return warnings(.sameFile, groups(of: stores) { [$0.device, $0.inode] }, stores)
+        return warnings(
+            .sameFile, groups(of: stores) { FileNumber(device: $0.device, inode: $0.inode) }, stores
+        )
             + warnings(.sameResult, sameResults, stores)
             + warnings(
                 .sameResultButForCase,
@@ -37,6 +39,12 @@ package struct DiscoveryWarning: Hashable, Sendable {
                 stores)
             + warnings(
                 .sameSupportFolder, sameFolders.filter { !sameResults.contains($0) }, stores)
+    }
+
+    /// What a file is known by whatever its names; an array would be an allocation for each store.
+    private struct FileNumber: Hashable {
+        let device: UInt64
+        let inode: UInt64
     }
 
     /// The places of stores with equal keys, two or more in a group, in the order of the first.

@@ -152,12 +152,27 @@ package struct StoreDiscovery {
             filter: PathFilter(required: [include, matching], excluded: exclude),
             ignored: ignored, limit: selection.limit, files: files)
         try walk.run()
-        stores += walk.stores
+        // One folder is the rule: its stores are not copied.
+        if stores.isEmpty { stores = walk.stores } else { stores += walk.stores }
         skipped += walk.skipped
     }
 
     /// The stores by real path, without what was found twice.
-    private func result() -> Discovery {
+    private mutating func result() -> Discovery {
+        let kept = withoutRepeats()
+        stores = []
+        let named = Set(kept.lazy.filter(\.isNamed).map(\.path))
+        var told: Set<FilePath> = []
+        let others = skipped.filter { file in
+            !named.contains(file.path) && told.insert(file.path).inserted
+        }
+        return Discovery(
+            stores: kept, skipped: others.sorted { $0.path < $1.path },
+            warnings: DiscoveryWarning.all(about: kept))
+    }
+
+    /// The stores by path, each real path once.
+    private func withoutRepeats() -> [DiscoveredStore] {
         var places: [FilePath: Int] = [:]
         places.reserveCapacity(stores.count)
         var kept: [DiscoveredStore] = []
@@ -171,14 +186,7 @@ package struct StoreDiscovery {
             }
         }
         kept.sort(by: DiscoveredStore.isBefore)
-        let named = Set(kept.lazy.filter(\.isNamed).map(\.path))
-        var told: Set<FilePath> = []
-        let others = skipped.filter { file in
-            !named.contains(file.path) && told.insert(file.path).inserted
-        }
-        return Discovery(
-            stores: kept, skipped: others.sorted { $0.path < $1.path },
-            warnings: DiscoveryWarning.all(about: kept))
+        return kept
     }
 
     private mutating func skip(_ path: FilePath, _ reason: SkippedFile.Reason) {

@@ -12,7 +12,7 @@ package struct LedgerSchema: Sendable {
     package var newest: Int { versions.count }
 
     /// What this program writes.
-    package static let current = LedgerSchema(versions: [version1, version2])
+    package static let current = LedgerSchema(versions: [version1, version2, version3])
 
     /// Marks the file as a ledger in the database header (SQLite file format §1.3.14): `Gdwl`.
     static let applicationIdentifier: Int64 = 0x4764_776C
@@ -147,5 +147,19 @@ package struct LedgerSchema: Sendable {
         ALTER TABLE job ADD COLUMN given_up_code INTEGER;
         ALTER TABLE job ADD COLUMN given_up_text TEXT;
         ALTER TABLE store ADD COLUMN forgiven INTEGER NOT NULL DEFAULT 0;
+        """
+
+    /// How many stores of a run have each state, and their bytes, which may add up to more than an
+    /// integer holds: counting 100,000 stores takes too long for a status.
+    private static let version3 = """
+        CREATE TABLE tally (
+            run INTEGER NOT NULL,
+            state TEXT NOT NULL,
+            stores INTEGER NOT NULL,
+            bytes REAL NOT NULL,
+            PRIMARY KEY (run, state)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO tally (run, state, stores, bytes)
+            SELECT run, state, count(*), total(bytes) FROM store GROUP BY run, state;
         """
 }

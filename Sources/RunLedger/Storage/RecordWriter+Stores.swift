@@ -28,6 +28,18 @@ extension RecordWriter {
                 throw fault(.duplicate("the store \(store.number) (\(store.path))"))
             }
         }
+        let bytes = stores.reduce(0.0) { $0 + Double($1.bytes) }
+        try count(stores.count, bytes: bytes, as: .waiting, in: run)
+    }
+
+    /// Adds to the counts of stores in a state, or takes from them.
+    private func count(_ stores: Int, bytes: Double, as state: StoreState, in run: Int64) throws {
+        try execute(
+            """
+            INSERT INTO tally (run, state, stores, bytes) VALUES (?, ?, ?, ?)
+            ON CONFLICT DO UPDATE SET
+                stores = stores + excluded.stores, bytes = bytes + excluded.bytes
+            """, [run, state.rawValue, stores, bytes])
     }
 
     /// Stores what a store's progress depends on.
@@ -74,6 +86,8 @@ extension RecordWriter {
             WHERE run = ? AND number = ?
             """,
             [next.rawValue, reason?.code.rawValue, reason?.text, at, place.run, place.store])
+        try count(-1, bytes: -Double(place.bytes), as: from, in: place.run)
+        try count(1, bytes: Double(place.bytes), as: next, in: place.run)
         if from == .failed, next == .waiting { try forgive(place) }
         let text = "\(from.rawValue) → \(next.rawValue)" + (reason.map { ": \($0.text)" } ?? "")
         try tell(run: place.run, store: place.store, kind: LedgerEvent.Kind.store, text, at)

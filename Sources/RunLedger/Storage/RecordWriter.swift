@@ -69,6 +69,7 @@ struct StorePlace {
     let store: Int
     let state: StoreState
     let generation: Int
+    let bytes: Int64
 
     /// How errors name it.
     var words: String { "store \(store) of the run \(runName)" }
@@ -134,13 +135,15 @@ extension RecordWriter {
     mutating func place(_ run: String, _ store: Int) throws -> StorePlace {
         let number = try number(of: run)
         let found = try row(
-            "SELECT state, generation FROM store WHERE run = ? AND number = ?", [number, store])
+            "SELECT state, generation, bytes FROM store WHERE run = ? AND number = ?",
+            [number, store])
         guard let found else { throw fault(.unknownStore(run: run, store)) }
         let state = StoreState(rawValue: try found.decode(String.self, forColumn: "state"))
         guard let state else { throw fault(.damaged(reason: "an unknown state of a store")) }
         return StorePlace(
             run: number, runName: run, store: store, state: state,
-            generation: try found.decode(Int.self, forColumn: "generation"))
+            generation: try found.decode(Int.self, forColumn: "generation"),
+            bytes: try found.decode(Int64.self, forColumn: "bytes"))
     }
 
     /// Adds an event.

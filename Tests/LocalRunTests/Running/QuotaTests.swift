@@ -2,14 +2,16 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import MigrationEngine
+import RunLedger
 import StoreForge
+import Synchronization
 import TestSupport
 import Testing
 
 @testable import LocalRun
 
 /// A file system that copies what is written anew, with a quota over all of it.
-private struct QuotaDisk {
+private struct QuotaDisk: Sendable {
     let folder: FilePath
 
     static let absence: Comment =
@@ -65,29 +67,43 @@ extension DiskTests {
     /// the process by SIGBUS.
     @Suite("Quotas", .enabled(if: QuotaDisk.isAvailable, QuotaDisk.absence))
     struct QuotaTests {
-        @Test(arguments: [1.05, 1.2, 1.4, 1.6, 1.9, 2.2])
+        private static let factors = [1.05, 1.2, 1.4, 1.6, 1.9, 2.2]
+
+        /// A store under the quota, which is so many times its size.
+        private func forge(
+            _ disk: QuotaDisk, factor: Double
+        ) throws -> (lab: RunLab, store: FilePath) {
+            let lab = RunLab(
+                folder: disk.folder, data: disk.folder.appending("data"),
+                state: disk.folder.appending("state"))
+            try lab.files.makeFolder(lab.data)
+            var recipe = try ForgeRecipe.notes(notes: 4_000)
+            recipe.bytesByAttribute = [PropertyKey("Attachment", "content"): 0...9_000]
+            recipe.externalThreshold = nil
+            recipe.journal = .writeAheadLogWithContent
+            let store = lab.path("a.sqlite")
+            _ = try Forge(recipe).write(to: store)
+            try lab.files.syncFileSystem(at: store)
+            var source: Int64 = 0
+            for suffix in ["", "-wal"] {
+                source += try FileStatus.ifPresent(store.adding(suffix: suffix))?.size ?? 0
+            }
+            try disk.limit(Int64(Double(source) * factor))
+            return (lab, store)
+        }
+
+        private static func smallerChunks(_ request: inout RunRequest) {
+            request.options.chunkBytes = 256 << 10
+        }
+
+        @Test(arguments: factors)
         func anExhaustedQuotaIsNoRoom(factor: Double) throws {
             try QuotaDisk.run { disk in
-                let lab = RunLab(
-                    folder: disk.folder, data: disk.folder.appending("data"),
-                    state: disk.folder.appending("state"))
-                try lab.files.makeFolder(lab.data)
-                var recipe = try ForgeRecipe.notes(notes: 4_000)
-                recipe.bytesByAttribute = [PropertyKey("Attachment", "content"): 0...9_000]
-                recipe.externalThreshold = nil
-                recipe.journal = .writeAheadLogWithContent
-                let store = lab.path("a.sqlite")
-                _ = try Forge(recipe).write(to: store)
-                try lab.files.syncFileSystem(at: store)
-                var source: Int64 = 0
-                for suffix in ["", "-wal"] {
-                    source += try FileStatus.ifPresent(store.adding(suffix: suffix))?.size ?? 0
-                }
+                let (lab, store) = try forge(disk, factor: factor)
                 let old = try lab.bytes()
-                try disk.limit(Int64(Double(source) * factor))
-                let change: (inout RunRequest) -> Void = { $0.options.chunkBytes = 256 << 10 }
                 do throws(RunError) {
-                    _ = try lab.migrate([store], strategy: .partitioned, change: change)
+                    _ = try lab.migrate(
+                        [store], strategy: .partitioned, change: Self.smallerChunks)
                     Issue.record("it cannot have had the room")
                 } catch {
                     #expect(error.isOutOfSpace, "\(error)")
@@ -95,9 +111,33 @@ extension DiskTests {
                     #expect(try lab.strays().isEmpty)
                 }
                 try disk.limit(nil)
-                let ending = try lab.migrate([store], strategy: .partitioned, change: change)
+                let ending = try lab.migrate(
+                    [store], strategy: .partitioned, change: Self.smallerChunks)
                 #expect(ending.counts == [.done: 1])
                 #expect(try lab.content(store).first == "ok")
+            }
+        }
+
+        /// It is tried again twice while there is no more than before.
+        @Test(arguments: factors)
+        func aRunThatWaitsGoesOnByItself(factor: Double) throws {
+            try QuotaDisk.run { disk in
+                let (lab, store) = try forge(disk, factor: factor)
+                let waits = Atomic(0)
+                var environment = lab.environment()
+                environment.wait = { _ in
+                    let count = waits.add(1, ordering: .relaxed).newValue
+                    guard count == 3 * RoomWatch.patienceWithQuota else { return }
+                    do { try disk.limit(nil) } catch { Issue.record(error) }
+                }
+                var request = try lab.request([store], strategy: .partitioned)
+                Self.smallerChunks(&request)
+                request.waitsForRoom = true
+                let ending = try FleetRun(request, environment: environment)
+                    .run(over: try lab.found([store]))
+                #expect(ending.counts == [.done: 1])
+                #expect(try lab.content(store).first == "ok")
+                #expect(try lab.redone() == 0 && lab.strays().isEmpty)
             }
         }
     }
