@@ -20,6 +20,11 @@ extension DurableFileSystem {
     package func makeFolder(
         _ path: FilePath, permissions: UInt32 = DurableFileSystem.privateFolder
     ) throws(DurableFileError) {
+        try makeName(path, permissions: permissions)
+        try syncFolder(path.parent)
+    }
+
+    private func makeName(_ path: FilePath, permissions: UInt32) throws(DurableFileError) {
         do {
             try faults.perform(.makeFolder, on: path) { () throws(DurableFileError) in
                 _ = try checked(
@@ -30,20 +35,32 @@ extension DurableFileSystem {
             // A link to a folder would lead the private files elsewhere.
             guard try FileStatus(ofLink: path).isFolder else { throw error }
         }
-        try syncFolder(path.parent)
     }
 
     /// Makes a folder and the folders on the way to it durably.
     package func makeFolders(
         _ path: FilePath, permissions: UInt32 = DurableFileSystem.privateFolder
     ) throws(DurableFileError) {
+        for folder in try missing(path) { try makeFolder(folder, permissions: permissions) }
+    }
+
+    /// Makes a folder and the folders on the way to it for files that are made anew after a crash
+    /// of the machine: nothing is synced.
+    package func makeScratchFolders(_ path: FilePath) throws(DurableFileError) {
+        for folder in try missing(path) {
+            try makeName(folder, permissions: Self.privateFolder)
+        }
+    }
+
+    /// A folder and those on the way to it that are not there, the highest first.
+    private func missing(_ path: FilePath) throws(DurableFileError) -> [FilePath] {
         var missing: [FilePath] = []
         var current = path
         while try FileStatus.ifPresent(current) == nil, missing.count < 4096 {
             missing.append(current)
             current = current.parent
         }
-        for folder in missing.reversed() { try makeFolder(folder, permissions: permissions) }
+        return missing.reversed()
     }
 
     /// The names in a folder, sorted by their bytes.
@@ -95,6 +112,16 @@ extension DurableFileSystem {
     ///
     /// Symbolic links are removed, not followed. The removal is durable.
     package func removeTree(_ root: FilePath) throws(DurableFileError) {
+        if try removeNames(root) { try syncFolder(root.parent) }
+    }
+
+    /// As `removeTree`, for files that a crash of the machine may bring back: nothing is synced.
+    package func removeScratchTree(_ root: FilePath) throws(DurableFileError) {
+        _ = try removeNames(root)
+    }
+
+    /// Removes a folder with everything in it; false where it is missing.
+    private func removeNames(_ root: FilePath) throws(DurableFileError) -> Bool {
         do {
             for found in try tree(at: root) {
                 if found.status.isFolder {
@@ -104,10 +131,10 @@ extension DurableFileSystem {
                 }
             }
         } catch {
-            if error.isMissing, error.path == root { return }
+            if error.isMissing, error.path == root { return false }
             throw error
         }
-        try syncFolder(root.parent)
+        return true
     }
 
     /// Removes a folder that is empty, durably; one that is not, or is gone, stays as it is.

@@ -113,6 +113,11 @@ struct StorePlaces: Sendable {
     func make(_ files: DurableFileSystem) throws(DurableFileError) {
         try files.makeFolders(folder)
     }
+
+    /// Makes the folder for an attempt that begins anew after a crash of the machine.
+    func makeScratch(_ files: DurableFileSystem) throws(DurableFileError) {
+        try files.makeScratchFolders(folder)
+    }
 }
 
 extension DurableFileSystem {

@@ -62,6 +62,7 @@ package final class WholeStoreJobs: Sendable {
         try StoreAdmission(path: store, output: output, files: files).check()
         let places = StorePlaces(attempt: folder, isBuilt: false)
         let steps = StoreSteps(clock: clock) { _ in }
+        try makeFolder(places, isDurable: job.limits.isDurable)
         let planned: PlannedStore
         let outcome: ResultBuilder.Built
         do throws(RunError) {
@@ -80,16 +81,24 @@ package final class WholeStoreJobs: Sendable {
         return try deliver(job, attempt, planned, outcome, output, places, steps)
     }
 
+    /// Makes the folder of an attempt anew.
+    private func makeFolder(_ places: StorePlaces, isDurable: Bool) throws(RunError) {
+        try RunError.translating {
+            try places.removeAll(files)
+            if isDurable {
+                try places.make(files)
+            } else {
+                try places.makeScratch(files)
+            }
+        }
+    }
+
     private func build(
         _ store: FilePath, _ request: RunRequest, _ output: FilePath?, _ places: StorePlaces,
         _ steps: StoreSteps
     ) throws(RunError) -> (PlannedStore, ResultBuilder.Built) {
         let (planned, connection) = try steps.step(.prepare) { () throws(RunError) in
-            try RunError.translating {
-                try places.removeAll(files)
-                try places.make(files)
-            }
-            return try StorePreparation(
+            try StorePreparation(
                 store: store, request: request, places: places, files: files, cache: cache,
                 slots: 1
             ).prepareConnected()
@@ -112,7 +121,7 @@ package final class WholeStoreJobs: Sendable {
         _ output: FilePath?, _ places: StorePlaces, _ steps: StoreSteps
     ) throws(RunError) -> Receipt {
         try RunError.translating {
-            try files.removeTree(places.folder)
+            try files.removeScratchTree(places.folder)
             let hasSnapshot = planned.source.isSnapshot
             if job.limits.isDurable {
                 try files.syncFile(places.building)
@@ -126,7 +135,15 @@ package final class WholeStoreJobs: Sendable {
                         outputBytes: content.bytes, seconds: steps.seconds),
                     fingerprint: planned.source.fingerprint, hasSnapshot: hasSnapshot))
             let bytes = Array(text.utf8)
-            try files.publish(bytes, to: places.outcome)
+            if job.limits.isDurable {
+                try files.publish(bytes, to: places.outcome)
+            } else {
+                // The folder is the attempt's alone, and nobody reads it before the receipt.
+                try files.removeScratchTree(places.outcome)
+                let file = try files.create(places.outcome)
+                try file.write(bytes)
+                try file.close()
+            }
             return Receipt(
                 job: job, attempt: attempt,
                 files: [
