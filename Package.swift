@@ -109,8 +109,8 @@ let package = Package(
         layer(
             "GodwitCommands",
             [
-                "LocalRun", "Coordinator", "Worker", "ClusterCore", "ClusterProtocol", "ZeroMQ", "RunLedger",
-                "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel",
+                "LocalRun", "Coordinator", "Worker", "ClusterCore", "ClusterProtocol", "ZeroMQ",
+                "RunLedger", "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel",
                 "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", arguments,
             ]),
         .executableTarget(
@@ -178,8 +178,9 @@ let package = Package(
             "GodwitCommandsTests",
             [
                 "GodwitCommands", "godwit", "LocalRun", "MigrationEngine", "CoreDataStore",
-                "MappingModel", "ManagedObjectModel", "DurableFiles", "Threads", "StoreForge",
-                "ClusterProtocol", "Jobs", "CLinux", "TestSupport", "ZeroMQ", arguments, grdb,
+                "MappingModel", "ManagedObjectModel", "DurableFiles", "RunLedger", "Threads",
+                "StoreForge", "ClusterProtocol", "Jobs", "CLinux", "TestSupport", "ZeroMQ",
+                arguments, grdb,
             ]),
         tests("ClusterCoreTests", ["ClusterCore", "ClusterProtocol", "Jobs", "TestSupport"]),
         tests("ClusterSimulationTests", ["ClusterSimulation", "ClusterCore", "Jobs"]),
@@ -188,8 +189,8 @@ let package = Package(
         .executableTarget(
             name: "faulty-slot",
             dependencies: [
-                "Worker", "ClusterProtocol", "MigrationEngine", "CoreDataStore", "DurableFiles",
-                "Jobs", "CLinux", grdb,
+                "Worker", "ClusterCore", "ClusterProtocol", "LocalRun", "MigrationEngine",
+                "CoreDataStore", "DurableFiles", "Jobs", "ZeroMQ", "CLinux", grdb,
             ], path: "Tests/FaultySlot", swiftSettings: settings),
         tests(
             "WorkerTests",
@@ -197,6 +198,14 @@ let package = Package(
                 "Worker", "faulty-slot", "godwit", "ClusterCore", "ClusterProtocol", "LocalRun",
                 "RunLedger", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
                 "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CLinux", "StoreForge", "TestSupport",
+            ]),
+        tests(
+            "CoordinatorTests",
+            [
+                "Coordinator", "faulty-slot", "godwit", "Worker", "ClusterCore", "ClusterProtocol",
+                "LocalRun", "RunLedger", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
+                "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CZeroMQ", "CLinux", "StoreForge",
+                "TestSupport",
             ]),
         tests("TidyTests", []),
     ]

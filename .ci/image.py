@@ -3,14 +3,24 @@
 image.py compose CONFIG BINARY: checks the services of `docker compose config --format json`.
 image.py dockerfile FILE: checks the Dockerfile, and prints what the image is made of.
 image.py run IMAGE ROOT ARGUMENT...: runs the image's entry point in a root folder, as its user.
+image.py cluster CONFIG IMAGE ROOT FOLDER: runs the services with their mounts in a network of
+their own, which has loopback alone, and migrates a fleet by them; FOLDER takes volumes and logs.
 """
 
 import ctypes
+import fcntl
 import json
 import os
 import re
+import signal
+import socket
+import stat
+import struct
 import subprocess
 import sys
+import time
+
+LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def check(condition, text):
@@ -139,40 +149,169 @@ def dockerfile(path):
         print(name, text)
 
 
-def run(image, root, arguments):
-    """Runs the entry point in namespaces of its own, and ends with its exit code."""
-    with open(image, encoding="utf-8") as file:
-        facts = dict(line.rstrip("\n").split(" ", 1) for line in file)
+def mount(source, target, kind, flags, data=None):
+    result = LIBC.mount(source.encode(), target.encode(), kind.encode(), flags,
+                        data.encode() if data else None)
+    check(result == 0, f"mounting {target}: {os.strerror(ctypes.get_errno())}")
+
+
+def enter(facts, root, folder, volumes=(), memory=()):
+    """Makes this process one of the image: its files, its user, its environment.
+
+    volumes: pairs of a folder here and its place there, and whether it may be written.
+    memory: places of file systems in memory, with their mount options.
+    """
     user, group = (int(number) for number in facts["user"].split(":"))
-    libc = ctypes.CDLL(None, use_errno=True)
+    check(LIBC.unshare(0x00020000) == 0, "making a namespace of mounts")
+    private, bind, read_only = 0x44000, 0x1000, 0x1021
+    mount("none", "/", "none", private)
+    mount(root, root, "none", bind)
+    mount("proc", f"{root}/proc", "proc", 0)
+    mount("none", f"{root}/dev", "tmpfs", 0, "mode=755")
+    for device, minor in (("null", 3), ("zero", 5), ("random", 8), ("urandom", 9)):
+        path = f"{root}/dev/{device}"
+        os.mknod(path, stat.S_IFCHR, os.makedev(1, minor))
+        os.chmod(path, 0o666)
+    if volumes:
+        # A folder for all places, so that a service sees its own alone.
+        mount("none", f"{root}/keys", "tmpfs", 0, "mode=755")
+    for source, target, is_writable in volumes:
+        os.makedirs(root + target, exist_ok=True)
+        mount(source, root + target, "none", bind)
+        if not is_writable:
+            mount("none", root + target, "none", read_only)
+    for target, options in memory:
+        mount("none", root + target, "tmpfs", 0, options)
+    if volumes:
+        mount("none", root, "none", read_only)
+    os.chroot(root)
+    os.chdir(folder)
+    os.setgroups([])
+    os.setgid(group)
+    os.setuid(user)
 
-    def done(result, what):
-        check(result == 0, f"{what}: {os.strerror(ctypes.get_errno())}")
 
-    def mount(source, target, kind, flags):
-        done(libc.mount(source.encode(), target.encode(), kind.encode(), flags, None),
-             f"mounting {target}")
+def execute(facts, arguments):
+    environment = {"PATH": "/usr/local/bin", "HOME": facts["folder"],
+                   "LD_LIBRARY_PATH": "/usr/local/lib/swift"}
+    os.execve(facts["entry"], [facts["entry"], *arguments], environment)
 
-    new_mounts, new_processes = 0x00020000, 0x20000000
-    private, bind = 0x44000, 0x1000
-    done(libc.unshare(new_mounts | new_processes), "making namespaces")
-    child = os.fork()
-    if child == 0:
-        mount("none", "/", "none", private)
-        mount("proc", f"{root}/proc", "proc", 0)
-        for device in ("null", "zero", "random", "urandom"):
-            with open(f"{root}/dev/{device}", "ab"):
-                pass
-            mount(f"/dev/{device}", f"{root}/dev/{device}", "none", bind)
-        os.chroot(root)
-        os.chdir(facts["folder"])
-        os.setgroups([])
-        os.setgid(group)
-        os.setuid(user)
-        environment = {"PATH": "/usr/local/bin", "HOME": facts["folder"],
-                       "LD_LIBRARY_PATH": "/usr/local/lib/swift"}
-        os.execve(facts["entry"], [facts["entry"], *arguments], environment)
-    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+def read_facts(image):
+    with open(image, encoding="utf-8") as file:
+        return dict(line.rstrip("\n").split(" ", 1) for line in file)
+
+
+def run(image, root, arguments):
+    """Runs the entry point as the image's user, in place of this process."""
+    facts = read_facts(image)
+    enter(facts, root, facts["folder"])
+    execute(facts, arguments)
+
+
+class Service:
+    """Processes of one service of the compose file, in the image's files."""
+
+    def __init__(self, name, config, image, root, folder):
+        self.name, self.config, self.root = name, config, root
+        self.facts, self.logs = read_facts(image), folder
+        self.volumes = []
+        for volume in config.get("volumes", []):
+            source = volume["source"]
+            if volume["type"] == "volume":
+                source = os.path.join(folder, source)
+            if not os.path.exists(source):
+                os.makedirs(source)
+                user, group = (int(number) for number in self.facts["user"].split(":"))
+                os.chown(source, user, group)
+            self.volumes.append((source, volume["target"], not volume.get("read_only", False)))
+        self.memory = [text.split(":") for text in config.get("tmpfs", [])]
+
+    def start(self, label, command=None, folder=None):
+        """Starts a process whose output goes to a file, and returns its id."""
+        child = os.fork()
+        if child:
+            return child
+        with open(self.log(label), "ab") as log:
+            os.dup2(log.fileno(), 1)
+            os.dup2(log.fileno(), 2)
+        enter(self.facts, self.root, folder or self.facts["folder"], self.volumes, self.memory)
+        execute(self.facts, command or self.config["command"])
+        return None
+
+    def log(self, label):
+        return os.path.join(self.logs, f"{label}.log")
+
+    def finish(self, label, command=None, folder=None, codes=(0,)):
+        """Runs a process to its end and returns what it said."""
+        ended(self.start(label, command, folder), label, codes, self.log(label))
+        with open(self.log(label), encoding="utf-8") as file:
+            return file.read()
+
+
+def ended(child, label, codes, log):
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code not in codes:
+        with open(log, encoding="utf-8") as file:
+            print(file.read())
+        check(False, f"{label} ended with {code}")
+
+
+def own_network():
+    """Gives this process and its children a network with nothing but loopback."""
+    check(LIBC.unshare(0x40000000) == 0, "making a network namespace")
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+        up_and_running = 0x41
+        fcntl.ioctl(control, 0x8914, struct.pack("16sh14x", b"lo", up_and_running))
+
+
+def cluster(config, image, root, folder):
+    """Runs the services as the compose file says, and migrates the demo's stores by them."""
+    with open(config, encoding="utf-8") as file:
+        services = json.load(file)["services"]
+    own_network()
+    with open(f"{root}/etc/hosts", "w", encoding="utf-8") as hosts:
+        hosts.write("127.0.0.1 localhost coordinator\n")
+    def service(name):
+        return Service(name, services[name], image, root, folder)
+
+    service("keys").finish("keys")
+    coordinator, worker, client = service("coordinator"), service("worker"), service("client")
+    client.finish("demo", ["demo"], "/stores")
+    client.finish("rollback", ["rollback", "--state", "godwit-demo/.godwit"], "/stores")
+
+    running = {"coordinator": coordinator.start("coordinator")}
+    count = worker.config["deploy"]["replicas"]
+    running.update({f"worker-{number}": worker.start(f"worker-{number}")
+                    for number in range(1, count + 1)})
+    try:
+        connection = ["--connect", values(client.config["command"], "--connect")[0],
+                      "--keys", "/keys"]
+        for attempt in range(120):
+            time.sleep(0.5)
+            if os.waitpid(running["coordinator"], os.WNOHANG)[0]:
+                del running["coordinator"]
+                check(False, open(coordinator.log("coordinator"), encoding="utf-8").read())
+            test = coordinator.start("health", coordinator.config["healthcheck"]["test"][2:])
+            if os.waitstatus_to_exitcode(os.waitpid(test, 0)[1]) == 0:
+                break
+            check(attempt < 119, "the coordinator is not healthy")
+        # One store of the demo is broken on purpose.
+        print(client.finish(
+            "submit", ["submit", "/stores/godwit-demo/backups", "--to",
+                       "/stores/godwit-demo/template.sqlite", *connection, "--root",
+                       "stores=/stores", "--wait"], codes=(75,)))
+        print(client.finish("status"))
+        known = json.loads(client.finish("workers", ["workers", *connection, "--json"]))
+        check(len(json.dumps(known).split('"active"')) - 1 == count, "a worker is missing")
+        for name in reversed(list(running)):
+            os.kill(running[name], signal.SIGTERM)
+            ended(running.pop(name), name, (0,), os.path.join(folder, f"{name}.log"))
+    finally:
+        for child in running.values():
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+    print(f"docker: a coordinator and {count} workers migrated the stores of the demo")
 
 
 if __name__ == "__main__":
@@ -181,5 +320,7 @@ if __name__ == "__main__":
         compose(first, rest[0])
     elif task == "dockerfile":
         dockerfile(first)
-    else:
+    elif task == "run":
         run(first, rest[0], rest[1:])
+    else:
+        cluster(first, *rest)

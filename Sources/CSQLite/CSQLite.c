@@ -1,12 +1,74 @@
 #include "CSQLite.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+// Calls that failed for want of room, in the whole process: SQLite sorts with threads of its own.
+static atomic_long room_failures;
+
+static ssize_t noting_room(ssize_t result) {
+    if (result < 0 && (errno == ENOSPC || errno == EDQUOT)) atomic_fetch_add(&room_failures, 1);
+    return result;
+}
+
+static ssize_t noting_write(int file, const void *bytes, size_t count) {
+    return noting_room(write(file, bytes, count));
+}
+
+static ssize_t noting_write_at(int file, const void *bytes, size_t count, off_t offset) {
+    return noting_room(pwrite(file, bytes, count, offset));
+}
+
+// Cutting and removing change what a copying file system keeps of a file, which takes room, too.
+static int noting_truncate(int file, off_t size) {
+    return (int)noting_room(ftruncate(file, size));
+}
+
+static int noting_unlink(const char *path) { return (int)noting_room(unlink(path)); }
+
+static int noting_open(const char *path, int flags, int mode) {
+    return (int)noting_room(open(path, flags, mode));
+}
+
+static void note_room(void) {
+    static const struct {
+        const char *name;
+        sqlite3_syscall_ptr call;
+    } calls[] = {
+        {"write", (sqlite3_syscall_ptr)noting_write},
+        {"pwrite", (sqlite3_syscall_ptr)noting_write_at},
+        {"pwrite64", (sqlite3_syscall_ptr)noting_write_at},
+        {"ftruncate", (sqlite3_syscall_ptr)noting_truncate},
+        {"unlink", (sqlite3_syscall_ptr)noting_unlink},
+        {"open", (sqlite3_syscall_ptr)noting_open},
+    };
+    static const char *const layers[] = {"unix", "unix-none"};
+    for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++) {
+        sqlite3_vfs *layer = sqlite3_vfs_find(layers[i]);
+        if (layer == NULL || layer->iVersion < 3 || layer->xSetSystemCall == NULL) continue;
+        for (size_t j = 0; j < sizeof calls / sizeof calls[0]; j++) {
+            // Which of them SQLite calls was decided when it was compiled.
+            if (layer->xGetSystemCall(layer, calls[j].name) == NULL) continue;
+            layer->xSetSystemCall(layer, calls[j].name, calls[j].call);
+        }
+    }
+}
+
+long godwit_sqlite_room_failures(void) { return atomic_load(&room_failures); }
 
 int godwit_sqlite_configure(void) {
     int code = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     if (code == SQLITE_OK) code = sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 1200, 160);
-    return code == SQLITE_OK ? sqlite3_config(SQLITE_CONFIG_URI, 1) : code;
+    if (code == SQLITE_OK) code = sqlite3_config(SQLITE_CONFIG_URI, 1);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, note_room);
+    return code;
 }
 
 int godwit_sqlite_harden(sqlite3 *connection, int defensive) {
@@ -23,6 +85,10 @@ int godwit_sqlite_harden(sqlite3 *connection, int defensive) {
         code = sqlite3_db_config(connection, off[i], 0, NULL);
     }
     return code;
+}
+
+int godwit_sqlite_keep_log(sqlite3 *connection, int keeps) {
+    return sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keeps, NULL);
 }
 
 static int compare_bytes(

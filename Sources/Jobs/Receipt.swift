@@ -75,6 +75,14 @@ package struct Receipt: Hashable, Sendable, Codable {
         self.counts = counts
     }
 
+    /// The count by which a receipt says that its store needs nothing; it delivers no file then.
+    package static let unchanged = "unchanged"
+
+    /// Whether the store is of the destination's version already.
+    package var saysUnchanged: Bool {
+        work == .whole && files.isEmpty && counts[Self.unchanged] != nil
+    }
+
     /// A receipt as it arrives, without its job at hand.
     package init(
         run: String, store: Int, work: Work, attempt: String, epoch: Int, files: [DeliveredFile],

@@ -96,6 +96,11 @@ struct JobMaker: Sendable {
         }
     }
 
+    /// Whether a receipt's files lie in folders that are known here.
+    func knows(_ receipt: Receipt) -> Bool {
+        receipt.files.allSatisfy { environment.roots[$0.file.root] != nil }
+    }
+
     /// The path of the shard that a receipt names.
     ///
     /// - Throws: `EngineError.internalError` for a receipt without a file.

@@ -74,7 +74,7 @@ package struct LocalMigration {
             case .planned(_, _, let plan): ended.plan.withLock { $0 = plan }
             case .progress(_, _, let event): observe(event)
             case .ended(_, _, let outcome): ended.outcome.withLock { $0 = outcome }
-            case .paused, .resumed: break
+            case .begun, .paused, .resumed: break
             }
         }
         let found: FoundStore

@@ -12,9 +12,17 @@ package final class Ledger: Sendable {
     package let path: FilePath
     private let faults: FaultPoints
     private let lock: OwnerLock?
-    private let reader: Mutex<DatabaseQueue?>
+    private let reading: Mutex<Reading?>
     private let waiting = Mutex<[PendingBatch]>([])
     private let writer: Mutex<GroupCommit?>
+
+    /// Through what queries go.
+    private enum Reading: Sendable {
+        /// The owner's connection, which commits go through, too.
+        case owner(DatabaseQueue)
+        /// One beside an owner.
+        case beside(LedgerReader)
+    }
 
     /// The ledger's name in its folder.
     package static let fileName = "ledger.sqlite"
@@ -62,25 +70,27 @@ package final class Ledger: Sendable {
             )
         }
         let path = place.appending(Ledger.fileName)
-        let file = LedgerFile(path: path, schema: schema)
+        let file = LedgerFile(path: path, lock: place.appending(Ledger.lockName), schema: schema)
         try LedgerError.translating(path, "make") {
             // SQLite would make it readable for others; its helpers take over the main file's mode.
             if try FileStatus.ifPresent(path) == nil { try files.create(path).close() }
         }
-        let queues = try faults.perform(.openLedger, ledger: path) { () throws(LedgerError) in
-            (writer: try file.openForWriting(), reader: try file.openForReading())
+        let queue = try faults.perform(.openLedger, ledger: path) { () throws(LedgerError) in
+            try file.openForWriting(faults)
         }
         try LedgerError.translating(path, "make") { try files.syncFolder(place) }
         self.path = path
         self.faults = faults
         self.lock = lock
-        reader = Mutex(queues.reader)
-        writer = Mutex(GroupCommit(path: path, queue: queues.writer, faults: faults))
+        reading = Mutex(.owner(queue))
+        writer = Mutex(GroupCommit(file, queue: queue, faults: faults))
     }
 
     /// Opens the ledger of a folder for reading, without the lock: its owner may go on writing.
     ///
-    /// Each query sees what was durable when it began.
+    /// Each query sees what was committed when it began; the last commit may not be durable yet.
+    /// Where the ledger is written to in this process, too, other programs can no longer be kept
+    /// from opening it.
     ///
     /// - Throws: `LedgerError`: `missing`, `laterVersion`, `earlierVersion`, `damaged` or
     ///   `inputOutput`.
@@ -88,11 +98,13 @@ package final class Ledger: Sendable {
         reading folder: FilePath, schema: LedgerSchema = .current
     ) throws(LedgerError) {
         let path = folder.appending(Ledger.fileName)
-        let queue = try LedgerFile(path: path, schema: schema).openForReading()
+        let reader = try LedgerReader(
+            LedgerFile(
+                path: path, lock: folder.appending(Ledger.lockName), schema: schema))
         self.path = path
         faults = .none
         lock = nil
-        reader = Mutex(queue)
+        reading = Mutex(.beside(reader))
         writer = Mutex(nil)
     }
 
@@ -153,21 +165,34 @@ package final class Ledger: Sendable {
                 first = first ?? error
             }
         }
-        let reading = reader.withLock { $0.take() }
-        attempt { try reading?.close() }
+        if case .beside(var reader) = reading.withLock({ $0.take() }) {
+            attempt { try reader.close() }
+        }
         var writing = writer.withLock { $0.take() }
         attempt { try writing?.close() }
         attempt { try lock?.release() }
         if let first { throw first }
     }
 
-    /// Runs a query on the reading connection.
+    /// Runs a query.
     func read<Result>(_ query: (Database) throws -> Result) throws(LedgerError) -> Result {
-        try LedgerError.translating(path, "read") {
-            guard let queue = reader.withLock({ $0 }) else {
-                throw LedgerError(ledger: path, cause: .notWritable)
+        var result: Swift.Result<Result, LedgerError>?
+        var owned: DatabaseQueue?
+        reading.withLock { reading in
+            switch reading {
+            case nil: break
+            case .owner(let queue): owned = queue
+            case .beside(var reader):
+                do throws(LedgerError) {
+                    result = .success(try reader.read(query))
+                } catch {
+                    result = .failure(error)
+                }
+                reading = .beside(reader)
             }
-            return try queue.read(query)
         }
+        if let result { return try result.get() }
+        guard let owned else { throw LedgerError(ledger: path, cause: .notWritable) }
+        return try LedgerError.translating(path, "read") { try owned.read(query) }
     }
 }

@@ -20,6 +20,27 @@ extension CoordinatorScenario {
             bench.finishAll()
             #expect(bench.runStanding() == .ended)
         },
+        CoordinatorScenario("a swap between two names is no failure") { bench in
+            bench.join("w")
+            bench.open(stores: 1)
+            bench.small(1...1)
+            bench.done(.whole, store: 1)
+            for _ in 0..<3 {
+                #expect(bench.runStanding() != .paused)
+                bench.answer(.interrupted(.inputOutput, text: "no answer"))
+                bench.wait(100_000, beating: ["w"])
+            }
+            #expect(bench.standing(1) == .running)
+            #expect(bench.runStanding() == .paused)
+            bench.request(.resume(run: "r"))
+            bench.answer(.interrupted(.noSpace, text: "full"))
+            #expect(bench.runStanding() == .paused)
+            #expect(bench.standing(1) == .running)
+            bench.wait(40_000, beating: ["w"])
+            bench.finishAll()
+            #expect(bench.standing(1) == .done)
+            #expect(bench.runStanding() == .ended)
+        },
         CoordinatorScenario("a full disk pauses the run, which tries again by itself") { bench in
             bench.join("w")
             bench.open(stores: 2)

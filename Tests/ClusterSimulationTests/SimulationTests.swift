@@ -27,9 +27,41 @@ struct SimulationTests {
         #expect(total.leasesExpired > 0)
         #expect(total.heldKept > 0)
         #expect(total.coordinatorStarts > Int(Self.seeds))
-        // Rare changes of states are those of directed tests; the most happen here, too.
-        #expect(total.transitions.missingText.count < 24)
+        // What few seeds come to is left to the scenarios of ClusterCore, which take every change.
+        let missing = total.transitions.missingText.filter { Self.rare[$0] == nil }
+        #expect(missing.isEmpty, "never taken: \(missing.joined(separator: "; "))")
     }
+
+    /// Changes of states that the seeds of a usual run do not come to, and why.
+    ///
+    /// Of the first 3,000 seeds some take a few of them.
+    static let rare: [String: String] = {
+        let engines = "a simulated worker keeps its engine"
+        let quarantine = "one of few drains would have to meet one of few quarantines"
+        let unused = "every result is checked, but under a planted fault"
+        let checks = "faults of files that a check would find again and again are not simulated"
+        let cancel = "one of few cancelled runs would have to meet a short task of a large store"
+        let change = "a source would have to change during one short task of a large store"
+        let late = "a second result would have to be checked while the store is past its copies"
+        return [
+            "worker: quarantined to greeted, worker: hello with another engine": engines,
+            "worker: quarantined to draining, client: drain": quarantine,
+            "job: running to accepted, worker: done, nothing to check": unused,
+            "job: checking to quarantined, task: not admitted once too often": checks,
+            "store: preparing to ending, client: cancel": cancel,
+            "store: linking to ending, client: cancel, tasks run": cancel,
+            "store: indexing to replanning, task: source changed, a late shard is checked": late,
+            "store: indexing to preparing, task: source or plan changed": change,
+            "store: indexing to ending, client: cancel": cancel,
+            "store: indexing to ended, task: failed": change,
+            "store: validating to replanning, task: source changed, a late shard is checked": late,
+            "store: validating to ending, client: cancel": cancel,
+            "store: swapping to replanning, task: source changed, a late shard is checked": late,
+            "store: swapping to preparing, task: source changed": change,
+            "store: replanning to ending, client: cancel": cancel,
+            "run: queued to cancelled, client: cancel": "runs that wait for others are few",
+        ]
+    }()
 
     /// The rules by which each planted fault shows itself.
     static let expected: [Plant: Set<Violation.Rule>] = [

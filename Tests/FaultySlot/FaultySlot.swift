@@ -5,6 +5,7 @@ import DurableFiles
 import GRDB
 import Glibc
 import Jobs
+import LocalRun
 import MigrationEngine
 import Synchronization
 import Worker
@@ -24,12 +25,20 @@ enum FaultySlot {
         }
         do throws(SlotError) {
             let setup = try SlotSetup(roots: roots, reportMilliseconds: report)
-            let engine = SlotWork.engine(setup) { _, _, _ throws(SlotFailure) in
-                throw SlotFailure(code: .internalError, text: "no whole stores here")
+            let stores = WholeStoreJobs(clock: { 0 })
+            let engine = SlotWork.engine(setup) { job, attempt, places throws(SlotFailure) in
+                do throws(RunError) {
+                    return try stores.run(job, attempt: attempt, in: places)
+                } catch {
+                    throw SlotFailure(code: error.code, text: "\(error)")
+                }
             }
             let work = SlotWork { () throws(SlotFailure) in
                 let run = try engine.prepare()
                 return { order, counter throws(SlotFailure) in
+                    for fault in ChosenFault.all where fault.fits(order) {
+                        try fault.commit(order, counter)
+                    }
                     guard let fault = Fault(rawValue: order.job.run) else {
                         return try run(order, counter)
                     }

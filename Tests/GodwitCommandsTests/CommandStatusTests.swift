@@ -2,10 +2,11 @@ import ArgumentParser
 import CoreDataStore
 import DurableFiles
 @testable import GodwitCommands
-import LocalRun
+@testable import LocalRun
 import ManagedObjectModel
 import MappingModel
 import MigrationEngine
+import RunLedger
 import Testing
 
 @Suite struct CommandStatusTests {
@@ -78,6 +79,29 @@ import Testing
         var one = StoreOutcomes(count: 1)
         one.fail("a", CommandFailure(.badData, "r"))
         #expect(GodwitCommand.exitCode(for: try thrown(by: one)).rawValue == 65)
+    }
+
+    /// 0 says that every store is where it should be: nothing else may.
+    @Test func aRunIsCompleteWhereEveryStoreIs() {
+        func isComplete(
+            _ counts: [StoreState: Int], isCutShort: Bool = false, leftOut: Int = 0
+        ) -> Bool {
+            let ending = RunEnding(
+                id: "r1", counts: counts, isResumed: false, isCutShort: isCutShort)
+            return EndReport.isComplete(ending, leftOut: leftOut)
+        }
+        for state in StoreState.allCases {
+            let isFine = [.done, .validated, .pruned].contains(state)
+            var counts: [StoreState: Int] = [.done: 9]
+            counts[state] = 1
+            #expect(isComplete(counts) == isFine, "\(state)")
+            #expect(isComplete([state: 1]) == isFine, "\(state)")
+            counts[state] = 0
+            #expect(isComplete(counts), "\(state)")
+        }
+        #expect(isComplete([:]))
+        #expect(!isComplete([.done: 9], isCutShort: true))
+        #expect(!isComplete([.done: 9], leftOut: 1))
     }
 
     @Test func failuresAreCountedByWhatIsToBeDone() {

@@ -41,6 +41,33 @@ import Testing
         }
     }
 
+    /// A run that had nothing to do is not the one that a bare command means.
+    @Test func theNewestRunDidSomething() throws {
+        try withLedger { ledger in
+            try ledger.append(beginning("idle", stores: 0))
+            try ledger.append([.runChanged(run: "idle", .ended, reason: "", at: 1)])
+            #expect(try ledger.newestRun()?.id == "idle")
+            try ledger.append(beginning("failed", stores: 1))
+            try ledger.append([
+                .storeChanged(run: "failed", store: 0, .failed, reason: badSource, at: 1),
+                .runChanged(run: "failed", .ended, reason: "", at: 1),
+            ])
+            for (id, end) in [("none", RunState.ended), ("given up", .cancelled)] {
+                try ledger.append(beginning(id, stores: 1))
+                if end == .ended {
+                    try ledger.append([
+                        .storeChanged(run: id, store: 0, .running, reason: nil, at: 1),
+                        .storeChanged(run: id, store: 0, .done, reason: nil, at: 1),
+                    ])
+                }
+                try ledger.append([.runChanged(run: id, end, reason: "", at: 1)])
+                #expect(try ledger.newestRun()?.id == "failed")
+            }
+            try ledger.append(beginning("open", stores: 1))
+            #expect(try ledger.newestRun()?.id == "open")
+        }
+    }
+
     @Test func anyBytesMakeAPath() throws {
         try withLedger { ledger in
             let odd = FilePath(bytes: [0x2F, 0xFF, 0x0A, 0x27, 0x22, 0xC3])

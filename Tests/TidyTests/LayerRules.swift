@@ -35,7 +35,8 @@ enum LayerRules {
         "godwit-sim": ["ClusterSimulation", "ArgumentParser"],
         "StoreForge": ["CoreDataStore", "ManagedObjectModel", "DurableFiles"],
         "GodwitCommands": [
-            "LocalRun", "Coordinator", "Worker", "ClusterCore", "ClusterProtocol", "ZeroMQ", "RunLedger",
+            "LocalRun", "Coordinator", "Worker", "ClusterCore", "ClusterProtocol", "ZeroMQ",
+            "RunLedger",
             "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel", "ManagedObjectModel",
             "DurableFiles", "Jobs", "Threads", "ArgumentParser",
         ],

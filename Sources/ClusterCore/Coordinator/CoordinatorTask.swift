@@ -58,6 +58,9 @@ package enum TaskOutcome: Hashable, Sendable {
     case swapped
     /// It failed; the code decides what follows.
     case failed(FailureCode, text: String)
+    /// A swap met an error after files of the store had moved: another try goes on with it, and
+    /// the store must not be called failed.
+    case interrupted(FailureCode, text: String)
 }
 
 /// What of an earlier start a preparation found fit to go on with.

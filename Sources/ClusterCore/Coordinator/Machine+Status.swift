@@ -19,6 +19,14 @@ extension CoordinatorMachine {
             workers: workerStatus)
     }
 
+    /// Why a run was stopped, so that only a request lets it go on; nil where it was not.
+    package func stopReason(run: String) -> String? {
+        guard let index = runIndexes[run], case .stopped(let reason)? = runs[index]?.hold else {
+            return nil
+        }
+        return reason
+    }
+
     private func status(of run: RunProgress, _ index: Int) -> RunStatus {
         var counts = Dictionary(
             uniqueKeysWithValues: run.ended.map { ($0.key.rawValue, $0.value) })

@@ -279,6 +279,8 @@ extension CoordinatorMachine {
 
     /// A small store's result is there.
     private mutating func built(_ index: Int, _ receipt: Receipt) {
+        // Nothing is to be swapped, now or later: the task only writes that down.
+        if receipt.saysUnchanged { return beginSwap(index) }
         validated(index)
     }
 

@@ -66,6 +66,9 @@ extension CoordinatorMachine {
             if case .failed(let code, let text) = outcome {
                 return failed(task, Cause(code, text))
             }
+            if case .interrupted(let code, let text) = outcome {
+                return interrupted(task, Cause(code, text))
+            }
             stores[task.store]?.taskTries = 0
             take(outcome, of: task)
         }
@@ -113,17 +116,9 @@ extension CoordinatorMachine {
         }
         switch cause.code.decision {
         case .retry, .quarantineWorker, .nothing:
-            stores[task.store]?.taskTries += 1
-            guard store.taskTries + 1 < settings.quarantine.tasks else {
+            guard tryAgain(task) else {
                 return finish(task.store, StoreEnd(standing: .failed, cause: cause))
             }
-            let number = nextIndex
-            nextIndex += 1
-            restingTasks[number] = task
-            set(
-                .task(number),
-                after: jitter.wait(
-                    settings.backoff, tries: store.taskTries + 1, for: "\(store.key)"))
         case .pause:
             runs[store.run]?.heldTasks.append(task)
             hold(store.run, .room(cause.text))
@@ -134,6 +129,33 @@ extension CoordinatorMachine {
             finish(task.store, StoreEnd(standing: .failed, cause: cause))
             hold(store.run, .stopped(cause.text))
         }
+    }
+
+    /// Lets a task rest before its next try; false where it was tried often enough.
+    private mutating func tryAgain(_ task: PendingTask) -> Bool {
+        guard let store = stores[task.store] else { return false }
+        stores[task.store]?.taskTries += 1
+        guard store.taskTries + 1 < settings.quarantine.tasks else { return false }
+        let number = nextIndex
+        nextIndex += 1
+        restingTasks[number] = task
+        set(
+            .task(number),
+            after: jitter.wait(
+                settings.backoff, tries: store.taskTries + 1, for: "\(store.key)"))
+        return true
+    }
+
+    /// Keeps a swap that stands between two names: what stopped it has to be mended, and a request
+    /// or the next start goes on.
+    private mutating func interrupted(_ task: PendingTask, _ cause: Cause) {
+        guard let store = stores[task.store] else { return }
+        let isShortOfRoom = cause.code.decision == .pause
+        if !isShortOfRoom, tryAgain(task) { return }
+        stores[task.store]?.taskTries = 0
+        runs[store.run]?.heldTasks.append(task)
+        hold(store.run, isShortOfRoom ? .room(cause.text) : .stopped(cause.text))
+        if runs[store.run]?.phase != .paused { releaseHeldTasks(store.run) }
     }
 
     mutating func releaseHeldTasks(_ run: Int) {

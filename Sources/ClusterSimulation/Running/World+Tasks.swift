@@ -33,6 +33,7 @@ extension World {
         case .kept: "kept"
         case .swapped: "swapped"
         case .failed(let code, _): "failed \(code.rawValue)"
+        case .interrupted(let code, _): "interrupted \(code.rawValue)"
         }
     }
 

@@ -34,6 +34,7 @@ struct OfferReader: Sendable {
     ///   - count: how many are wanted.
     ///   - cursor: the number behind which to begin.
     ///   - inside: stores that the machine has.
+    /// - Returns: the offers, fewer than wanted where there are no more.
     /// - Throws: `RunError` where the ledger cannot be read.
     func next(
         _ count: Int, after cursor: Int?, but inside: Set<Int>

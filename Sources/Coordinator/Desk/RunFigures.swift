@@ -24,6 +24,7 @@ extension RunStatus {
     /// What the machine says, with what the ledger and the loop know beside it.
     ///
     /// - Parameters:
+    ///   - run: its id.
     ///   - machine: the machine's word; nil for a run that it does not have.
     ///   - figures: the ledger's.
     ///   - meter: of what was done in this life of the coordinator.

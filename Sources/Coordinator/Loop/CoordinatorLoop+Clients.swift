@@ -161,12 +161,15 @@ extension CoordinatorLoop {
     // MARK: - Status
 
     private func status(of run: String?, _ client: ClientID) {
-        if !gather(run, { loop, report in
-            guard run == nil || !report.runs.isEmpty else {
-                return loop.refuse(client, .notFound, "there is no run \(run ?? "") here")
-            }
-            loop.answer(.status(report), to: client)
-        }) {
+        if !gather(
+            run,
+            { loop, report in
+                guard run == nil || !report.runs.isEmpty else {
+                    return loop.refuse(client, .notFound, "there is no run \(run ?? "") here")
+                }
+                loop.answer(.status(report), to: client)
+            })
+        {
             refuse(client, .notPossible, "too much is asked for at once; try again")
         }
     }
@@ -178,13 +181,19 @@ extension CoordinatorLoop {
         _ run: String?, _ done: @escaping @Sendable (CoordinatorLoop, StatusReport) -> Void
     ) -> Bool {
         let ledger = ledger
+        // Without the others of the ledger, where those are none of this coordinator's business.
+        let own = plan.resumesRuns ? nil : feeds.keys.sorted()
         return desks.read { loop in
             do throws(LedgerError) {
-                var ids = run.map { [$0] } ?? []
-                if run == nil { ids = try ledger.runs().prefix(Self.shownRuns).map(\.id) }
+                var ids = run.map { [$0] } ?? own ?? []
+                if run == nil, own == nil {
+                    ids = try ledger.runs().prefix(Self.shownRuns).map(\.id)
+                }
                 var figures: [(String, RunFigures)] = []
                 for id in ids {
-                    if let found = try RunFigures(id, ledger: ledger) { figures.append((id, found)) }
+                    if let found = try RunFigures(id, ledger: ledger) {
+                        figures.append((id, found))
+                    }
                 }
                 let known = figures
                 loop.submit { done($0, $0.report(of: known)) }
@@ -220,11 +229,21 @@ extension CoordinatorLoop {
                 return loop.refuse(client, .notFound, "there is no run \(run ?? "") here")
             }
             loop.answer(.event(.status(report)), to: client)
+            loop.tellStops(run, client)
             guard let status = report.runs.first, let run, RunState.isOver(status.state) else {
                 return
             }
             let failures = (status.stores["failed"] ?? 0) + (status.stores["cancelled"] ?? 0)
             loop.answer(.event(.ended(run: run, failures: failures)), to: client)
+        }
+    }
+
+    /// Tells a watcher of runs that were stopped before it came.
+    private func tellStops(_ run: String?, _ client: ClientID) {
+        for id in run.map({ [$0] }) ?? feeds.keys.sorted() {
+            guard let reason = machine.stopReason(run: id) else { continue }
+            let note = CoordinatorNote.runStopped(run: id, reason: reason).watched
+            answer(.event(.note(note)), to: client)
         }
     }
 

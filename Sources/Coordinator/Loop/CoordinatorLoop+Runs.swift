@@ -75,6 +75,7 @@ extension CoordinatorLoop {
             guard !feed.isExhausted || !feed.swaps.isEmpty else { continue }
             let (reader, cursor) = (OfferReader(ledger: ledger, run: feed.run), feed.cursor)
             let (inside, swaps) = (Set(feed.inside.keys), Array(feed.swaps.prefix(count)))
+            let round = feed.round
             feed.isReading = desks.read { loop in
                 do throws(RunError) {
                     if !swaps.isEmpty {
@@ -83,7 +84,7 @@ extension CoordinatorLoop {
                         return
                     }
                     let page = try reader.next(count, after: cursor, but: inside)
-                    loop.submit { $0.take(page, of: run) }
+                    loop.submit { $0.take(page, of: run, round: round) }
                 } catch {
                     loop.submit { $0.failed(reading: run, error) }
                 }
@@ -92,10 +93,12 @@ extension CoordinatorLoop {
         }
     }
 
-    private func take(_ page: OfferReader.Page, of run: String) {
+    private func take(_ page: OfferReader.Page, of run: String, round: Int) {
         feeds[run]?.isReading = false
-        feeds[run]?.cursor = page.cursor
-        feeds[run]?.isExhausted = page.isLast
+        if feeds[run]?.round == round {
+            feeds[run]?.cursor = page.cursor
+            feeds[run]?.isExhausted = page.isLast
+        }
         offer(page.offers, of: run)
     }
 

@@ -151,14 +151,27 @@ final class CoordinatorLoop: PollLoopHandler {
             surroundings.note("a bug: a record has no text: \(error)")
         }
         effects.records = []
+        if blockedUntil != nil { sendHeartbeats(of: &effects) }
         if !effects.isEmpty { turn.rest.append(effects) }
+    }
+
+    /// Sends what promises nothing at once, while everything else waits for the ledger: workers
+    /// must not take the coordinator for dead.
+    private func sendHeartbeats(of effects: inout CoordinatorEffects) {
+        for send in effects.sends where send.message == .heartbeat {
+            say(send.message, to: send.to)
+        }
+        effects.sends.removeAll { $0.message == .heartbeat }
     }
 
     /// A task has ended.
     func ended(_ report: TaskReport) {
         if let cause = report.cause { mapping.learn(cause, of: report.store) }
-        if case .failed(let code, _) = report.outcome, code.decision != .pause {
-            surroundings.note("\(report.store): a task failed: \(report.outcome)")
+        switch report.outcome {
+        case .failed(let code, let text) where code.decision != .pause,
+            .interrupted(let code, let text) where code.decision != .pause:
+            surroundings.note("\(report.store): a task failed (\(code)): \(text)")
+        default: break
         }
         take(.taskEnded(report.task, report.outcome), with: report.records)
     }

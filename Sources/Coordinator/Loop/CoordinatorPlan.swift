@@ -17,6 +17,9 @@ package struct CoordinatorPlan: Sendable {
     package var settings: CoordinatorSettings
     /// What all runs share: ledger, folders, caches.
     package var runs: SharedRun.Surroundings
+    /// Whether it goes on with every unfinished run of the ledger, or with those alone that it is
+    /// given.
+    package var resumesRuns = true
     /// Threads that check deliveries and move small stores.
     package var taskThreads = 2
 

@@ -20,7 +20,9 @@ extension CoordinatorNote {
         case .workerLeft(let worker, let reason):
             .free("worker-left", "\(worker) has left: \(reason)")
         case .attemptFailed(let key, let work, let attempt, let worker, let cause):
-            .store("attempt-failed", key, "\(attempt) of \(work.name) failed on \(worker): \(cause)")
+            .store(
+                "attempt-failed", key,
+                "\(attempt) of \(work.name) failed on \(worker): \(cause)")
         case .leaseExpired(let key, let work, let attempt, let worker):
             .store(
                 "lease-expired", key,
@@ -34,7 +36,7 @@ extension CoordinatorNote {
             .store("job-accepted", key, "\(work.name): \(rows) rows, \(bytes) bytes")
         case .jobQuarantined(let key, let work, let cause):
             .store("chunk-quarantined", key, "\(work.name) is given up: \(cause)")
-        case .storeStage(let key, let stage): .store("stage", key, stage.rawValue)
+        case .storeStage(let key, let stage): .store("store-stage", key, stage.rawValue)
         case .storeEnded(let key, let standing, let cause):
             .store(
                 "store-\(standing.rawValue)", key,

@@ -11,6 +11,9 @@ struct RunFeed {
     var cursor: Int?
     /// Whether nothing lies behind the cursor.
     var isExhausted = false
+    /// How often it was read from the beginning: what an earlier reading found says nothing of
+    /// where to go on.
+    private(set) var round = 0
     /// Whether somebody reads for it.
     var isReading = false
     /// Validated stores whose swap was asked for.
@@ -25,6 +28,7 @@ struct RunFeed {
     mutating func rewind() {
         cursor = nil
         isExhausted = false
+        round += 1
     }
 }
 

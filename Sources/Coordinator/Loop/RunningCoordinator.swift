@@ -16,7 +16,7 @@ package final class RunningCoordinator: Sendable {
     package typealias MakeTasks =
         (@escaping @Sendable (TaskReport) -> Void) throws -> any TaskRunner
 
-    /// Starts the threads, listens, and goes on with every unfinished run of the ledger.
+    /// Starts the threads, listens, and goes on with unfinished runs, if the plan says so.
     ///
     /// - Parameters:
     ///   - plan: what the coordinator is made of.
@@ -60,7 +60,7 @@ package final class RunningCoordinator: Sendable {
         }
         handle.set(loop)
         do {
-            try resume()
+            if plan.resumesRuns { try resume() }
         } catch {
             end()
             throw error
@@ -96,6 +96,22 @@ package final class RunningCoordinator: Sendable {
         return opening.run.id
     }
 
+    /// Runs again what failed in a run that has ended.
+    ///
+    /// Takes its time; not to be called on the coordinator's thread.
+    ///
+    /// - Parameter selection: the run, or one of its stores.
+    /// - Returns: the run's id, and how many stores are run again.
+    /// - Throws: `RunError.nothingToDo` where nothing is to be replayed.
+    package func replay(
+        _ selection: RunSelection
+    ) throws(RunError) -> (run: String, stores: Int) {
+        let (overview, count) = try SharedRuns(plan.runs).replay(selection)
+        let opening = try CoordinatorLoop.opening(of: overview, plan)
+        desks.loop.submit { $0.open(opening) }
+        return (overview.id, count)
+    }
+
     /// A worker's process has ended: nobody waits for its leases.
     package func workerEnded(_ worker: String) {
         desks.loop.submit { $0.take(.workerEnded(worker: worker)) }
@@ -106,7 +122,9 @@ package final class RunningCoordinator: Sendable {
         desks.loop.submit { $0.sockets.access = access }
     }
 
-    /// Asks the coordinator to end; it returns at once. Nothing is lost: another start goes on.
+    /// Asks the coordinator to end; it returns at once.
+    ///
+    /// Nothing is lost: another start goes on.
     package func terminate() { loop.end() }
 
     /// Waits until the coordinator has ended.

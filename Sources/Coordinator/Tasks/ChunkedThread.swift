@@ -75,12 +75,12 @@ final class ChunkedThread: Sendable {
         _ task: CoordinatorTask, _ store: TaskStore, _ made: inout ChunkedStore?
     ) -> TaskReport {
         do throws(RunError) {
-            let chunked: ChunkedStore
-            if let made { chunked = made } else { chunked = try ChunkedStore(store.found, of: store.run) }
-            made = chunked
-            return try run(task, chunked, store)
+            if made == nil { made = try ChunkedStore(store.found, of: store.run) }
+            guard let made else { throw .engine(.internalError("no store was made")) }
+            return try run(task, made, store)
         } catch {
-            return TaskReport(task, failed: error)
+            guard case .swap = task.kind else { return TaskReport(task, failed: error) }
+            return TaskReport(task, failed: error, hasMoved: store.hasMoved)
         }
     }
 

@@ -156,30 +156,29 @@ final class StoreTasks: TaskRunner {
 
         private func move(_ tasks: [(CoordinatorTask, FoundStore)], of run: SharedRun) {
             let deliveries = Deliveries(of: run, checked: checked)
-            let isKeeping: (CoordinatorTask) -> Bool = { if case .keep = $0.kind { true } else { false } }
             for keeps in [true, false] {
-                let some = tasks.filter { isKeeping($0.0) == keeps }
+                let some = tasks.filter { ($0.0.kind == .keep) == keeps }
                 if some.isEmpty { continue }
                 do throws(RunError) {
                     let stores = some.map(\.1)
                     let endings = try keeps ? deliveries.keep(stores) : deliveries.move(stores)
-                    report(endings, some, keeps ? .kept : .swapped)
+                    report(endings, some, of: run, keeps ? .kept : .swapped)
                 } catch {
-                    for (task, _) in some { answer(TaskReport(task, failed: error)) }
+                    for (task, store) in some { fail(task, store, of: run, error) }
                 }
             }
         }
 
         private func report(
             _ endings: [Deliveries.Ending], _ tasks: [(CoordinatorTask, FoundStore)],
-            _ outcome: TaskOutcome
+            of run: SharedRun, _ outcome: TaskOutcome
         ) {
             let found = Dictionary(
                 endings.map { ($0.store, $0.result) }, uniquingKeysWith: { first, _ in first })
             for (task, store) in tasks {
                 switch found[store.number] {
                 case .success(let records): answer(TaskReport(task, outcome, records: records))
-                case .failure(let error): answer(TaskReport(task, failed: error))
+                case .failure(let error): fail(task, store, of: run, error)
                 case nil:
                     answer(
                         TaskReport(
@@ -187,6 +186,14 @@ final class StoreTasks: TaskRunner {
                             .failed(.internalError, text: "\(store.path) was not looked at")))
                 }
             }
+        }
+
+        private func fail(
+            _ task: CoordinatorTask, _ store: FoundStore, of run: SharedRun, _ error: RunError
+        ) {
+            var hasMoved = false
+            if case .swap = task.kind { hasMoved = TaskStore(found: store, run: run).hasMoved }
+            answer(TaskReport(task, failed: error, hasMoved: hasMoved))
         }
 
         private func clean(_ store: TaskStore) {

@@ -23,11 +23,17 @@ package struct TaskReport: Sendable {
         self.records = records
     }
 
-    init(_ task: CoordinatorTask, failed error: RunError) {
+    /// - Parameters:
+    ///   - task: that failed.
+    ///   - error: why.
+    ///   - hasMoved: whether files of the store have moved already.
+    init(_ task: CoordinatorTask, failed error: RunError, hasMoved: Bool = false) {
         let failure = SharedFailure(error)
         self.init(
             task: task.id, store: task.store,
-            outcome: .failed(failure.code, text: failure.text))
+            outcome: hasMoved
+                ? .interrupted(failure.code, text: failure.text)
+                : .failed(failure.code, text: failure.text))
         cause = failure.cause
     }
 }
@@ -36,6 +42,15 @@ package struct TaskReport: Sendable {
 package struct TaskStore: Sendable {
     package let found: FoundStore
     package let run: SharedRun
+
+    /// Whether files of the store have moved by a move that has not ended, or may have.
+    var hasMoved: Bool {
+        do throws(RunError) {
+            return try Deliveries(of: run, checked: Deliveries.CheckedFiles()).hasBegunMove(found)
+        } catch {
+            return true
+        }
+    }
 }
 
 /// Does work beside the coordinator's loop.

@@ -151,11 +151,8 @@ package final class StoreBuilder {
         guard mode == "wal" else {
             throw .inputOutput(path: connection.path, reason: "it cannot become write-ahead logged")
         }
-        // In exclusive locking mode no log is begun before a write, and there is none. A rollback
-        // journal, which that mode keeps, goes when the mode is left.
-        if recovery == .transactions {
-            try connection.execute("PRAGMA locking_mode = NORMAL; PRAGMA wal_checkpoint(TRUNCATE)")
-        }
+        // In exclusive locking mode no log is begun before a write, and there is none; the rollback
+        // journal, which that mode keeps, goes when the journal mode changes.
         try connection.close()
     }
 }

@@ -222,7 +222,7 @@ package struct StoreOpener: Sendable {
         guard lines == ["ok"] else {
             // A line may quote the schema, never a row's value.
             throw .notAStore(
-                path: connection.path, reason: "it is damaged: \(lines.first ?? "no answer")")
+                path: connection.path, reason: "it is damaged: \(CheckFindings.words(lines))")
         }
     }
 }

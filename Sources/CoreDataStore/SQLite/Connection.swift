@@ -13,7 +13,7 @@ package final class Connection {
     package enum Mode: Sendable {
         /// Read-only and taken as never changing: no locks, no `-wal`, no `-shm`.
         case immutable
-        /// Read and write a file that exists.
+        /// Read and write a file of our own that exists.
         case readWrite
         /// Make a file of our own, or write one that we made.
         case create
@@ -28,6 +28,8 @@ package final class Connection {
     let handle: OpaquePointer
     /// Of the file, whatever errors name.
     private let folder: FilePath
+    /// Those of the process before the file was opened.
+    private let roomFailures: Int
 
     /// Opens a file and makes the connection safe for files of strangers.
     ///
@@ -44,10 +46,19 @@ package final class Connection {
         path = (original ?? file).description
         folder = file.parent
         _ = Connection.isConfigured
+        roomFailures = godwit_sqlite_room_failures()
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
         configuration.readonly = mode == .immutable
         configuration.busyMode = .timeout(5)
+        if mode == .readWrite || mode == .create {
+            // Before the first look at the file: the index of a log is then kept on the heap. A
+            // `-shm` is written through a mapping, and where a copying file system or a quota has
+            // no room for that, the process dies of SIGBUS (decision 0013).
+            configuration.prepareDatabase {
+                try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
+            }
+        }
         let name = Connection.fileName(file, mode: mode)
         do {
             let queue = try DatabaseQueue(path: name, configuration: configuration)
@@ -59,11 +70,12 @@ package final class Connection {
         } catch let error as StoreError {
             throw error
         } catch let error as DatabaseError {
-            // The connection, which knew the system's number, is gone. Opening reads the schema,
-            // and that makes the shared memory of a file with a log.
+            // The connection, which knew the system's number, is gone.
             let codes: [ResultCode] = [.SQLITE_CANTOPEN, .SQLITE_IOERR]
             let isFull =
-                codes.contains(error.resultCode) && FileSystemSpace.isExhausted(at: folder)
+                codes.contains(error.resultCode)
+                && (godwit_sqlite_room_failures() > roomFailures
+                    || FileSystemSpace.isExhausted(at: folder))
             throw Connection.error(
                 isFull ? SQLITE_FULL : error.resultCode.rawValue, error.message ?? "", path: path)
         } catch {
@@ -245,14 +257,15 @@ extension Connection {
     }
 
     func failure(_ code: Int32) -> StoreError {
-        // A quota, a file that cannot be made, and SQLite's shared memory: the system's number
-        // alone tells that room is missing. SQLite keeps it, but not where COMMIT fails.
+        // A quota, and a file that cannot be made: the system's number alone tells that room is
+        // missing, and SQLite keeps that of its last call. It may be a temporary file's, too.
         let last = errno
         let isSystem = [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF)
         let numbers = [last, sqlite3_system_errno(handle)]
         let isFull =
             isSystem
-            && (numbers.contains { $0 == ENOSPC || $0 == EDQUOT }
+            && (godwit_sqlite_room_failures() > roomFailures
+                || numbers.contains { $0 == ENOSPC || $0 == EDQUOT }
                 || FileSystemSpace.isExhausted(at: folder))
         return Connection.error(
             isFull ? SQLITE_FULL : code, String(cString: sqlite3_errmsg(handle)), path: path)
@@ -268,7 +281,7 @@ extension Connection {
             // rule that the layout keeps.
             return .notAStore(path: path, reason: text)
         case SQLITE_FULL:
-            return .outOfSpace(path: path, reason: text)
+            return .outOfSpace(path: path, reason: "no room or quota is left (\(text))")
         default:
             return .inputOutput(path: path, reason: text)
         }

@@ -73,13 +73,11 @@ struct ClusterPicture: Hashable, Sendable {
         return newest.filter(\.isUnfinished) + newest.filter { !$0.isUnfinished }
     }
 
-    private static func block(of run: RunStatus, stage: String?, width: Int) -> [String] {
+    /// A run in a few lines: stores, jobs, speed, and what it waits for.
+    static func block(of run: RunStatus, stage: String? = nil, width: Int) -> [String] {
         var head = [run.state]
         if let stage, run.state == "open" { head.append(stage) }
-        var speed = rateParts(run)
-        if run.rows > 0 { speed.append(counted(run.rows, "row")) }
-        if run.bytes > 0 { speed.append("\(ByteSize(bytes: run.bytes).words) read") }
-        let groups = [head + storeParts(run), jobParts(run), speed]
+        let groups = [head + storeParts(run), jobParts(run), rateParts(run) + sumParts(run)]
         let indent = String(repeating: " ", count: min(run.run.count, width / 2))
         var lines = packed(groups.flatMap(\.self), behind: run.run, indent, width)
         if lines.count > 1 {
@@ -136,6 +134,8 @@ struct ClusterPicture: Hashable, Sendable {
     }
 
     private static func rateParts(_ run: RunStatus) -> [String] {
+        // Of what does not go on they say what was.
+        guard run.state == "open" else { return [] }
         var parts: [String] = []
         if run.rowsPerSecond > 0 { parts.append("\(grouped(run.rowsPerSecond)) rows/s") }
         if run.bytesPerSecond > 0 {
@@ -143,6 +143,11 @@ struct ClusterPicture: Hashable, Sendable {
         }
         if let left = run.secondsLeft { parts.append("\(Seconds.words(Double(left))) left") }
         return parts
+    }
+
+    private static func sumParts(_ run: RunStatus) -> [String] {
+        (run.rows > 0 ? [counted(run.rows, "row")] : [])
+            + (run.bytes > 0 ? ["\(ByteSize(bytes: run.bytes).words) read"] : [])
     }
 
     /// The workers that need attention first, those that are gone last.
@@ -193,7 +198,7 @@ struct ClusterPicture: Hashable, Sendable {
 
     /// A run in one line of a log.
     static func line(of run: RunStatus) -> String {
-        let parts = [run.state] + storeParts(run) + jobParts(run) + rateParts(run)
+        let parts = [run.state] + storeParts(run) + jobParts(run) + rateParts(run) + sumParts(run)
         let line = "\(run.run): " + parts.joined(separator: ", ")
         return run.waitingFor.map { "\(line); waits: \(oneLine($0))" } ?? line
     }

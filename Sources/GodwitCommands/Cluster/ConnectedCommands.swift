@@ -11,7 +11,9 @@ extension StatusCommand {
         if json { return try Console.printJSON(ClusterEntry(report)) }
         let runs = report.runs.sorted { RunNumber($1.run) < RunNumber($0.run) }
         if runs.isEmpty { Console.print("no run yet; godwit submit begins one") }
-        for run in runs { Console.print(ClusterPicture.line(of: run)) }
+        for run in runs {
+            for line in ClusterPicture.block(of: run, width: 80) { Console.print(line) }
+        }
         Console.print("")
         if report.workers.isEmpty {
             Console.print("no worker is connected")

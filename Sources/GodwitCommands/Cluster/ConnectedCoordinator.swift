@@ -89,7 +89,7 @@ enum ConnectedTarget {
     static func run(_ target: String?) throws(CommandFailure) -> String? {
         guard let target, target.contains("/") else { return target }
         throw .usage(
-            "with --connect a target is a run, such as r3; name one of its stores by --store NUMBER, "
-                + "as the notes of the run tell it")
+            "with --connect a target is a run, such as r3; name one of its stores by --store "
+                + "NUMBER, as the notes of the run tell it")
     }
 }

@@ -98,7 +98,7 @@ struct SubmitCommand: ParsableCommand {
     ///
     /// - Throws: `CommandFailure`.
     private func request() throws(CommandFailure) -> SubmitRequest {
-        let shared = try SharedRoots(roots)
+        let shared = try ClientRoots(roots)
         let paths = try SubmittedPaths.references(of: arguments, in: shared)
         let folder = try output.map { text throws(CommandFailure) in
             try shared.reference(to: FilePath(text), mustExist: false)
@@ -126,7 +126,7 @@ enum SubmittedPaths {
     /// - Throws: `CommandFailure` with status 64 for paths outside the shared folders, and for
     ///   more paths than a request can have.
     static func references(
-        of arguments: MigrationArguments, in shared: SharedRoots
+        of arguments: MigrationArguments, in shared: ClientRoots
     ) throws(CommandFailure) -> [FileReference] {
         var references: [FileReference] = []
         var known: Set<FileReference> = []

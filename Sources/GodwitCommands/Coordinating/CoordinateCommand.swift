@@ -73,7 +73,7 @@ struct CoordinateCommand: ParsableCommand {
 
     func run() throws {
         try FolderOption.check("--state", state)
-        let folders = try SharedRoots(roots).folders
+        let folders = try ClientRoots(roots).folders
         let door = try Door(keys: keys, endpoint: listen)
         try CommandFailure.translating {
             try StateFolder(FilePath(state)).withLedger("coordinating at \(listen)") {
@@ -183,6 +183,7 @@ final class Door: Sendable {
     /// Reads the list of keys again and again.
     ///
     /// - Parameter changed: told who may come in from now on.
+    /// - Returns: the thread that reads, to be ended.
     /// - Throws: `ThreadError`.
     func watch(_ changed: @escaping @Sendable (AccessPolicy) -> Void) throws(ThreadError) -> Watch {
         guard let folder else { return try Watch(nil) }

@@ -31,6 +31,8 @@ struct LocalCluster {
         case noRoom(String)
         /// A signal asked for the end.
         case interrupted
+        /// No worker can be kept alive; the text says why.
+        case withoutWorkers(String)
     }
 
     /// The name of the root that holds everything: all run on one machine.
@@ -76,12 +78,15 @@ struct LocalCluster {
         var settings = CoordinatorMaking.settings(slots: workers)
         // They end with this process: nobody comes back with what an earlier one was given.
         settings.adoptsOpenAttempts = false
+        settings.roomRetry = 5000
         let endpoint = "ipc://\(socket)"
         let user = Self.user
         var plan = CoordinatorPlan(
             endpoint: endpoint, security: .plainServer(domain: "workers"),
             access: AccessPolicy(plain: .fromThisMachine(as: user)),
             peer: { $0 == user ? .local : nil }, settings: settings, runs: runs)
+        // Other runs of the folder are other commands' business.
+        plan.resumesRuns = false
         // The slots keep the processors busy; what waits for one thread shares syncs and commits.
         plan.taskThreads = 1
         let ends = EndMailbox()
@@ -103,7 +108,7 @@ struct LocalCluster {
         var processes: [WorkerProcess] = []
         let result: Result<(run: String, end: End), any Error>
         do {
-            processes = try start(endpoint, coordinator)
+            processes = try start(endpoint, coordinator, ends)
             let run = try begin(coordinator)
             result = .success((run, ends.wait(for: run)))
         } catch {
@@ -119,9 +124,10 @@ struct LocalCluster {
     }
 
     private func start(
-        _ endpoint: String, _ coordinator: RunningCoordinator
+        _ endpoint: String, _ coordinator: RunningCoordinator, _ ends: EndMailbox
     ) throws -> [WorkerProcess] {
         let view = view
+        let alive = Workers(workers)
         var started: [WorkerProcess] = []
         for number in 1...workers {
             let name = "worker-\(number)"
@@ -132,12 +138,29 @@ struct LocalCluster {
                     "--name", name, "--grace", "0", "--exit-when-orphaned", "--quiet",
                 ])
             started.append(
-                try WorkerProcess(name: name, program: program) { text in
+                try WorkerProcess(name: name, program: program) { death in
                     coordinator.workerEnded(name)
-                    view.log("godwit: \(name): \(text)")
+                    view.log("godwit: \(name): \(death.text)")
+                    guard death.isFinal, alive.isLastGone() else { return }
+                    ends.send(.withoutWorkers("\(name): \(death.text)"))
                 })
         }
         return started
+    }
+}
+
+/// How many workers are not given up.
+private final class Workers: Sendable {
+    private let count: Mutex<Int>
+
+    init(_ count: Int) { self.count = Mutex(count) }
+
+    /// Counts one that is given up; true where it was the last.
+    func isLastGone() -> Bool {
+        count.withLock { count in
+            count -= 1
+            return count == 0
+        }
     }
 }
 
@@ -175,6 +198,7 @@ enum SocketFolder {
     ///
     /// - Parameter body: gets the socket's path, short enough for sockaddr_un (unix(7)).
     /// - Returns: what the body returns.
+    /// - Throws: `RunError.file` where the folder cannot be made, and what the body throws.
     static func with<Result>(_ body: (FilePath) throws -> Result) throws -> Result {
         let given = FilePath(ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp")
         // A path that is too long cannot be bound.

@@ -52,6 +52,11 @@ struct ClusterEnd {
                 .inputOutput,
                 "\(reason). Every original is whole; make room and run the same command again, "
                     + "which goes on with the run \(run)")
+        case .withoutWorkers(let text):
+            throw CommandFailure(
+                .inputOutput,
+                "no worker of the run \(run) stays alive (\(text)). Every original is whole; once "
+                    + "that is mended, the same command goes on with the run")
         case .interrupted:
             throw CommandFailure(
                 .canBeRepeated,

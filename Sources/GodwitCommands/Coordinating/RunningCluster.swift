@@ -33,12 +33,13 @@ enum CoordinatorMaking {
     ///   - roots: folders that workers see.
     ///   - limits: what jobs keep to.
     ///   - slots: jobs at a time that plans are cut for.
+    /// - Returns: the surroundings of its runs.
     /// - Throws: `RunError` for a root that is not there.
     static func runs(
         ledger: Ledger, state: FilePath, roots: [String: FilePath], limits: JobLimits, slots: Int
     ) throws(RunError) -> SharedRun.Surroundings {
         SharedRun.Surroundings(
-            ledger: ledger, state: state, roots: try LocalRun.SharedRoots(roots),
+            ledger: ledger, state: state, roots: try SharedRoots(roots),
             environment: CommandEnvironment.make(clock: MonotonicClock.start()), limits: limits,
             slots: slots)
     }

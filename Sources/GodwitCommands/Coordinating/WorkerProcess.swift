@@ -13,6 +13,13 @@ final class WorkerProcess: Sendable {
         let arguments: [String]
     }
 
+    /// An end of the process that was not asked for.
+    struct Death: Sendable {
+        let text: String
+        /// Whether it is not started again.
+        let isFinal: Bool
+    }
+
     /// The process at hand, shared with the thread that waits for it.
     private final class Life: Sendable {
         let content = Mutex<(pid: Int32?, isEnding: Bool)>((nil, false))
@@ -34,7 +41,7 @@ final class WorkerProcess: Sendable {
     ///   - died: told of each end that was not asked for, on a thread of its own.
     /// - Throws: `ThreadError`.
     init(
-        name: String, program: Program, died: @escaping @Sendable (String) -> Void
+        name: String, program: Program, died: @escaping @Sendable (Death) -> Void
     ) throws(ThreadError) {
         self.name = name
         let life = Life()
@@ -43,7 +50,7 @@ final class WorkerProcess: Sendable {
     }
 
     private static func supervise(
-        _ program: Program, _ life: Life, _ died: @Sendable (String) -> Void
+        _ program: Program, _ life: Life, _ died: @Sendable (Death) -> Void
     ) {
         let clock = MonotonicClock.start()
         var deaths = 0
@@ -56,7 +63,10 @@ final class WorkerProcess: Sendable {
             do {
                 try process.run()
             } catch {
-                died("it cannot be started: \(error.localizedDescription)")
+                died(
+                    Death(
+                        text: "\(program.path) cannot be started: \(error.localizedDescription)",
+                        isFinal: true))
                 return
             }
             let isEnding = life.content.withLock { content in
@@ -76,10 +86,13 @@ final class WorkerProcess: Sendable {
                 process.terminationReason == .uncaughtSignal
                 ? "signal \(status)" : "exit status \(status)"
             guard deaths < mostDeaths else {
-                died("it ended by \(text) \(deaths) times in a row and is not started again")
+                died(
+                    Death(
+                        text: "it ended by \(text) \(deaths) times in a row and is not started "
+                            + "again", isFinal: true))
                 return
             }
-            died("it ended by \(text) and is started again")
+            died(Death(text: "it ended by \(text) and is started again", isFinal: false))
         }
     }
 

@@ -49,7 +49,7 @@ struct DemoCommand: ParsableCommand {
         view.end()
         let report = try EndReport(
             ending, request: request, destination: folder.template.description, fleet: nil,
-            seconds: clock())
+            share: view.migrated, seconds: clock())
         try report.show(single: nil, asJSON: false)
         guard ending.counts == [.done: stores.count - 1, .failed: 1] else {
             throw CommandFailure(.bug, "a bug of godwit: the demo did not end as it must")

@@ -18,7 +18,7 @@ struct EndReport {
     /// - Throws: `CommandFailure`.
     init(
         _ ending: RunEnding, request: RunRequest, destination: String, fleet: FleetArguments?,
-        seconds: Double
+        share: RunFacts.Share? = nil, seconds: Double
     ) throws(CommandFailure) {
         self.ending = ending
         state = request.state
@@ -26,6 +26,7 @@ struct EndReport {
             run: ending.id, state: request.state, destination: destination,
             slots: request.slots, seconds: seconds)
         facts.output = request.output
+        if ending.isResumed { facts.share = share }
         facts.skipped =
             fleet?.skipped.map { file in
                 RunFacts.Skipped(path: file.path.description, reason: "\(file.reason)")
@@ -33,18 +34,15 @@ struct EndReport {
         facts.warnings = fleet?.warnings.map(\.description) ?? []
         leftOut = fleet?.skipped.count(where: \.needsAttention) ?? 0
         let run = ending.id
-        let state = request.state
+        // Open as long as the report lives, for each of its forms goes through all stores.
+        let records = try CommandFailure.translating { try RunRecords(state: request.state) }
         let stores = StoreReports { body in
-            let records = try RunRecords(state: state)
             try records.forEachStore(of: run) { try body(StoreReport($0, $1)) }
-            try records.close()
         }
         self.stores = stores
         report = try CommandFailure.translating {
-            let records = try RunRecords(state: state)
             let begun = Date(
                 timeIntervalSince1970: Double(try records.run(run).record.begunAt) / 1000)
-            try records.close()
             facts.begun = ISO8601DateFormatter().string(from: begun)
             return try RunReport(facts, stores: stores)
         }
@@ -72,7 +70,7 @@ struct EndReport {
             if asJSON {
                 try JSONReport.write(report, stores: stores) { Console.printRaw($0) }
             } else if let single {
-                Console.print(ResultText.text(of: single))
+                Console.print(ResultText.text(of: single, run: ending.id))
             } else if ending.counts.values.reduce(0, +) > 1 {
                 try TextReport.write(report, stores: stores) { Console.print($0) }
                 Console.print("\nThe whole report: \(folder.appending("report.html"))")
@@ -137,8 +135,19 @@ struct EndReport {
                 "godwit: \(counted(leftOut, "file was", plural: "files were")) left out that may "
                     + "hold a user's data, see above")
         }
-        if failed + unfinished + givenUp + leftOut > 0 || ending.isCutShort {
+        guard EndReport.isComplete(ending, leftOut: leftOut) else {
             throw ExitCode(CommandStatus.canBeRepeated.rawValue)
         }
+    }
+
+    /// Whether every store that was meant is done, or built and waiting for its swap.
+    static func isComplete(_ ending: RunEnding, leftOut: Int) -> Bool {
+        let isEvery = ending.counts.allSatisfy { state, count in
+            switch state {
+            case .done, .validated, .pruned: true
+            case .waiting, .running, .failed, .rolledBack, .cancelled: count == 0
+            }
+        }
+        return isEvery && leftOut == 0 && !ending.isCutShort
     }
 }

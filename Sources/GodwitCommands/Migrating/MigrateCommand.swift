@@ -91,7 +91,10 @@ struct MigrateCommand: ParsableCommand {
             ).run()
         }
         let view = FleetView(
-            stores: fleet.stores.count, isLive: Console.isTerminal, clock: clock)
+            stores: fleet.stores.count,
+            bytes: Dictionary(
+                fleet.stores.map { ($0.path, $0.bytes) }, uniquingKeysWith: { first, _ in first }),
+            isLive: Console.isTerminal, clock: clock)
         let run = FleetRun(request, environment: CommandEnvironment.make(clock: clock)) {
             view.show($0)
         }
@@ -105,7 +108,7 @@ struct MigrateCommand: ParsableCommand {
         view.end()
         let report = try EndReport(
             ending, request: request, destination: arguments.to.text, fleet: fleet,
-            seconds: clock())
+            share: view.migrated, seconds: clock())
         try report.show(single: view.onlyResult, asJSON: arguments.json)
         try report.finish(failures: view.failures)
     }

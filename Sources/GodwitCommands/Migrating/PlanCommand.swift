@@ -17,8 +17,12 @@ struct PlanCommand: ParsableCommand {
     @OptionGroup
     var arguments: MigrationArguments
 
+    @Flag(help: "Print the plan of every store of several, not their totals alone.")
+    var all = false
+
     func run() throws {
         var reports: [PlanReport] = []
+        var totals = PlanTotals()
         if let state = arguments.state { try FolderOption.check("--state", state) }
         let fleet = try FleetArguments(
             arguments, output: nil, state: try arguments.stateFolder(output: nil))
@@ -27,22 +31,31 @@ struct PlanCommand: ParsableCommand {
         try ScratchFolder.with(in: arguments.state) { scratch in
             let builder = try RequestBuilder(arguments, scratch: scratch)
             room = try self.room(fleet, builder, scratch)
+            let listsAll = all || arguments.json || fleet.stores.count == 1
             for store in fleet.stores.map(\.path) {
                 // A run's folder would bring back the scratch folder that a signal removed.
                 Interruption.shared.gate()
                 let request = builder.request(store: store, scratch: scratch)
                 let migration = LocalMigration(request, clock: MonotonicClock.start())
                 do throws(RunError) {
-                    reports.append(PlanReport(try migration.plan()))
+                    let report = PlanReport(try migration.plan())
+                    totals.add(report)
+                    // Of a fleet, plans that nobody will see are not kept.
+                    if listsAll { reports.append(report) }
                 } catch {
-                    outcomes.fail(store, CommandFailure(error))
+                    let failure = CommandFailure(error)
+                    totals.refuse(store, FailureCause(error), failure.description)
+                    outcomes.fail(store, failure, isTold: listsAll)
                 }
             }
         }
         if arguments.json {
             try Console.printJSON(StoreList(stores: reports, failures: outcomes.failures))
-        } else if !reports.isEmpty {
-            Console.print((reports.map(\.text) + room).joined(separator: "\n\n"))
+        } else if fleet.stores.count == 1 {
+            for report in reports { Console.print(report.text) }
+        } else {
+            let told = all ? totals.short : totals.text
+            Console.print((reports.map(\.text) + [told] + room).joined(separator: "\n\n"))
         }
         try outcomes.finish()
     }

@@ -5,8 +5,8 @@ import MigrationEngine
 
 /// What `godwit migrate` tells of a single store that was migrated.
 enum ResultText {
-    /// The report for a terminal.
-    static func text(of found: StoreResult) -> String {
+    /// The report for a terminal of 80 columns.
+    static func text(of found: StoreResult, run: String? = nil) -> String {
         let validation = found.validation
         let rows = validation.rows
         let dropped = validation.sourceRows - rows
@@ -14,37 +14,48 @@ enum ResultText {
         let steps = RunStep.allCases.compactMap { step in
             found.seconds[step].map { "\(step.rawValue) \(Seconds.words($0))" }
         }
-        var lines = ["store      \(found.store)"]
+        var lines = labelled("store", "\(found.store)")
+        if let run { lines += labelled("run", run) }
         if let backup = found.backup {
-            lines.append("result     swapped in; the original is kept in \(backup)")
+            lines += labelled("result", "swapped in; the original is kept in \(backup)")
         } else if found.isInPlace {
-            lines.append("result     built and validated; godwit swap puts it in its place")
+            lines += labelled("result", "built and validated; godwit swap puts it in its place")
         } else {
-            lines.append("result     \(found.output)")
+            lines += labelled("result", "\(found.output)")
         }
-        lines += [
-            "migrated   \(counted(rows, "row")), \(ByteSize(bytes: found.outputBytes).words), "
-                + "\(found.strategy.rawValue)",
-            "time       \(Seconds.words(all)): \(steps.joined(separator: ", "))",
-        ]
+        lines += labelled(
+            "migrated",
+            "\(counted(rows, "row")), \(ByteSize(bytes: found.outputBytes).words), "
+                + "\(found.strategy.rawValue)")
+        lines += labelled("time", "\(Seconds.words(all)): \(steps.joined(separator: ", "))")
         if dropped > 0 {
-            lines.append(
-                "dropped    \(counted(dropped, "row")) of entities that the destination has not")
+            lines += labelled(
+                "dropped", "\(counted(dropped, "row")) of entities that the destination has not")
         }
-        lines += zip(validation.lines, 0...).map { line, place in
-            (place == 0 ? "validated  " : "           ") + line
+        for (place, line) in validation.lines.enumerated() {
+            lines += labelled(place == 0 ? "validated" : "", line)
         }
         let changed = found.changedURIs.values.reduce(0, +)
-        if changed > 0 { lines.append("URIs       of \(counted(changed, "object")) changed") }
+        if changed > 0 { lines += labelled("URIs", "of \(counted(changed, "object")) changed") }
         for (label, isKept) in [("kept", true), ("dropped", false)] {
-            lines += PlanReport.list(
+            lines += list(
                 label,
                 found.extras.filter { $0.isKept == isKept }.map {
                     "\($0.object.kind.rawValue) \($0.object.name): \($0.reason)"
                 })
         }
-        let remarks = found.notes + found.oddities.map { "the source: \($0)" } + found.leftovers
-        lines += PlanReport.list("notes", remarks)
+        lines += list("warnings", found.leftovers)
+        lines += list("notes", found.notes + found.oddities.map { "the source: \($0)" })
         return lines.joined(separator: "\n")
+    }
+
+    private static func labelled(_ label: String, _ text: String) -> [String] {
+        let first = label + String(repeating: " ", count: 11 - label.count)
+        return WrappedText.lines(text, first: first, rest: String(repeating: " ", count: 11))
+    }
+
+    private static func list(_ title: String, _ items: [String]) -> [String] {
+        guard !items.isEmpty else { return [] }
+        return [title] + items.flatMap { WrappedText.lines($0, first: "- ", rest: "  ") }
     }
 }

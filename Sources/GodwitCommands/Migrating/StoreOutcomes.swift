@@ -18,9 +18,9 @@ struct StoreOutcomes {
     /// - Parameter count: how many stores the command was given.
     init(count: Int) { self.count = count }
 
-    /// Notes a store's failure and says it on standard error.
-    mutating func fail(_ store: FilePath, _ failure: CommandFailure) {
-        Console.log("godwit: \(failure)")
+    /// Notes a store's failure and says it on standard error, unless it is told elsewhere.
+    mutating func fail(_ store: FilePath, _ failure: CommandFailure, isTold: Bool = true) {
+        if isTold { Console.log("godwit: \(failure)") }
         failures.append(
             Failure(
                 store: store.description, status: failure.status.rawValue,

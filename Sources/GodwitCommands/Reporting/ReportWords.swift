@@ -77,7 +77,8 @@ enum ReportWords {
     /// `8.2 stores/s, 3.1 MiB/s`; nil where there is no rate.
     static func rates(_ report: RunReport) -> String? {
         guard let rate = report.storesPerSecond else { return nil }
-        let bytes = Double(report.summary.bytes.before) / report.facts.seconds
+        let all = report.facts.share?.bytes ?? report.summary.bytes.before
+        let bytes = Double(all) / report.facts.seconds
         let bounded = Int64(min(max(bytes, 0), 1e18))
         let volume = "\(ByteSize(bytes: bounded).words)/s"
         // Of few large stores the number a second says nothing.
@@ -98,7 +99,9 @@ enum ReportWords {
         totals.append(("result", facts.output?.description ?? "in place"))
         let slots = counted(facts.slots, "slot")
         if facts.seconds > 0 {
-            totals.append(("time", "\(Seconds.words(facts.seconds)) with \(slots)"))
+            let share = facts.share.map { ", for \(counted($0.stores, "store")) of the run" }
+            totals.append(
+                ("time", "\(Seconds.words(facts.seconds)) with \(slots)\(share ?? "")"))
         }
         if let rates = rates(report) { totals.append(("speed", rates)) }
         if summary.migrated > 0 {

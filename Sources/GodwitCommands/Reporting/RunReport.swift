@@ -13,6 +13,17 @@ package struct RunFacts: Hashable, Sendable, Codable {
         }
     }
 
+    /// Stores that were migrated, with their bytes.
+    package struct Share: Hashable, Sendable, Codable {
+        package var stores: Int
+        package var bytes: Int64
+
+        package init(stores: Int, bytes: Int64) {
+            self.stores = stores
+            self.bytes = bytes
+        }
+    }
+
     /// The run's id.
     package var run: String
     /// When it began, as people write it; nil where nobody knows.
@@ -24,8 +35,10 @@ package struct RunFacts: Hashable, Sendable, Codable {
     /// What `--to` named.
     package var destination: String
     package var slots: Int
-    /// From the beginning to the end, pauses included.
+    /// From the beginning of the command to its end, pauses included.
     package var seconds: Double
+    /// What this command did of a run that others had begun; nil where it did all.
+    package var share: Share?
     package var skipped: [Skipped] = []
     /// What is odd about the fleet as a whole.
     package var warnings: [String] = []
@@ -67,8 +80,8 @@ package struct RunReport: Hashable, Sendable {
 
     /// Stores that were migrated, per second of the run; nil where that says nothing.
     package var storesPerSecond: Double? {
-        facts.seconds > 0 && summary.migrated > 0
-            ? Double(summary.migrated) / facts.seconds : nil
+        let stores = facts.share?.stores ?? summary.migrated
+        return facts.seconds > 0 && stores > 0 ? Double(stores) / facts.seconds : nil
     }
 
     /// The report in one sentence.

@@ -11,6 +11,14 @@ package struct RunSummary: Hashable, Sendable, Codable {
         package var examples: [String]
     }
 
+    /// Something that could not be carried over or removed.
+    package struct Warning: Hashable, Sendable, Codable {
+        package var text: String
+        package var stores: Int
+        /// The first one.
+        package var example: String
+    }
+
     /// A store that took long.
     package struct Slow: Hashable, Sendable, Codable {
         package var store: String
@@ -38,6 +46,8 @@ package struct RunSummary: Hashable, Sendable, Codable {
     package private(set) var causes: [Cause] = []
     /// The slowest first.
     package private(set) var slowest: [Slow] = []
+    /// In the order of first occurrence; those past the limit are left to the stores' reports.
+    package private(set) var warnings: [Warning] = []
     /// In the order of first occurrence.
     package private(set) var versions: [Version] = []
     /// Of stores that have a result.
@@ -62,6 +72,8 @@ package struct RunSummary: Hashable, Sendable, Codable {
     package static let slowestLimit = 10
     /// How many failed stores stand as examples of their cause.
     package static let exampleLimit = 3
+    /// How many warnings are told apart.
+    package static let warningLimit = 20
     /// How many source versions are told apart.
     package static let versionLimit = 50
 
@@ -83,6 +95,7 @@ package struct RunSummary: Hashable, Sendable, Codable {
         if let failure = report.failure { addFailure(failure, of: report) }
         for (stage, time) in report.seconds { seconds[stage, default: 0] += time }
         addSlow(report)
+        for warning in report.warnings { addWarning(warning, of: report) }
         if let backup = report.backup {
             backups += 1
             backupBytes.add(clamped: backup.bytes)
@@ -122,6 +135,14 @@ package struct RunSummary: Hashable, Sendable, Codable {
         }
         // There are few causes: sorting them again costs nothing.
         causes.sort { ($1.stores, $0.cause.rawValue) < ($0.stores, $1.cause.rawValue) }
+    }
+
+    private mutating func addWarning(_ text: String, of report: StoreReport) {
+        if let place = warnings.firstIndex(where: { $0.text == text }) {
+            warnings[place].stores += 1
+        } else if warnings.count < RunSummary.warningLimit {
+            warnings.append(Warning(text: text, stores: 1, example: report.store))
+        }
     }
 
     private mutating func addSlow(_ report: StoreReport) {

@@ -51,6 +51,7 @@ extension StoreReport {
         }
         dropped.hasHistory = found.dropsHistory
         notes = found.notes + validation.notes + found.leftovers
+        warnings = found.leftovers
         oddities = found.oddities
         self.validation = Sums(validation)
         if isThere, let kept = found.backup {

@@ -170,6 +170,8 @@ package struct StoreReport: Hashable, Sendable, Codable {
     package var inherited: [CountedFault] = []
     package var dropped = Dropped()
     package var notes: [String] = []
+    /// What could not be carried over or removed; the notes have it, too.
+    package var warnings: [String] = []
     /// What is unusual about the source.
     package var oddities: [String] = []
     package var validation: Sums?

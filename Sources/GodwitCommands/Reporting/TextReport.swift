@@ -173,7 +173,13 @@ package struct TextReport {
 
     private func writeRemarks() throws {
         let skipped = report.facts.skipped.map { "\($0.path): \($0.reason)" }
-        for (title, items) in [("Not taken", skipped), ("Warnings", report.facts.warnings)]
+        let ofStores = report.summary.warnings.map { warning in
+            warning.stores == 1
+                ? "\(warning.example): \(warning.text)"
+                : "\(counted(warning.stores, "store")), such as \(warning.example): \(warning.text)"
+        }
+        let warnings = ofStores + report.facts.warnings
+        for (title, items) in [("Not taken", skipped), ("Warnings", warnings)]
         where !items.isEmpty {
             try heading(title)
             for item in items.prefix(TextReport.remarkLimit) {

@@ -37,8 +37,12 @@ struct PruneCommand: ParsableCommand {
             var chosen = selection
             chosen.run = run
             let estimate = try CommandFailure.translating {
-                try PruneRun(chosen, environment: environment).run(removes: yes)
+                try PruneRun(chosen, environment: environment).run(removes: yes) { count in
+                    guard Console.isTerminal, count % 16 == 0 else { return }
+                    Console.status("\(yes ? "pruning" : "looking"): \(counted(count, "store"))")
+                }
             }
+            if Console.isTerminal { Console.status("") }
             refused += estimate.refused.count
             show(estimate)
         }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Coordinator
 import DurableFiles
 import Foundation
 import LocalRun
@@ -30,6 +31,12 @@ struct ReplayCommand: ParsableCommand {
     @Flag(help: "End with 74 where a disk is full, instead of waiting for room.")
     var noWait = false
 
+    @Flag(help: "Run all jobs in this process, on as many threads as --workers says.")
+    var inProcess = false
+
+    @Option(help: "The executable of the worker processes; godwit itself without it.")
+    var workerCommand: String?
+
     @Flag(help: "Print JSON.")
     var json = false
 
@@ -47,6 +54,9 @@ struct ReplayCommand: ParsableCommand {
         try choice.refuse()
         let selection = try arguments.selection()
         let clock = MonotonicClock.start()
+        if !inProcess, workers != nil || workerCommand != nil {
+            return try replayWithWorkers(selection, clock: clock)
+        }
         let slots = workers ?? max(1, ProcessInfo.processInfo.activeProcessorCount)
         let failed = try CommandFailure.translating { try failedStores(selection) }
         let view = FleetView(stores: failed, isLive: Console.isTerminal, clock: clock)
@@ -69,9 +79,31 @@ struct ReplayCommand: ParsableCommand {
         // The time of a replay says nothing of the run: its report goes without.
         let report = try EndReport(
             ending, request: request, destination: request.destinationName, fleet: nil,
-            seconds: 0)
+            share: view.migrated, seconds: 0)
         try report.show(single: nil, asJSON: json)
         try report.finish(failures: view.failures)
+    }
+
+    private func replayWithWorkers(
+        _ selection: RunSelection, clock: @escaping @Sendable () -> Double
+    ) throws {
+        let count = workers ?? max(1, ProcessInfo.processInfo.activeProcessorCount)
+        let view = ClusterView(isLive: Console.isTerminal, clock: clock)
+        let cluster = LocalCluster(workers: count, command: workerCommand, view: view)
+        var replayed = 0
+        let (run, end) = try cluster.run(state: selection.state, waitsForRoom: !noWait) {
+            coordinator throws(RunError) in
+            let (run, stores) = try coordinator.replay(selection)
+            replayed = stores
+            return run
+        }
+        if !json { Console.print("\(counted(replayed, "store")) of run \(run) replayed") }
+        let request = try CommandFailure.translating {
+            try RunRecords(state: selection.state).request(
+                of: run, state: selection.state, slots: count)
+        }
+        try ClusterEnd(run: run, end: end, state: selection.state).report(
+            request, destination: request.destinationName, fleet: nil, asJSON: json, seconds: 0)
     }
 
     /// How many stores will be run again, for the view.

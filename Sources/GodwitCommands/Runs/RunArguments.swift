@@ -8,7 +8,8 @@ import RunLedger
 struct RunArguments: ParsableArguments {
     @Argument(
         help: """
-            A run, such as r3, or a store of a run; the newest run of --state without it.
+            A run, such as r3, or a store of a run; without it the newest run of --state that \
+            had something to do.
             """)
     var target: String?
 
@@ -59,9 +60,13 @@ struct RunArguments: ParsableArguments {
 
 /// Prints what a command did with each store, and ends as its failures demand.
 final class ChangeList {
+    private let verb: String
     private var done = 0
     private var failures = 0
     private var first: CommandStatus?
+
+    /// - Parameter verb: what is done to stores, as in "3 stores rolled back".
+    init(_ verb: String) { self.verb = verb }
 
     func add(_ change: StoreChange) {
         if let failure = change.failure {
@@ -77,9 +82,12 @@ final class ChangeList {
 
     /// - Throws: `ExitCode`: of a single store its own; of several, 75 where one failed.
     func finish() throws {
+        if done + failures > 1 {
+            let failed = failures > 0 ? ", \(grouped(failures)) failed" : ""
+            Console.log("godwit: \(counted(done, "store")) \(verb)\(failed)")
+        }
         guard let first else { return }
         if done + failures == 1 { throw ExitCode(first.rawValue) }
-        Console.log("godwit: \(failures) of \(counted(done + failures, "store")) failed")
         throw ExitCode(CommandStatus.canBeRepeated.rawValue)
     }
 }

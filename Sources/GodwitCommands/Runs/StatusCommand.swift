@@ -1,5 +1,6 @@
 import ArgumentParser
 import DurableFiles
+import Foundation
 import LocalRun
 import RunLedger
 
@@ -18,52 +19,108 @@ struct StatusCommand: ParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
-    /// A run as `--json` prints it.
-    struct Entry: Codable {
-        var run: String
-        var state: String
-        var reason: String
-        var stores: [String: Int]
-    }
-
     func run() throws {
         if let connection = try connection.connection(state: arguments.state) {
             return try show(connection)
         }
         let selection = try arguments.selection()
-        let entries = try CommandFailure.translating { () -> [Entry] in
+        let entries = try CommandFailure.translating { () -> [RecordedStatus] in
             let records = try RunRecords(state: selection.state)
             let runs = try selection.run.map { [try records.run($0)] } ?? records.runs()
-            let entries = try runs.map { run in
-                Entry(
-                    run: run.id, state: run.state.rawValue, reason: run.reason,
-                    stores: Dictionary(
-                        uniqueKeysWithValues: try records.counts(of: run.id)
-                            .map { ($0.key.rawValue, $0.value) }))
-            }
+            let entries = try runs.map { try RecordedStatus($0, records) }
             try records.close()
             return entries
         }
         if json { return try Console.printJSON(entries) }
         let lock = selection.state.appending(FilePath(Ledger.lockName))
         let holder = try CommandFailure.translating { try OwnerLock.currentHolder(of: lock) }
-        var table = TextTable([("run", .left), ("state", .left), ("stores", .left)])
-        for entry in entries {
-            let stores = entry.stores.sorted { $0.key < $1.key }
-                .map { "\(grouped($0.value)) \($0.key)" }
-            table.add([
-                entry.run, entry.state,
-                stores.joined(separator: ", "),
-            ])
+        for line in RecordedStatus.lines(of: entries, holder: holder) { Console.print(line) }
+    }
+}
+
+/// Where a run stands, as `status` tells it.
+struct RecordedStatus: Hashable, Sendable, Codable {
+    /// What had become of stores before they were pruned.
+    struct Pruned: Hashable, Sendable, Codable {
+        var migrated: Int
+        var unchanged: Int
+        var failed: Int
+    }
+
+    var run: String
+    var state: String
+    var reason: String
+    var stores: [String: Int]
+    /// When it began and when its state changed last, as ISO 8601.
+    var begun: String
+    var changed: String
+    var pruned: Pruned?
+
+    init(run: String, state: RunState, reason: String, stores: [StoreState: Int]) {
+        self.run = run
+        self.state = state.rawValue
+        self.reason = reason
+        self.stores = Dictionary(
+            uniqueKeysWithValues: stores.map { ($0.key.rawValue, $0.value) })
+        begun = ""
+        changed = ""
+    }
+
+    init(_ run: RunOverview, _ records: RunRecords) throws {
+        let counts = try records.counts(of: run.id)
+        self.init(run: run.id, state: run.state, reason: run.reason, stores: counts)
+        begun = RecordedStatus.text(of: run.record.begunAt)
+        changed = RecordedStatus.text(of: run.changedAt)
+        guard (counts[.pruned] ?? 0) > 0 else { return }
+        let outcomes = try records.prunedOutcomes(of: run.id)
+        pruned = Pruned(
+            migrated: outcomes.migrated, unchanged: outcomes.unchanged, failed: outcomes.failed)
+    }
+
+    private static func text(of milliseconds: Int64) -> String {
+        let date = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+        return ISO8601DateFormatter().string(from: date)
+    }
+
+    /// What is printed of some runs.
+    ///
+    /// - Parameters:
+    ///   - runs: the newest first.
+    ///   - holder: the process that works on the state folder; nil where nobody does.
+    /// - Returns: lines of text.
+    static func lines(of runs: [RecordedStatus], holder: String?) -> [String] {
+        var table = TextTable([
+            ("run", .left), ("state", .left), ("begun", .left), ("last change", .left),
+            ("stores", .left),
+        ])
+        for run in runs { table.add([run.run, run.state, run.begun, run.changed, run.words]) }
+        var lines = table.lines
+        for run in runs where run.state == RunState.paused.rawValue {
+            let way = holder == nil ? "" : "; it goes on by itself"
+            lines += WrappedText.lines("\(run.run) is paused: \(run.reason)\(way)")
         }
-        for line in table.lines { Console.print(line) }
-        for entry in entries where entry.state == "paused" {
-            Console.print("\(entry.run) is paused: \(entry.reason)")
+        let unfinished = runs.contains { run in
+            RunState(rawValue: run.state)?.isUnfinished == true
         }
         if let holder {
-            Console.print("at work: \(holder)")
-        } else if entries.contains(where: { $0.state == "open" || $0.state == "paused" }) {
-            Console.print("nobody is at work: the command of an unfinished run goes on with it")
+            lines.append("at work: \(holder)")
+        } else if unfinished {
+            lines.append(
+                "nobody is at work: the command of an unfinished run goes on with it")
         }
+        return lines
+    }
+
+    private var words: String {
+        let parts = stores.sorted { $0.key < $1.key }.map { state, count -> String in
+            let words = "\(grouped(count)) \(state)"
+            guard state == StoreState.pruned.rawValue, let pruned else { return words }
+            let before = [
+                (pruned.migrated, "migrated"), (pruned.unchanged, "unchanged"),
+                (pruned.failed, "failed"),
+            ].filter { $0.0 > 0 }.map { "\(grouped($0.0)) \($0.1)" }
+            return before.isEmpty ? words : "\(words) (\(before.joined(separator: ", ")))"
+        }
+        return parts.joined(separator: ", ")
     }
 }

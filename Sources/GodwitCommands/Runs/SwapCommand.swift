@@ -25,7 +25,7 @@ struct SwapCommand: ParsableCommand {
         }
         try choice.refuse()
         let selection = try arguments.selection()
-        let list = ChangeList()
+        let list = ChangeList("swapped in")
         try CommandFailure.translating {
             try DeferredSwap(
                 selection, environment: CommandEnvironment.make(clock: MonotonicClock.start())
@@ -53,7 +53,7 @@ struct RollbackCommand: ParsableCommand {
 
     func run() throws {
         let selection = try arguments.selection()
-        let list = ChangeList()
+        let list = ChangeList("rolled back")
         try CommandFailure.translating {
             try RollbackRun(
                 selection, discardsChanges: discardChanges,
@@ -69,7 +69,10 @@ struct CancelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",
         abstract: "Gives up a run that was stopped; what it had built is removed.",
-        discussion: "Stores that it had swapped stay so, and can be rolled back.")
+        discussion: """
+            Stores that it had swapped stay so, and can be rolled back. Of a store that is named \
+            only that one is given up, also one that failed: replay leaves it out.
+            """)
 
     @OptionGroup
     var arguments: RunArguments
@@ -87,6 +90,10 @@ struct CancelCommand: ParsableCommand {
                 selection, environment: CommandEnvironment.make(clock: MonotonicClock.start())
             ).run()
         }
-        Console.print("run \(run) is cancelled; \(counted(stores, "store")) given up")
+        if let store = selection.store {
+            Console.print("\(store): given up in run \(run)")
+        } else {
+            Console.print("run \(run) is cancelled; \(counted(stores, "store")) given up")
+        }
     }
 }

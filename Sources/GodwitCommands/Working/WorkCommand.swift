@@ -18,7 +18,7 @@ struct WorkCommand: ParsableCommand {
             It connects again for as long as it takes. SIGTERM or SIGINT: nothing new is begun, \
             running jobs have the grace to finish and are then given back; a second signal ends \
             the worker at once, which loses nothing but their work.
-            """, shouldDisplay: false)
+            """)
 
     @Option(help: "Where the coordinator listens: tcp://HOST:PORT or ipc:///PATH.")
     var connect: String
@@ -143,7 +143,8 @@ struct WorkCommand: ParsableCommand {
                 ?? "\(host)-\(Self.hexadecimal(bytes: 4))",
             protocols: .current, engine: Planner.engineVersion, sqlite: SQLiteLibrary.version,
             slots: count, jitterSeed: .random(in: 0 ... .max, using: &generator))
-        settings.host = host
+        // People know a worker by its key's name sooner than by the key.
+        settings.host = member.map { "\($0.name)@\(host)" } ?? host
         settings.grace = Int64(grace) * 1000
         var limits = SlotLimits.standard
         limits.addressSpaceBytes = UInt64(slotMemory.bytes)

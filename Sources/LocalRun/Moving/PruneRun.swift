@@ -32,10 +32,14 @@ package struct PruneRun: Sendable {
 
     /// Looks at what would go, and removes it where asked to.
     ///
-    /// - Parameter removes: whether to remove; otherwise nothing is changed.
+    /// - Parameters:
+    ///   - removes: whether to remove; otherwise nothing is changed.
+    ///   - observe: told how many stores were looked at, after each of them.
     /// - Returns: what goes, or went.
     /// - Throws: `RunError.nothingToDo` for an unfinished run, `.ledger`.
-    package func run(removes: Bool) throws(RunError) -> PruneEstimate {
+    package func run(
+        removes: Bool, observe: (Int) -> Void = { _ in }
+    ) throws(RunError) -> PruneEstimate {
         try StateFolder(selection.state, files: files).withLedger("pruning") {
             ledger, state throws(RunError) in
             let selected = try SelectedRun(
@@ -48,8 +52,11 @@ package struct PruneRun: Sendable {
             var estimate = PruneEstimate(run: selected.run.id)
             if selection.store == nil { try measureFolder(selected, &estimate) }
             let ends: Set<StoreState> = [.done, .failed, .rolledBack, .cancelled]
+            var stores = 0
             _ = try selected.forEach(in: ends) { store throws(RunError) in
                 try prune(store, selected, removes: removes, &estimate)
+                stores += 1
+                observe(stores)
             }
             if removes, selection.store == nil {
                 try RunError.translating {
@@ -179,18 +186,23 @@ package struct CancelRun: Sendable {
 
     /// Cancels the run and every store that has not come to its end; what they left is removed.
     ///
+    /// Of one store only that one is given up, also where it failed: the run goes on without it.
+    ///
     /// - Returns: the run's id and how many stores were given up.
-    /// - Throws: `RunError.nothingToDo` for a run that has ended.
+    /// - Throws: `RunError.nothingToDo` for a run that has ended, and for a store that is done.
     package func run() throws(RunError) -> (run: String, stores: Int) {
         try StateFolder(selection.state, files: environment.files).withLedger("cancelling") {
             ledger, state throws(RunError) in
             let selected = try SelectedRun(
                 selection, ledger: ledger, state: state, environment: environment,
-                wanted: [.waiting, .running, .validated])
-            guard selected.run.state.isUnfinished else {
+                wanted: [.waiting, .running, .validated, .failed])
+            let isWhole = selection.store == nil
+            guard selected.run.state.isUnfinished || !isWhole else {
                 throw .nothingToDo("the run \(selected.run.id) has ended; roll it back instead")
             }
-            let states: Set<StoreState> = [.waiting, .running, .validated]
+            let states: Set<StoreState> =
+                isWhole
+                ? [.waiting, .running, .validated] : [.waiting, .running, .validated, .failed]
             // All are looked at before any is given up: a run is cancelled as a whole.
             _ = try selected.forEach(in: states) { store throws(RunError) in
                 // A store whose swap has begun must not be left between two names.
@@ -207,8 +219,17 @@ package struct CancelRun: Sendable {
                 try selected.record([selected.changed(store, .cancelled)])
                 try RunError.translating { try places?.removeAll(environment.files) }
             }
-            try RunBook(ledger: ledger, environment: environment).change(
-                selected.run.id, .cancelled, "given up by hand")
+            let book = RunBook(ledger: ledger, environment: environment)
+            if isWhole {
+                try book.change(selected.run.id, .cancelled, "given up by hand")
+            } else {
+                guard count > 0 else {
+                    throw .nothingToDo(
+                        "the store is not waiting, under way or failed in the run "
+                            + "\(selected.run.id): there is nothing to give up")
+                }
+                try book.endIfFinished(selected.run.id)
+            }
             return (selected.run.id, count)
         }
     }

@@ -126,7 +126,7 @@ package struct FleetRun: Sendable {
                 guard request.waitsForRoom, error.isOutOfSpace, !error.isFailedSync else {
                     throw error
                 }
-                if !isWaiting { observe(.paused("no room: \(error)")) }
+                if !isWaiting { observe(.paused("no room: \(error.shortage)")) }
                 isWaiting = true
                 environment.wait(RoomWatch.interval)
             }

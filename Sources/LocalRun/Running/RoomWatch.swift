@@ -1,3 +1,4 @@
+import CoreDataStore
 import DurableFiles
 import MigrationEngine
 import RunLedger
@@ -39,7 +40,7 @@ struct RoomWatch {
     /// - Throws: `RunError` where the file systems or the ledger cannot be read.
     func wait(for error: RunError, since finding: Finding) throws(RunError) {
         let before = finding.free
-        try pause("no room: \(error)")
+        try pause("no room: \(error.shortage)")
         let isQuota = before.allSatisfy { $0 > 64 * Self.worthwhile }
         for _ in 0..<(isQuota ? Self.patienceWithQuota : Self.patience) {
             context.environment.wait(Self.interval)
@@ -85,6 +86,24 @@ struct RoomWatch {
                 // A free inode counts like the room that may be missing beside it.
                 return space.freeInodes == 0 ? 0 : space.freeBytes
             }
+        }
+    }
+}
+
+extension RunError {
+    /// What lacks room, without the advice of a message that ends a run: one that waits goes on by
+    /// itself.
+    var shortage: String {
+        switch self {
+        case .store(let error), .engine(.store(let error)):
+            guard case .outOfSpace(let path, let reason) = error else { return description }
+            return "\(path): \(reason)"
+        case .file(let error), .engine(.file(let error)):
+            let text = error.description
+            let advice = "; \(error.hint)"
+            return text.hasSuffix(advice) ? String(text.dropLast(advice.count)) : text
+        case .noRoom(let shortage): return "\(shortage)"
+        default: return description
         }
     }
 }

@@ -38,6 +38,7 @@ struct RunContext: Sendable {
     /// - Parameters:
     ///   - found: the store.
     ///   - result: the path that the result gets, symbolic links resolved.
+    /// - Returns: the places.
     func places(of found: FoundStore, result: FilePath) -> StorePlaces {
         guard sharesState else {
             return StorePlaces(mark: mark, number: found.number, besideResult: result)

@@ -45,6 +45,10 @@ package final class RunFeeder: Sendable {
     /// - Throws: what ends the run as a whole.
     func feed() throws(RunError) {
         try space.reserve()
+        let left = try context.read { ledger throws(LedgerError) in
+            try ledger.extent(of: context.id, in: states)
+        }
+        context.observe(.begun(stores: only?.count ?? left.stores, bytes: left.bytes))
         let large = BoundedMailbox<FoundStore>(capacity: 2)
         let driver: OwnedThread
         do throws(ThreadError) {
@@ -65,11 +69,14 @@ package final class RunFeeder: Sendable {
         try result.get()
     }
 
+    /// The states of stores that are still to be worked on.
+    private var states: Set<StoreState> {
+        context.request.defersSwap ? [.waiting, .running] : [.waiting, .running, .validated]
+    }
+
     /// Goes through the ledger page by page: memory does not grow with the fleet.
     private func hand(to large: BoundedMailbox<FoundStore>) throws(RunError) {
-        let states: Set<StoreState> =
-            context.request.defersSwap
-            ? [.waiting, .running] : [.waiting, .running, .validated]
+        let states = states
         var last: Int?
         var batch: [StoreSummary] = []
         var bytes: Int64 = 0

@@ -3,6 +3,8 @@ package import MigrationEngine
 
 /// What a run tells while it goes on; sent from the run's threads.
 package enum RunNotice: Sendable {
+    /// There is room, and so many stores with so many bytes are left to be done.
+    case begun(stores: Int, bytes: Int64)
     /// It was decided how a store is migrated.
     case planned(store: Int, path: FilePath, MigrationPlan)
     /// A store is at a step.

@@ -1,6 +1,15 @@
 package import DurableFiles
 package import RunLedger
 
+/// How stores ended whose backups and leftovers are gone.
+package struct PrunedOutcomes: Hashable, Sendable {
+    /// Whether or not they were rolled back later.
+    package let migrated: Int
+    /// They were of the destination's version already.
+    package let unchanged: Int
+    package let failed: Int
+}
+
 /// Reads what a state folder's ledger knows, also while another process owns it.
 package struct RunRecords {
     private let ledger: Ledger
@@ -36,9 +45,37 @@ package struct RunRecords {
         return run
     }
 
+    /// What a run was asked for.
+    ///
+    /// - Parameters:
+    ///   - run: its id.
+    ///   - state: the state folder.
+    ///   - slots: jobs at a time, which are not recorded.
+    /// - Returns: the request.
+    /// - Throws: `RunError` for a run that is not there, or one of another version.
+    package func request(
+        of run: String, state: FilePath, slots: Int
+    ) throws(RunError) -> RunRequest {
+        try RecordedRequest(reading: try self.run(run).record.request).request(
+            state: state, slots: slots, waitsForRoom: true)
+    }
+
     /// How many stores of a run have each state.
     package func counts(of run: String) throws(RunError) -> [StoreState: Int] {
         try RunError.ledger { () throws(LedgerError) in try ledger.storeCounts(of: run) }
+    }
+
+    /// What had become of the stores of a run that were pruned since.
+    package func prunedOutcomes(of run: String) throws(RunError) -> PrunedOutcomes {
+        try RunError.ledger { () throws(LedgerError) in
+            func count(_ beginning: String) throws(LedgerError) -> Int {
+                try ledger.reports(of: run, in: .pruned, beginningWith: beginning)
+            }
+            return PrunedOutcomes(
+                migrated: try count(StoreRecord.beginnings.result),
+                unchanged: try count(StoreRecord.beginnings.unchanged),
+                failed: try count(StoreRecord.beginnings.failure))
+        }
     }
 
     /// How much work a run did twice, and how often jobs were tried.

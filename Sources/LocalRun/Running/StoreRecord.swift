@@ -8,6 +8,11 @@ package enum StoreRecord: Hashable, Sendable, Codable {
     /// The store was of the destination's version already.
     case unchanged
 
+    /// What the texts of results, of failures, and of stores that needed nothing begin with.
+    static let beginnings = (
+        result: "{\"result\"", failure: "{\"failure\"", unchanged: "{\"unchanged\""
+    )
+
     /// Reads the text that `text` wrote.
     ///
     /// - Throws: `RunError.engine` for a text of another version of the program.

@@ -11,15 +11,15 @@ package import RunLedger
 /// between the calls. After an error the same call can be made again: what was being built is
 /// opened anew.
 package final class ChunkedStore {
-    private let shared: SharedRun
-    private let run: StoreRun
-    private let mover: StoreMover
-    private var lock: StoreLock?
+    let shared: SharedRun
+    let run: StoreRun
+    let mover: StoreMover
+    private(set) var lock: StoreLock?
     private var planned: PlannedStore?
     private var file: PlanFile?
     private var assembler: StoreAssembler?
     private var validation: ValidationRun?
-    private var report: ValidationReport?
+    private(set) var report: ValidationReport?
     /// When the last step ended, so that the time in which workers copy is known.
     private var since: Double
 
@@ -37,7 +37,7 @@ package final class ChunkedStore {
     }
 
     private var files: DurableFileSystem { shared.context.files }
-    private var places: StorePlaces { run.places }
+    var places: StorePlaces { run.places }
 
     /// Lets go of locks, connections and threads.
     package func close() {
@@ -102,6 +102,8 @@ extension ChunkedStore {
         case .kept(let planned):
             if let reason = try lostShards(of: planned) {
                 voided = reason
+                // What it has open is about to be removed.
+                (self.assembler, self.planned, file) = (nil, nil, nil)
             } else {
                 return try .chunks(chunks(planned, isKept: true, voided: nil))
             }
@@ -160,6 +162,9 @@ extension ChunkedStore {
             // known from the destination alone.
             guard try isDue(receipt.work, planned) else { continue }
             guard let delivered = receipt.files.first else { continue }
+            guard shared.roots.names.contains(delivered.file.root) else {
+                return "its shards were made by somebody who called their folders otherwise"
+            }
             let path = try shared.roots.resolve(delivered.file)
             let status = try RunError.translating { try FileStatus.ifPresent(path) }
             guard status?.size == delivered.bytes else {
@@ -202,7 +207,7 @@ extension ChunkedStore {
         return made
     }
 
-    private func known() throws(RunError) -> (PlannedStore, PlanFile) {
+    func known() throws(RunError) -> (PlannedStore, PlanFile) {
         guard let planned, let file else {
             throw .engine(.internalError("\(run.found.path) was not prepared"))
         }
@@ -325,81 +330,4 @@ extension ChunkedStore {
         guard let report, !report.isEqual else { return nil }
         return .validationFailed(report)
     }
-}
-
-// MARK: - The move
-
-extension ChunkedStore {
-    /// Writes down how the validated result will move, where its swap is put off.
-    ///
-    /// - Throws: `RunError`; the call can be repeated.
-    package func keep() throws(RunError) {
-        _ = try recorded()
-    }
-
-    /// Gives the result its name.
-    ///
-    /// - Returns: what the ledger is to be told together with the store's new state.
-    /// - Throws: `RunError`; the store is the whole original or the whole result.
-    package func move() throws(RunError) -> [LedgerRecord] {
-        let recorded: StoreMover.Recorded
-        if let unfinished = try mover.resumable(run.found) {
-            recorded = unfinished
-        } else {
-            recorded = try self.recorded()
-        }
-        let start = shared.context.environment.clock()
-        var result = try mover.move(recorded)
-        if let error = mover.syncNames(of: [recorded]).values.first { throw error }
-        result.seconds[.publish] = shared.context.environment.clock() - start
-        return try mover.moved(recorded, result) + [
-            .released(run: shared.id, store: run.found.number)
-        ]
-    }
-
-    private func recorded() throws(RunError) -> StoreMover.Recorded {
-        let (planned, _) = try known()
-        guard let report else {
-            throw .engine(.internalError("\(run.found.path) was not validated"))
-        }
-        let building = try RunError.translating {
-            try FileStatus(of: places.building).identity
-        }
-        let built = BuiltStore(
-            found: run.found,
-            result: StoreResult(
-                planned, validation: report, output: run.found.output,
-                outputBytes: building.size, seconds: run.steps.seconds),
-            fingerprint: planned.source.fingerprint, places: places,
-            snapshot: planned.source.isSnapshot ? places.snapshot : nil, building: building,
-            lock: lock, isDurable: true)
-        guard let move = try mover.record([built], tellsState: false).first?.move else {
-            throw .engine(.internalError("\(run.found.path) has no move"))
-        }
-        switch move {
-        case .success(let recorded): return recorded
-        case .failure(let error): throw error
-        }
-    }
-}
-
-extension AssemblyStep {
-    /// The jobs whose shards the step takes.
-    var works: [Work] {
-        switch self {
-        case .append(let chunk): [.copy(chunk: chunk)]
-        case .merge(let chunks): chunks.map { .copy(chunk: $0) }
-        case .link(let chunk): [.link(chunk: chunk)]
-        case .tables, .index, .finish: []
-        }
-    }
-
-    fileprivate var takesShards: Bool {
-        switch self {
-        case .append, .merge, .link: true
-        case .tables, .index, .finish: false
-        }
-    }
-
-    fileprivate var isLink: Bool { if case .link = self { true } else { false } }
 }

@@ -48,11 +48,11 @@ package struct Deliveries: Sendable {
         let attempts = try store.map { store throws(RunError) in
             try folderOfAttempts(store.found, receipt.work)
         }
-        guard folder.parent == attempts else {
+        let name = folder.lastComponent.description
+        guard folder.parent == attempts, !name.hasPrefix(Self.acceptedPrefix) else {
             throw .engine(.wrongPlan("\(folder) is no folder of attempts of its store"))
         }
-        let target = folder.parent.appending(
-            FilePath(Self.acceptedPrefix + folder.lastComponent.description))
+        let target = folder.parent.appending(FilePath(Self.acceptedPrefix + name))
         return try RunError.translating {
             // A restart may have come between the rename and its record.
             let isThere = try FileStatus.ifPresent(folder) != nil
@@ -116,6 +116,8 @@ extension Deliveries {
             do throws(RunError) {
                 if let unfinished = try mover.resumable(store) {
                     moves.append(unfinished)
+                } else if try receipt(of: store)?.saysUnchanged == true {
+                    endings.append((store.number, .success(try unchanged(store))))
                 } else {
                     fresh.append(store)
                 }
@@ -142,6 +144,14 @@ extension Deliveries {
                 if case .publish(let plan) = store.way, let error = unsynced[plan.output.parent] {
                     throw error
                 }
+                var result = result
+                // Before the end is durable: whoever starts after a crash looks at no store
+                // that has come to its end.
+                do throws(RunError) {
+                    try removeAll(of: store.found)
+                } catch {
+                    result.leftovers.append("\(error)")
+                }
                 let records =
                     try mover.moved(store, result) + [
                         .released(run: shared.id, store: store.found.number)
@@ -152,6 +162,21 @@ extension Deliveries {
             }
         }
         return endings
+    }
+
+    private func unchanged(_ store: FoundStore) throws(RunError) -> [LedgerRecord] {
+        try removeAll(of: store)
+        return [
+            .storeReport(run: shared.id, store: store.number, try StoreRecord.textOfUnchanged()),
+            .released(run: shared.id, store: store.number),
+        ]
+    }
+
+    /// The accepted receipt of a small store.
+    private func receipt(of found: FoundStore) throws(RunError) -> Receipt? {
+        try shared.context.read { ledger throws(LedgerError) in
+            try ledger.acceptedReceipts(run: shared.id, store: found.number)
+        }.first { $0.work == .whole }
     }
 
     private func record(
@@ -184,11 +209,7 @@ extension Deliveries {
 
     /// The result of a store whose one job was accepted.
     private func accepted(_ found: FoundStore) throws(RunError) -> BuiltStore {
-        let receipts = try shared.context.read { ledger throws(LedgerError) in
-            try ledger.acceptedReceipts(run: shared.id, store: found.number)
-        }
-        guard let receipt = receipts.first(where: { $0.work == .whole }),
-            let file = receipt.files.first
+        guard let receipt = try receipt(of: found), let file = receipt.files.first
         else { throw .engine(.wrongPlan("\(found.path) has no accepted result")) }
         let path = try shared.roots.resolve(file.file)
         let identity = try RunError.translating { try FileStatus.ifPresent(path)?.identity }

@@ -34,11 +34,13 @@ package struct SharedRoots: Sendable {
     /// The root that a path lies in; nil where workers do not see it.
     ///
     /// - Parameter path: without symbolic links.
+    /// - Returns: the root.
     func root(of path: FilePath) -> FileRoot? { roots.first { path.isInside($0.folder) } }
 
     /// How jobs name a path.
     ///
     /// - Parameter path: without symbolic links.
+    /// - Returns: the root's name and the path below it.
     /// - Throws: `RunError.engine(.dataRefused)` for one outside of every root.
     package func reference(to path: FilePath) throws(RunError) -> FileReference {
         guard let root = root(of: path) else {

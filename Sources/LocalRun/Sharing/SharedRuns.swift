@@ -150,9 +150,39 @@ package struct SharedRuns: Sendable {
         }
     }
 
+    /// Reopens what failed in a run that has ended, as a later command names it.
+    ///
+    /// - Parameter selection: the run, or one of its stores.
+    /// - Returns: the run as it is now, and how many stores wait again.
+    /// - Throws: `RunError.nothingToDo` where nothing failed, and for a run that has not ended:
+    ///   the command that began it works on all of its stores.
+    package func replay(
+        _ selection: RunSelection
+    ) throws(RunError) -> (run: RunOverview, stores: Int) {
+        let selected = try SelectedRun(
+            selection, ledger: surroundings.ledger, state: surroundings.state,
+            environment: surroundings.environment, wanted: [.failed])
+        let failed = try storeCount(of: selected.run.id, in: .failed)
+        guard !selected.run.state.isUnfinished || failed == 0 else {
+            throw .nothingToDo(
+                "the run \(selected.run.id) has not ended: the command that began it goes on with "
+                    + "it, and what failed can be replayed then")
+        }
+        let numbers = try book.reopen(selected.run, select: selection.store)
+        return (try find(selected.run.id), numbers.count)
+    }
+
+    private func storeCount(of run: String, in state: StoreState) throws(RunError) -> Int {
+        try RunError.ledger { () throws(LedgerError) in
+            try surroundings.ledger.storeCounts(of: run)[state] ?? 0
+        }
+    }
+
     /// Gives up every unfinished store of a cancelled run but those that are at work.
     ///
-    /// - Parameter busy: numbers that are left alone.
+    /// - Parameters:
+    ///   - run: that was cancelled.
+    ///   - busy: numbers that are left alone.
     /// - Throws: `RunError` where the ledger cannot be written.
     package func cancelRest(_ run: SharedRun, but busy: Set<Int>) throws(RunError) {
         let deliveries = Deliveries(of: run, checked: Deliveries.CheckedFiles())

@@ -19,7 +19,7 @@ struct RunSpace {
         guard let lack = try shortage(survey) else { return }
         guard context.request.waitsForRoom else { throw .noRoom(lack) }
         let watch = RoomWatch(context: context)
-        try watch.pause("\(RunError.noRoom(lack))")
+        try watch.pause(RunError.noRoom(lack).shortage)
         repeat {
             context.environment.wait(RoomWatch.interval)
             if context.cancellation.isCancelled { throw .stopped }

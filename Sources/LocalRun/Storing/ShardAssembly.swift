@@ -144,7 +144,13 @@ final class ShardAssembly {
     }
 
     private func path(of receipt: Receipt) throws(RunError) -> FilePath {
-        try RunError.engine { () throws(EngineError) in try makers.shard(of: receipt) }
+        guard makers.knows(receipt) else {
+            throw .engine(
+                .wrongPlan(
+                    "\(planned.source.path): the shard of \(receipt.work.name) was made by a "
+                        + "worker that called its folders otherwise"))
+        }
+        return try RunError.engine { () throws(EngineError) in try makers.shard(of: receipt) }
     }
 
     private func remove(_ shards: [FilePath]) throws(RunError) {

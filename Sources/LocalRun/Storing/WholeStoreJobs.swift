@@ -70,7 +70,15 @@ package final class WholeStoreJobs: Sendable {
                 try places.makeScratch(files)
             }
         }
-        let (planned, outcome) = try build(store, request, output, places, steps)
+        let planned: PlannedStore
+        let outcome: ResultBuilder.Built
+        do throws(RunError) {
+            (planned, outcome) = try build(store, request, output, places, steps)
+        } catch {
+            guard case .alreadyThere = error else { throw error }
+            return Receipt(
+                job: job, attempt: attempt, rows: 0, counts: [Receipt.unchanged: 1])
+        }
         guard
             try RunError.engine({ () throws(EngineError) in
                 try JobMaker.text(of: planned.source.fingerprint)
@@ -208,6 +216,9 @@ extension BuiltStore {
             output: found.output, files: files
         ).admit()
         self = try RunError.translating {
+            guard receipt.files.count == 2 else {
+                throw EngineError.wrongPlan("\(receipt.attempt) delivered no result")
+            }
             let deliveries = zip([places.building, places.outcome], receipt.files)
             for (path, told) in deliveries where !isChecked {
                 let content = try ContentDigest.hexadecimal(of: path, files: files)

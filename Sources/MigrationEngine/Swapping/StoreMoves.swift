@@ -41,7 +41,14 @@ struct StoreMoves {
             try cover(file.path)
             try files.rename(file.path, to: store, existing: .replace)
         }
-        try files.syncFolders(of: file.path, and: store)
+        try files.syncFolder(store.parent)
+        try syncSource(file.path.parent)
+    }
+
+    /// Makes durable what has left a folder; one that was removed before a crash has nothing left.
+    func syncSource(_ folder: FilePath) throws(DurableFileError) {
+        guard folder != store.parent, try FileStatus.ifPresent(folder) != nil else { return }
+        try files.syncFolder(folder)
     }
 
     /// Removes files that may be gone already, and makes that durable.

@@ -94,7 +94,7 @@ package struct Swapper {
             }
             try files.syncFolder(folder)
         case .addExternalData(let added, let folders):
-            try add(added, folders)
+            try add(added, folders, moves)
         case .settle(let snapshot):
             try moves.replaceStore(with: snapshot)
         case .removeCompanions(let paths):
@@ -116,7 +116,9 @@ package struct Swapper {
         if !left.isEmpty { try moves.remove(left) }
     }
 
-    private func add(_ added: [AddedFile], _ folders: [FilePath]) throws {
+    private func add(
+        _ added: [AddedFile], _ folders: [FilePath], _ moves: StoreMoves
+    ) throws {
         for folder in folders { try files.makeFolder(folder) }
         for addition in added {
             if let present = try FileStatus.ifPresent(addition.target),
@@ -126,8 +128,10 @@ package struct Swapper {
             }
             try files.rename(addition.file.path, to: addition.target, existing: .refuse)
         }
-        for folder in Set(added.map(\.target.parent) + added.map(\.file.path.parent)).sorted() {
-            try files.syncFolder(folder)
+        let targets = Set(added.map(\.target.parent))
+        for folder in targets.sorted() { try files.syncFolder(folder) }
+        for folder in Set(added.map(\.file.path.parent)).subtracting(targets).sorted() {
+            try moves.syncSource(folder)
         }
     }
 

@@ -6,11 +6,36 @@ package import Jobs
 // Runs and stores.
 
 extension Ledger {
-    /// The run that began last.
+    /// The run that began last of those that did something or still have to; where none did, the
+    /// one that began last.
+    ///
+    /// A run that found every store migrated already, or that was given up before it had begun
+    /// with any, did nothing.
+    ///
+    /// - Complexity: O(runs since the one that is found) at least.
     package func newestRun() throws(LedgerError) -> RunOverview? {
         try read { database in
-            let sql = "SELECT \(RunOverview.columns) FROM run ORDER BY number DESC LIMIT 1"
-            return try Row.fetchOne(database, sql: sql).map { try RunOverview(row: $0) }
+            let idle: [StoreState] = [.waiting, .done, .cancelled]
+            let busy = StoreState.allCases.filter { !idle.contains($0) }.map(\.rawValue)
+            let places = databaseQuestionMarks(count: busy.count)
+            let row =
+                try Row.fetchOne(
+                    database,
+                    sql: """
+                        SELECT \(RunOverview.columns) FROM run
+                        WHERE run.state IN (?, ?)
+                            OR EXISTS (SELECT 1 FROM swap_step WHERE swap_step.run = run.number)
+                            OR EXISTS (
+                                SELECT 1 FROM store
+                                WHERE store.run = run.number AND store.state IN (\(places)))
+                        ORDER BY run.number DESC LIMIT 1
+                        """,
+                    arguments: StatementArguments(
+                        [RunState.open.rawValue, RunState.paused.rawValue] + busy))
+                ?? Row.fetchOne(
+                    database,
+                    sql: "SELECT \(RunOverview.columns) FROM run ORDER BY number DESC LIMIT 1")
+            return try row.map { try RunOverview(row: $0) }
         }
     }
 
@@ -99,6 +124,50 @@ extension Ledger {
                 counts[try row.word("state")] = try row.decode(Int.self, forColumn: "stores")
             }
             return counts
+        }
+    }
+
+    /// How many stores of a run are in some states, and the bytes that they had when they were
+    /// found.
+    ///
+    /// - Complexity: O(stores).
+    package func extent(
+        of run: String, in states: Set<StoreState>
+    ) throws(LedgerError) -> (stores: Int, bytes: Int64) {
+        try read { database in
+            guard let run = try Ledger.number(database, run) else { return (0, 0) }
+            let rows = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT state, count(*) AS stores, total(bytes) AS bytes FROM store
+                    WHERE run = ? GROUP BY state
+                    """, arguments: [run])
+            var (stores, bytes) = (0, 0.0)
+            for row in rows where states.contains(try row.word("state")) {
+                stores += try row.decode(Int.self, forColumn: "stores")
+                bytes += try row.decode(Double.self, forColumn: "bytes")
+            }
+            return (stores, Int64(min(max(bytes, 0), 9e18)))
+        }
+    }
+
+    /// How many stores of a run in a state have a report whose text begins so.
+    ///
+    /// - Complexity: O(stores).
+    package func reports(
+        of run: String, in state: StoreState, beginningWith text: String
+    ) throws(LedgerError) -> Int {
+        try read { database in
+            guard let run = try Ledger.number(database, run) else { return 0 }
+            return try Int.fetchOne(
+                database,
+                sql: """
+                    SELECT count(*) FROM store
+                    JOIN store_report ON store_report.run = store.run
+                        AND store_report.store = store.number
+                    WHERE store.run = ? AND store.state = ?
+                        AND substr(store_report.content, 1, length(?)) = ?
+                    """, arguments: [run, state.rawValue, text, text]) ?? 0
         }
     }
 

@@ -1,3 +1,4 @@
+import CSQLite
 import DurableFiles
 import GRDB
 import GRDBSQLite
@@ -14,15 +15,21 @@ struct GroupCommit: Sendable {
     /// Pages that the WAL may grow by before it is checkpointed: 16 MiB.
     private static let checkpointPages = 4096
 
-    private let path: FilePath
+    /// How long readers are waited for at the end, in milliseconds.
+    private static let patience: UInt32 = 1000
+
+    private let file: LedgerFile
+    private var path: FilePath { file.path }
     private let faults: FaultPoints
     private let queue: DatabaseQueue
     private let log = LogLength()
+    /// Those of the process before the batches were written.
+    private var roomFailures = 0
     private var checkpointAt = GroupCommit.checkpointPages
     private var refusal: String?
 
-    init(path: FilePath, queue: DatabaseQueue, faults: FaultPoints) {
-        self.path = path
+    init(_ file: LedgerFile, queue: DatabaseQueue, faults: FaultPoints) {
+        self.file = file
         self.queue = queue
         self.faults = faults
         // The hook takes the place of SQLite's own checkpoints, whose failures nobody would see.
@@ -48,6 +55,7 @@ struct GroupCommit: Sendable {
             for batch in batches { batch.settle(.failure(error)) }
             return
         }
+        roomFailures = godwit_sqlite_room_failures()
         switch write(batches) {
         case .success(let outcomes):
             for (batch, outcome) in zip(batches, outcomes) { batch.settle(outcome) }
@@ -60,16 +68,21 @@ struct GroupCommit: Sendable {
 
     /// Brings everything into the main file and closes the connection.
     ///
-    /// After a failed write nothing is brought over: the next opener reads what is durable.
+    /// After a failed write, and where a reader stays in the way, nothing is brought over: the
+    /// next opener reads what is durable.
     mutating func close() throws(LedgerError) {
         var first: LedgerError?
-        if refusal == nil {
-            do throws(LedgerError) { try checkpoint(.truncate) } catch { first = error }
-        }
         do throws(LedgerError) {
+            let lock = try refusal == nil ? lockForCheckpoint(GroupCommit.patience) : nil
+            if lock != nil {
+                do throws(LedgerError) { try checkpoint() } catch { first = error }
+                // Closing removes the log, under the same lock.
+                if first == nil { keepLog(false) }
+            }
             try faults.perform(.closeLedger, ledger: path) { () throws(LedgerError) in
                 try LedgerError.translating(path, "close") { try queue.close() }
             }
+            _ = consume lock
         } catch {
             first = first ?? error
         }
@@ -163,7 +176,8 @@ struct GroupCommit: Sendable {
         let codes: [ResultCode] = [.SQLITE_IOERR, .SQLITE_FULL, .SQLITE_CANTOPEN]
         let isSystem = codes.contains(error.resultCode)
         var system = isSystem ? sqlite3_system_errno(database.sqliteConnection) : 0
-        if system == 0, isSystem, last == ENOSPC || last == EDQUOT { system = last }
+        if isSystem, last == ENOSPC || last == EDQUOT { system = last }
+        if isSystem, godwit_sqlite_room_failures() > roomFailures { system = ENOSPC }
         let told = LedgerError(
             ledger: path, step: "write", database: error, systemError: system)
         let isSync = GroupCommit.syncFailures.contains(error.extendedResultCode.rawValue)
@@ -194,22 +208,42 @@ struct GroupCommit: Sendable {
         guard pages >= checkpointAt else { return }
         checkpointAt = pages + GroupCommit.checkpointPages
         do throws(LedgerError) {
-            try checkpoint(.passive)
+            // Where a reader is in the way, the next checkpoint moves all.
+            guard let lock = try lockForCheckpoint(0) else { return }
+            try checkpoint()
+            _ = consume lock
         } catch {
             if !error.isOutOfSpace { refusal = error.reason }
         }
     }
 
-    private func checkpoint(_ mode: Database.CheckpointMode) throws(LedgerError) {
+    /// Nil where a reader is in the way.
+    private func lockForCheckpoint(
+        _ milliseconds: UInt32
+    ) throws(LedgerError) -> ReadingLock? {
+        do throws(LedgerError) {
+            return try file.readingLock(waiting: milliseconds, faults)
+        } catch {
+            if case .locked = error.cause { return nil }
+            throw error
+        }
+    }
+
+    /// Moves the log into the main file and empties it: a log that was begun anew without being
+    /// emptied would look to readers like the old one.
+    private func checkpoint() throws(LedgerError) {
         try faults.perform(.checkpointLedger, ledger: path) { () throws(LedgerError) in
             try LedgerError.translating(path, "checkpoint", on: queue) {
-                do {
-                    _ = try queue.inDatabase { try $0.checkpoint(mode) }
-                } catch let error as DatabaseError {
-                    // Where a reader is in the way, the next checkpoint moves the rest.
-                    if error.resultCode != .SQLITE_BUSY { throw error }
-                }
+                _ = try queue.inDatabase { try $0.checkpoint(.truncate) }
             }
+        }
+    }
+
+    private func keepLog(_ keeps: Bool) {
+        queue.inDatabase { database in
+            guard let handle = database.sqliteConnection else { return }
+            // Where it is refused, the log stays, which does no harm.
+            _ = godwit_sqlite_keep_log(handle, keeps ? 1 : 0)
         }
     }
 }

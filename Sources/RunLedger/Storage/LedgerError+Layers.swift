@@ -1,3 +1,4 @@
+import CSQLite
 import DurableFiles
 import GRDB
 import GRDBSQLite
@@ -39,6 +40,7 @@ extension LedgerError {
     static func translating<Result>(
         _ ledger: FilePath, _ step: String, _ body: () throws -> Result
     ) throws(LedgerError) -> Result {
+        let failures = godwit_sqlite_room_failures()
         do {
             return try body()
         } catch let error as LedgerError {
@@ -46,7 +48,10 @@ extension LedgerError {
         } catch let error as DatabaseError {
             // The connection, which knew the system's number, may be gone.
             let mayLackRoom = [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(error.resultCode)
-            let lacksRoom = mayLackRoom && FileSystemSpace.isExhausted(at: ledger.parent)
+            let lacksRoom =
+                mayLackRoom
+                && (godwit_sqlite_room_failures() > failures
+                    || FileSystemSpace.isExhausted(at: ledger.parent))
             throw LedgerError(
                 ledger: ledger, step: step, database: error, systemError: lacksRoom ? ENOSPC : 0)
         } catch let error as DurableFileError {
@@ -63,13 +68,15 @@ extension LedgerError {
     static func translating<Result>(
         _ ledger: FilePath, _ step: String, on queue: DatabaseQueue, _ body: () throws -> Result
     ) throws(LedgerError) -> Result {
-        try translating(ledger, step) {
+        let failures = godwit_sqlite_room_failures()
+        return try translating(ledger, step) {
             do {
                 return try body()
             } catch let error as DatabaseError {
                 guard [.SQLITE_IOERR, .SQLITE_CANTOPEN].contains(error.resultCode) else {
                     throw error
                 }
+                guard godwit_sqlite_room_failures() == failures else { throw error }
                 let number = queue.inDatabase { sqlite3_system_errno($0.sqliteConnection) }
                 throw LedgerError(
                     ledger: ledger, step: step, database: error, systemError: number)

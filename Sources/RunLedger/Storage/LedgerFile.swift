@@ -4,15 +4,24 @@ import GRDB
 import GRDBSQLite
 
 /// Opens the ledger's file and makes sure that it is one that this program knows.
-struct LedgerFile {
+///
+/// The owner keeps the index of the log on the heap and SQLite's lock on the file for life:
+/// nothing is mapped, for a mapping that a full disk or a quota has no room for ends the process
+/// (decision 0013). Readers do the same without locks (`LedgerReader`).
+struct LedgerFile: Sendable {
     let path: FilePath
+    /// The file whose lock keeps readers and the owner's checkpoints apart.
+    let lock: FilePath
     let schema: LedgerSchema
 
-    /// The longest WAL file that is kept for reuse, in bytes.
-    private static let keptLogBytes = 64 << 20
+    /// The write-ahead log.
+    var log: FilePath { path.adding(suffix: "-wal") }
+
     /// Ledgers of at most this size are checked whole when they are opened; pages of larger ones
     /// are checked as they are read.
     private static let checkedBytes = 64 << 20
+    /// How long readers are waited for when the ledger is opened, in milliseconds.
+    private static let patience: UInt32 = 5000
 
     // Once a process, before SQLite starts: stores are opened by `file:` names, too.
     private static let isConfigured: Bool = godwit_sqlite_configure() == SQLITE_OK
@@ -20,9 +29,10 @@ struct LedgerFile {
     /// Opens the ledger for its owner, making or migrating it where that is needed.
     ///
     /// - Throws: `LedgerError`.
-    func openForWriting() throws(LedgerError) -> DatabaseQueue {
-        let queue = try connect(isReadOnly: false)
-        return try translating("open") {
+    func openForWriting(_ faults: FaultPoints) throws(LedgerError) -> DatabaseQueue {
+        let reading = try readingLock(waiting: LedgerFile.patience, faults)
+        let queue = try connect("?mode=rwc", isReadOnly: false)
+        try translating("open") {
             try queue.inDatabase { database in
                 // A file that is refused stays as it is.
                 let isNew = try isNew(database)
@@ -34,7 +44,23 @@ struct LedgerFile {
                 try configure(database, isNew: isNew)
             }
             try migrator.migrate(queue)
-            return queue
+            try settle(queue)
+        }
+        _ = consume reading
+        return queue
+    }
+
+    /// Takes the lock that keeps readers out while the log is moved into the main file.
+    ///
+    /// - Throws: `LedgerError`; `locked` where a reader is in the way.
+    func readingLock(
+        waiting milliseconds: UInt32, _ faults: FaultPoints
+    ) throws(LedgerError) -> ReadingLock {
+        do throws(DurableFileError) {
+            return try ReadingLock(
+                lock, isRewriting: true, waiting: milliseconds, faults: faults)
+        } catch {
+            throw LedgerError(ledger: path, file: error)
         }
     }
 
@@ -44,23 +70,37 @@ struct LedgerFile {
             throw fault(.inputOutput(reason: "its file system allows no write-ahead log"))
         }
         try database.execute(
-            sql: """
-                PRAGMA synchronous = FULL;
-                PRAGMA wal_autocheckpoint = 0;
-                PRAGMA journal_size_limit = \(LedgerFile.keptLogBytes)
-                """)
+            sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0")
         guard isNew else { return }
         let identifier = LedgerSchema.applicationIdentifier
         try database.execute(sql: "PRAGMA application_id = \(identifier)")
     }
 
-    /// Opens a ledger of this program's version for reading.
+    /// Begins with an empty log: every commit makes it longer, so readers see that there is news.
     ///
+    /// Without room for that the log stays as it is.
+    private func settle(_ queue: DatabaseQueue) throws {
+        do throws(LedgerError) {
+            try LedgerError.translating(path, "checkpoint", on: queue) {
+                _ = try queue.inDatabase { try $0.checkpoint(.truncate) }
+            }
+        } catch {
+            guard error.isOutOfSpace else { throw error }
+        }
+        // Of a version that let SQLite share the index.
+        let shared = path.adding(suffix: "-shm")
+        if try FileStatus.ifPresent(shared) != nil { try DurableFileSystem().remove(shared) }
+    }
+
+    /// Opens a ledger of this program's version for reading, without SQLite's locks and without
+    /// a trace; the caller holds the reading lock.
+    ///
+    /// - Parameter hasLog: whether there is a log with content; SQLite would make a missing one.
+    /// - Returns: the connection.
     /// - Throws: `LedgerError`.
-    func openForReading() throws(LedgerError) -> DatabaseQueue {
-        let isPresent = try translating("look for") { try FileStatus.ifPresent(path) != nil }
-        guard isPresent else { throw fault(.missing) }
-        let queue = try connect(isReadOnly: true)
+    func openForReading(hasLog: Bool) throws(LedgerError) -> DatabaseQueue {
+        let queue = try connect(
+            hasLog ? "?mode=ro&vfs=unix-none" : "?mode=ro&immutable=1", isReadOnly: true)
         return try translating("read") {
             try queue.inDatabase { database in
                 if try isNew(database) { throw fault(.missing) }
@@ -76,7 +116,7 @@ struct LedgerFile {
         }
     }
 
-    private func connect(isReadOnly: Bool) throws(LedgerError) -> DatabaseQueue {
+    private func connect(_ mode: String, isReadOnly: Bool) throws(LedgerError) -> DatabaseQueue {
         _ = LedgerFile.isConfigured
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
@@ -84,19 +124,27 @@ struct LedgerFile {
         configuration.busyMode = .timeout(5)
         configuration.label = "ledger"
         configuration.prepareDatabase { database in
+            // Without its lock SQLite takes every connection for the last one: on closing it
+            // would remove the log under the owner.
             guard let handle = database.sqliteConnection,
-                godwit_sqlite_harden(handle, 1) == SQLITE_OK
+                godwit_sqlite_harden(handle, 1) == SQLITE_OK,
+                godwit_sqlite_keep_log(handle, 1) == SQLITE_OK
             else { throw fault(.inputOutput(reason: "SQLite refuses its safety settings")) }
+            // The locking mode before the first look at the file.
             try database.execute(
                 sql: """
+                    PRAGMA locking_mode = EXCLUSIVE;
                     PRAGMA cell_size_check = ON;
                     PRAGMA mmap_size = 0;
                     PRAGMA temp_store = MEMORY
                     """)
         }
         return try translating("open") {
-            try DatabaseQueue(
-                path: fileName(isReadOnly ? "ro" : "rwc"), configuration: configuration)
+            do {
+                return try DatabaseQueue(path: fileName(mode), configuration: configuration)
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+                throw fault(.locked(holder: "another program that has it open in SQLite"))
+            }
         }
     }
 
@@ -114,7 +162,7 @@ struct LedgerFile {
                 name += [UInt8(ascii: "%"), hex[Int(byte >> 4)], hex[Int(byte & 15)]]
             }
         }
-        return "file:" + String(decoding: name, as: UTF8.self) + "?mode=" + mode
+        return "file:" + String(decoding: name, as: UTF8.self) + mode
     }
 
     /// Whether nothing was ever written, or the first start was killed before it had finished.

@@ -38,11 +38,11 @@ struct CoordinatorCommand: ParsableCommand {
     ) throws {
         let cluster = try ScriptedCluster(place, setup, jobs: jobs, shards: 64)
         // What coming in costs is not what is asked for.
-        Thread.sleep(forTimeInterval: 2)
+        Pause.take(seconds: 2)
         let before = try cluster.coordinator.figures()
         let done = cluster.results.figures.withLock { $0.committed.count }
         let start = Instants.microseconds()
-        Thread.sleep(forTimeInterval: Double(seconds))
+        Pause.take(seconds: Double(seconds))
         let after = try cluster.coordinator.figures()
         let elapsed = Double(Instants.microseconds() - start) / 1e6
         let answered = cluster.results.figures.withLock { $0.committed.count } - done

@@ -81,7 +81,7 @@ struct ScaleCommand: ParsableCommand {
         var times: [Double] = []
         while submit.isRunning {
             times.append(try client.ask().milliseconds)
-            Thread.sleep(forTimeInterval: 0.05)
+            Pause.take(seconds: 0.05)
         }
         try submit.closeInput()
         return Percentiles(times)
@@ -91,7 +91,7 @@ struct ScaleCommand: ParsableCommand {
         var times: [Double] = []
         for _ in 0..<max(1, questions) {
             times.append(try client.ask().milliseconds)
-            Thread.sleep(forTimeInterval: 0.1)
+            Pause.take(seconds: 0.1)
         }
         return Percentiles(times)
     }

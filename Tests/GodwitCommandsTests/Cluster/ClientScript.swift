@@ -1,6 +1,7 @@
 import CLinux
 import ClusterProtocol
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 import Threads
@@ -22,6 +23,16 @@ final class ClientScript {
     /// Lives as long as the process: contexts that end beside those that use CURVE can crash
     /// libzmq before 4.3.5.
     static let context = Result { try Context() }
+
+    /// Contexts with access policies, of which each can have one; they live as long, too.
+    private static let guarded = Mutex<[Context]>([])
+
+    /// A context for a coordinator that asks for keys.
+    static func guardedContext() throws -> Context {
+        let context = try Context()
+        guarded.withLock { $0.append(context) }
+        return context
+    }
 
     /// The clock of loops, in seconds.
     static let clock: @Sendable () -> Double = {

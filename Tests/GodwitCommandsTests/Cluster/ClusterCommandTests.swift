@@ -28,7 +28,7 @@ import Testing
             try script.expect(.status(run: nil), .status(ClusterSamples.report()))
             let shown = try text.finish()
             #expect(shown.status == 0)
-            #expect(shown.output.contains("r3: open, 2/2 stores"))
+            #expect(shown.output.contains("r3  open  2/2 stores"))
             #expect(shown.output.contains("w1"))
             #expect(shown.log.isEmpty)
 

@@ -126,7 +126,12 @@ import Testing
         #expect(
             ClusterPicture.line(of: run)
                 == "r3: open, 0/3 stores, 2 ready to swap, 1 failed, 1 job running, "
-                + "120,000 rows/s, 84.2 MB/s, 4 min 05 s left; waits: no room")
+                + "120,000 rows/s, 84.2 MB/s, 4 min 05 s left, 1,234,567 rows, 5.0 MiB read; "
+                + "waits: no room")
+        let ended = ClusterSamples.run(state: "ended")
+        #expect(
+            ClusterPicture.line(of: ended)
+                == "r3: ended, 2/2 stores, 1,234,567 rows, 5.0 MiB read")
     }
 }
 

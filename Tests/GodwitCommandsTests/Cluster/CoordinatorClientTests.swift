@@ -1,4 +1,5 @@
 import ClusterProtocol
+import DurableFiles
 import Foundation
 import Glibc
 import Jobs
@@ -158,7 +159,7 @@ import ZeroMQ
         init(in url: URL) throws {
             server = try KeyPair.generate()
             client = try KeyPair.generate()
-            context = try Context()
+            context = try ClientScript.guardedContext()
             endpoint = ClientProcess.endpoint(in: url)
             script = try ClientScript(
                 endpoint, in: context,
@@ -179,6 +180,25 @@ import ZeroMQ
             try Data(server.text.utf8).write(
                 to: folder.appendingPathComponent(KeyFiles.coordinatorName))
             return try CoordinatorConnection(endpoint: endpoint, keys: folder.path)
+        }
+    }
+
+    @Test func theKeysThatKeysNewMakesOpenTheDoor() throws {
+        try withTemporaryFolder { url in
+            let made = try ClientProcess(
+                ["keys", "new", "--output", "k"], in: url, isConnected: false
+            ).finish()
+            #expect(made.status == 0, "\(made.log)")
+            let keys = try KeyFolder(FilePath(url.path).appending("k")).coordinator()
+            let script = try ClientScript(
+                ClientProcess.endpoint(in: url), in: ClientScript.guardedContext(),
+                access: keys.allowList().accessPolicy,
+                security: .curveServer(keys.keys, domain: "control"))
+            let process = try ClientProcess(["workers", "--keys", "k"], in: url)
+            try script.expect(.workers, .status(ClusterSamples.report()))
+            let shown = try withExtendedLifetime(script) { try process.finish() }
+            #expect(shown.status == 0, "\(shown.log)")
+            #expect(shown.output.contains("w1"))
         }
     }
 

@@ -94,6 +94,25 @@ import Testing
         #expect(text.contains("\n  and 5 more\n"))
     }
 
+    /// Such as an owner that only root could give.
+    @Test func whatWasNotCarriedOverIsTold() throws {
+        let stores = ["a", "b", "c"].map { name in
+            var store = ReportSamples.done(name)
+            store.warnings = ["owner could not be carried over: EPERM"]
+            if name == "c" { store.warnings.append("its folder could not be removed") }
+            return store
+        }
+        let text = try ReportSamples.text(try ReportSamples.report(stores), stores)
+        #expect(
+            text.contains(
+                """
+
+                Warnings
+                  3 stores, such as a: owner could not be carried over: EPERM
+                  c: its folder could not be removed
+                """))
+    }
+
     @Test func namesCannotSteerTheTerminal() throws {
         let stores = [ReportSamples.failed("a\u{1B}[2J\u{202E}b")]
         let report = try ReportSamples.report(stores)

@@ -37,7 +37,7 @@ extension DiskTests {
             Case(name: "uuid, -wal", partition: byUUID, journal: .writeAheadLogWithContent),
             Case(
                 name: "uuid, small chunks, -wal", partition: byUUID,
-                journal: .writeAheadLogWithContent, chunkBytes: 200 << 10),
+                journal: .writeAheadLogWithContent, chunkBytes: isLong ? 64 << 10 : 200 << 10),
             Case(name: "entity, -wal", partition: .entity, journal: .writeAheadLogWithContent),
         ]
 

@@ -23,7 +23,7 @@ import Testing
             let ending = try lab.migrate(
                 stores, strategy: strategy,
                 change: { request in
-                    request.failureLimit = 2
+                    request.bounds.failures = 2
                     request.slots = 1
                 })
             #expect(ending.isCutShort)

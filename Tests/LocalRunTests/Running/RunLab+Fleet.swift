@@ -15,6 +15,8 @@ final class NoticeLog: Sendable {
 
     func add(_ notice: RunNotice) { notices.withLock { $0.append(notice) } }
 
+    var all: [RunNotice] { notices.withLock { $0 } }
+
     /// Stores that came to an end, in the order in which they did.
     var ended: [FilePath] {
         notices.withLock { notices in
@@ -33,7 +35,7 @@ final class NoticeLog: Sendable {
                     case .planned(_, let path, _), .progress(_, let path, _),
                         .ended(_, let path, _):
                         path
-                    case .paused, .resumed: nil
+                    case .begun, .paused, .resumed: nil
                     }
                 })
         }

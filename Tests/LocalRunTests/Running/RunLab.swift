@@ -22,6 +22,7 @@ final class FailingDisk: Sendable {
     private let count = Atomic(0)
     private let place: Int
     private let way: Way
+    private let seen = Mutex<[FileOperation: Int]>([:])
 
     /// - Parameters:
     ///   - place: the fault point that is hit, from 0.
@@ -34,11 +35,17 @@ final class FailingDisk: Sendable {
     /// Fault points that were passed or hit.
     var points: Int { count.load(ordering: .relaxed) }
     var isHit: Bool { points > place }
+    /// Fault points by what was announced there, commits of the ledger left out: slots that write
+    /// at one time share a commit, so their number differs from run to run.
+    var operations: [FileOperation: Int] {
+        seen.withLock { $0.filter { $0.key != .commitLedger } }
+    }
 
     var files: DurableFileSystem {
         DurableFileSystem(
-            faults: FaultPoints { _ in
+            faults: FaultPoints { point in
                 let number = self.count.add(1, ordering: .relaxed).oldValue
+                self.seen.withLock { $0[point.operation, default: 0] += 1 }
                 switch self.way {
                 case .dies: return number >= self.place ? .error(EIO) : nil
                 case .fails(let fault): return number == self.place ? fault : nil

@@ -103,7 +103,7 @@ import Testing
     @Test func theLedgerKeepsReservations() throws {
         try RunLab.run { lab in
             let stores = try (1...3).map { try lab.forge("\($0).sqlite", seed: UInt64($0)) }
-            try lab.migrate(stores) { $0.failureLimit = 0 }
+            try lab.migrate(stores) { $0.bounds.failures = 0 }
             func reservations() throws -> [Reservation] {
                 let ledger = try Ledger(reading: lab.state)
                 let found = try ledger.reservations()

@@ -44,9 +44,7 @@ extension DiskTests {
             #expect(try lab.strays().isEmpty, "\(what)")
             let kept = try lab.files.tree(at: lab.state).filter(\.status.isRegularFile)
                 .map(\.path.lastComponent.description)
-            let known: Set = [
-                "godwit.lock", "ledger.sqlite", "ledger.sqlite-wal", "ledger.sqlite-shm",
-            ]
+            let known: Set = ["godwit.lock", "ledger.sqlite", "ledger.sqlite-wal"]
             #expect(Set(kept).isSubset(of: known), "\(what): \(kept)")
         }
 
@@ -130,7 +128,7 @@ extension DiskTests {
                     switch notice {
                     case .paused(let reason): told.withLock { $0.append(reason) }
                     case .resumed: told.withLock { $0.append("resumed") }
-                    case .planned, .progress, .ended: break
+                    case .begun, .planned, .progress, .ended: break
                     }
                 }.run(over: try lab.found([store]))
                 #expect(ending.counts == [.done: 1] && !ending.isResumed)

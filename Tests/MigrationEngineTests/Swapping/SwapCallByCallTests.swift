@@ -280,9 +280,13 @@ extension SwapLab {
         try writer.execute("UPDATE t SET v = 'app' || v WHERE k % 2 = 0")
         try writer.execute("INSERT INTO generation VALUES ('app')")
         try files.unlink(path)
-        for suffix in ["", "-wal", "-shm"] {
+        for suffix in ["", "-wal"] {
             try SwapLab.copy(database.adding(suffix: suffix), to: path.adding(suffix: suffix))
         }
+        // Connections of ours make no `-shm`; an app leaves one, and SQLite makes it anew.
+        let memory = try files.create(path.adding(suffix: "-shm"))
+        try memory.write([UInt8](repeating: 0, count: 32 << 10))
+        try memory.close()
         try writer.close()
         try files.removeTree(work)
     }

@@ -4,7 +4,7 @@ import Jobs
 import LocalRun
 
 /// The folders of this machine that the coordinator has under the same names.
-struct SharedRoots: Sendable {
+struct ClientRoots: Sendable {
     /// Without symbolic links, as far as they exist here.
     let folders: [String: FilePath]
 

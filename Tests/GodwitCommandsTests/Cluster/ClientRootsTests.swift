@@ -7,8 +7,8 @@ import Testing
 @testable import GodwitCommands
 
 /// What both sides of a cluster call a file.
-@Suite struct SharedRootsTests {
-    private let roots = SharedRoots(
+@Suite struct ClientRootsTests {
+    private let roots = ClientRoots(
         folders: ["data": "/srv/data", "deep": "/srv/data/deep", "all": "/", "b": "/srv/data"])
 
     private func reference(_ path: FilePath) throws -> FileReference {
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func whatNobodySharesIsRefused() throws {
-        let roots = SharedRoots(folders: ["data": "/srv/data"])
+        let roots = ClientRoots(folders: ["data": "/srv/data"])
         let failure = #expect(throws: CommandFailure.self) {
             try roots.reference(to: "/srv/database/a", given: "../database/a")
         }
@@ -53,7 +53,7 @@ import Testing
             [String(repeating: "n", count: 65) + "=/srv"], ["dä=/srv"],
         ])
     func optionsAreChecked(options: [String]) {
-        let failure = #expect(throws: CommandFailure.self) { try SharedRoots(options) }
+        let failure = #expect(throws: CommandFailure.self) { try ClientRoots(options) }
         #expect(failure?.status == .usage)
     }
 
@@ -65,7 +65,7 @@ import Testing
             try Data().write(to: real.appendingPathComponent("a.sqlite"))
             try files.createSymbolicLink(
                 at: url.appendingPathComponent("link"), withDestinationURL: real)
-            let roots = try SharedRoots(["data=\(url.path)/link"])
+            let roots = try ClientRoots(["data=\(url.path)/link"])
             func path(_ name: String) -> FilePath { FilePath(url.path).appending(FilePath(name)) }
             #expect(
                 try roots.reference(to: path("real/a.sqlite"), mustExist: true)
@@ -77,7 +77,7 @@ import Testing
                 try roots.reference(to: path("link/none"), mustExist: true)
             }
             // Nothing is known of a folder that only the coordinator has.
-            let elsewhere = try SharedRoots(["data=\(url.path)/elsewhere"])
+            let elsewhere = try ClientRoots(["data=\(url.path)/elsewhere"])
             #expect(
                 try elsewhere.reference(to: path("elsewhere/b"), mustExist: true).path == "b")
         }

@@ -1,0 +1,66 @@
+import CoreDataStore
+import DurableFiles
+import Jobs
+import MigrationEngine
+package import RunLedger
+
+extension ChunkedStore {
+    /// Writes down how the validated result will move, where its swap is put off.
+    ///
+    /// - Throws: `RunError`; the call can be repeated.
+    package func keep() throws(RunError) {
+        _ = try recorded()
+    }
+
+    /// Gives the result its name.
+    ///
+    /// - Returns: what the ledger is to be told together with the store's new state.
+    /// - Throws: `RunError`; the store is the whole original or the whole result.
+    package func move() throws(RunError) -> [LedgerRecord] {
+        let recorded: StoreMover.Recorded
+        if let unfinished = try mover.resumable(run.found) {
+            recorded = unfinished
+        } else {
+            recorded = try self.recorded()
+        }
+        let start = shared.context.environment.clock()
+        var result = try mover.move(recorded)
+        if let error = mover.syncNames(of: [recorded]).values.first { throw error }
+        result.seconds[.publish] = shared.context.environment.clock() - start
+        // Before the end is durable: whoever starts after a crash looks at no store that has come
+        // to its end.
+        do throws(RunError) {
+            try removeAll()
+        } catch {
+            result.leftovers.append("\(error)")
+        }
+        return try mover.moved(recorded, result) + [
+            .released(run: shared.id, store: run.found.number)
+        ]
+    }
+
+    private func recorded() throws(RunError) -> StoreMover.Recorded {
+        let (planned, _) = try known()
+        guard let report else {
+            throw .engine(.internalError("\(run.found.path) was not validated"))
+        }
+        let building = try RunError.translating {
+            try FileStatus(of: places.building).identity
+        }
+        let built = BuiltStore(
+            found: run.found,
+            result: StoreResult(
+                planned, validation: report, output: run.found.output,
+                outputBytes: building.size, seconds: run.steps.seconds),
+            fingerprint: planned.source.fingerprint, places: places,
+            snapshot: planned.source.isSnapshot ? places.snapshot : nil, building: building,
+            lock: lock, isDurable: true)
+        guard let move = try mover.record([built], tellsState: false).first?.move else {
+            throw .engine(.internalError("\(run.found.path) has no move"))
+        }
+        switch move {
+        case .success(let recorded): return recorded
+        case .failure(let error): throw error
+        }
+    }
+}

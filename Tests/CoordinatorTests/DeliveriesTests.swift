@@ -1,0 +1,263 @@
+import ClusterCore
+import CoreDataStore
+import DurableFiles
+import Glibc
+import Jobs
+import MigrationEngine
+import RunLedger
+import Testing
+
+@testable import Coordinator
+@testable import LocalRun
+
+/// What becomes of results that workers deliver.
+@Suite struct DeliveriesTests {
+    private let key = StoreKey(run: "r1", number: 1)
+
+    /// A small store that a worker has migrated.
+    private struct Delivered {
+        let lab: SharingLab
+        let run: SharedRun
+        let store: FilePath
+        let plan: StorePlan
+        let receipt: Receipt
+        let deliveries: Deliveries
+
+        var found: FoundStore {
+            get throws { try #require(try lab.ledger.store(run: run.id, 1)).found }
+        }
+
+        func files(of receipt: Receipt) throws -> [FilePath] {
+            try receipt.files.map { try lab.surroundings.roots.resolve($0.file) }
+        }
+
+        /// Does what the loop and the machine do with a checked receipt.
+        func accept() throws -> Receipt {
+            let admitted = try deliveries.admit(receipt)
+            try lab.ledger.append([.accepted(admitted, at: 1)])
+            return admitted
+        }
+    }
+
+    private func deliver(
+        _ lab: SharingLab, output: FilePath? = nil, defersSwap: Bool = false
+    ) throws -> Delivered {
+        let store = try lab.forge("a.sqlite")
+        let run = try lab.begin([store], output: output, defersSwap: defersSwap)
+        let offer = try #require(try lab.reader(run).one(1).offer).offer
+        guard case .whole(let plan) = offer.entry else { throw Missing(description: "a plan") }
+        let attempt = lab.attempt(plan, .whole)
+        let job = plan.template.job(offer.key, .whole, engine: Planner.engineVersion)
+        try lab.ledger.append([
+            .storeChanged(run: run.id, store: 1, .running, reason: nil, at: 1),
+            .attemptBegan(
+                run: run.id, store: 1, work: .whole, attempt: attempt.id, epoch: attempt.epoch,
+                at: 1, worker: "w1"),
+        ])
+        return Delivered(
+            lab: lab, run: run, store: store, plan: plan, receipt: try lab.run(job, attempt),
+            deliveries: Deliveries(of: run, checked: Deliveries.CheckedFiles()))
+    }
+
+    @Test func anAdmittedResultHasANameThatNoWorkerWrites() throws {
+        try SharingLab.run { lab in
+            let delivered = try deliver(lab)
+            let before = try delivered.files(of: delivered.receipt)
+            let admitted = try delivered.deliveries.admit(delivered.receipt)
+            let after = try delivered.files(of: admitted)
+            #expect(before.count > 1 && before.count == after.count)
+            for (old, new) in zip(before, after) {
+                #expect(try FileStatus.ifPresent(old) == nil)
+                #expect(try FileStatus.ifPresent(new) != nil)
+                #expect(old.lastComponent == new.lastComponent)
+                #expect(new.parent.parent == old.parent.parent)
+                #expect(new.parent.description.contains(delivered.receipt.attempt))
+            }
+            #expect(admitted.attempt == delivered.receipt.attempt)
+            #expect(admitted.files.map(\.digest) == delivered.receipt.files.map(\.digest))
+            // A restart may have come between the rename and its record.
+            #expect(try delivered.deliveries.admit(delivered.receipt) == admitted)
+            try lab.reopen()
+            let again = Deliveries(
+                of: try lab.find(delivered.run.id), checked: Deliveries.CheckedFiles())
+            #expect(try again.admit(delivered.receipt) == admitted)
+        }
+    }
+
+    @Test func aResultThatDiffersFromItsReceiptIsRefused() throws {
+        try SharingLab.run { lab in
+            let delivered = try deliver(lab)
+            let file = try #require(try delivered.files(of: delivered.receipt).first)
+            let whole = try lab.files.contents(of: file, limit: 1 << 30)
+            var flipped = whole
+            flipped[whole.count / 2] ^= 1
+            for bytes in [flipped, Array(whole.dropLast()), []] {
+                try lab.files.publish(bytes, to: file)
+                let error = #expect(throws: RunError.self) {
+                    _ = try delivered.deliveries.admit(delivered.receipt)
+                }
+                // Another worker may do it right.
+                #expect(error?.code == .wrongPlan)
+                #expect(try FileStatus.ifPresent(file) != nil)
+            }
+            try lab.files.publish(whole, to: file)
+            _ = try delivered.deliveries.admit(delivered.receipt)
+        }
+    }
+
+    @Test func aFolderThatIsNotTheStoresIsRefused() throws {
+        try SharingLab.run { lab in
+            let delivered = try deliver(lab)
+            let receipt = delivered.receipt
+            func told(_ files: [DeliveredFile]) -> Receipt {
+                Receipt(
+                    run: receipt.run, store: receipt.store, work: receipt.work,
+                    attempt: receipt.attempt, epoch: receipt.epoch, files: files,
+                    rows: receipt.rows, sums: [:], counts: [:])
+            }
+            func at(_ path: String, _ root: String = "all") -> DeliveredFile {
+                DeliveredFile(
+                    file: FileReference(root: root, path: path), bytes: receipt.files[0].bytes,
+                    digest: receipt.files[0].digest)
+            }
+            let folder = receipt.files[0].file.path.split(separator: "/").dropLast()
+                .joined(separator: "/")
+            let cases = [
+                // The stores' own folder, and one that is nobody's.
+                [at("data/a.sqlite")], [at("elsewhere/whole-1/store.sqlite")],
+                // Beside the attempts, and below one.
+                [at("\(folder)/deeper/store.sqlite")],
+                [receipt.files[0], at("data/a.sqlite")], [],
+            ]
+            for files in cases {
+                let error = #expect(throws: RunError.self) {
+                    _ = try delivered.deliveries.admit(told(files))
+                }
+                #expect(error?.code == .wrongPlan, "\(files.map(\.file.path))")
+            }
+            #expect(throws: RunError.self) {
+                _ = try delivered.deliveries.admit(told([at("a.sqlite", "unknown")]))
+            }
+            // What it did deliver is still there.
+            _ = try delivered.deliveries.admit(receipt)
+            #expect(try lab.content(delivered.store).first == "ok")
+        }
+    }
+
+    @Test func anAttemptDeliversItsOwnFolderAlone() throws {
+        try SharingLab.run { lab in
+            let delivered = try deliver(lab)
+            let own = try delivered.deliveries.admit(delivered.receipt)
+            // A worker that names what was accepted of another attempt gets nothing by it.
+            let liar = Receipt(
+                run: own.run, store: own.store, work: own.work, attempt: "whole-2",
+                epoch: own.epoch, files: own.files, rows: own.rows, sums: [:], counts: [:])
+            #expect(throws: RunError.self) { _ = try delivered.deliveries.admit(liar) }
+            for file in try delivered.files(of: own) {
+                #expect(try FileStatus.ifPresent(file) != nil)
+            }
+        }
+    }
+
+    @Test func acceptedResultsTakeTheStoresPlace() throws {
+        try SharingLab.run { lab in
+            let own = try lab.ownResult(of: lab.forge("a.sqlite"))
+            try lab.files.remove(lab.path("a.sqlite"))
+            let delivered = try deliver(lab)
+            _ = try delivered.accept()
+            let endings = try delivered.deliveries.move([try delivered.found])
+            let records = try #require(endings.first).result.get()
+            try lab.ledger.append(
+                records + [
+                    .storeChanged(run: delivered.run.id, store: 1, .done, reason: nil, at: 1)
+                ])
+            #expect(try SharingLab.comparable(delivered.store) == own)
+            try delivered.deliveries.removeAll(of: try delivered.found)
+            let strays = try lab.strays().filter { !$0.contains("backup") }
+            // The request's file is the run's, not the store's.
+            #expect(strays.allSatisfy { $0.hasSuffix("-request.json") })
+            try delivered.run.clean()
+            #expect(try lab.strays().allSatisfy { $0.contains("backup") })
+        }
+    }
+
+    @Test func aMoveThatWasWrittenDownAndNotMadeIsMade() throws {
+        try SharingLab.run { lab in
+            let delivered = try deliver(lab)
+            _ = try delivered.accept()
+            let before = try lab.content(delivered.store)
+            // The process dies after the names are durable, before anything has moved.
+            lab.disk.fail { $0.operation == .rename || $0.operation == .link ? .error(EIO) : nil }
+            let endings = try delivered.deliveries.move([try delivered.found])
+            #expect(throws: RunError.self) { try #require(endings.first).result.get() }
+            lab.disk.fail(nil)
+            #expect(try lab.content(delivered.store) == before)
+            try lab.reopen()
+            let run = try lab.find(delivered.run.id)
+            let found = try delivered.found
+            #expect(try run.hasUnfinishedMove(found))
+            let offer = try #require(try lab.reader(run).one(1).offer).offer
+            #expect(offer.entry == .swap(isRequested: false))
+            let again = Deliveries(of: run, checked: Deliveries.CheckedFiles())
+            _ = try #require(try again.move([found]).first).result.get()
+            #expect(try lab.content(delivered.store) != before)
+            #expect(try lab.content(delivered.store).first == "ok")
+        }
+    }
+
+    @Test func aStoreThatChangedIsNotOverwritten() throws {
+        try SharingLab.run { lab in
+            let delivered = try deliver(lab)
+            _ = try delivered.accept()
+            let connection = try Connection(path: delivered.store, mode: .readWrite)
+            try connection.execute("UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + 1")
+            try connection.close()
+            let after = try lab.content(delivered.store)
+            let endings = try delivered.deliveries.move([try delivered.found])
+            let error = #expect(throws: RunError.self) {
+                try #require(endings.first).result.get()
+            }
+            #expect(error?.code == .sourceChanged)
+            #expect(try lab.content(delivered.store) == after)
+        }
+    }
+
+    @Test func anAcceptedResultThatChangedIsNotMoved() throws {
+        try SharingLab.run { lab in
+            let delivered = try deliver(lab)
+            let admitted = try delivered.accept()
+            let before = try lab.content(delivered.store)
+            let file = try #require(try delivered.files(of: admitted).first)
+            var bytes = try lab.files.contents(of: file, limit: 1 << 30)
+            bytes[bytes.count - 1] ^= 1
+            try lab.files.publish(bytes, to: file)
+            // The process that has read it, and one that has not.
+            for checked in [delivered.deliveries, Deliveries(of: delivered.run, checked: .init())] {
+                let endings = try checked.move([try delivered.found])
+                #expect(throws: RunError.self) { try #require(endings.first).result.get() }
+            }
+            try lab.files.remove(file)
+            let endings = try delivered.deliveries.move([try delivered.found])
+            #expect(throws: RunError.self) { try #require(endings.first).result.get() }
+            #expect(try lab.content(delivered.store) == before)
+        }
+    }
+
+    @Test func oneOfSeveralThatCannotMoveStopsNoOther() throws {
+        try SharingLab.run { lab in
+            let output = lab.folder.appending("out")
+            try lab.files.makeFolders(output)
+            let delivered = try deliver(lab, output: output)
+            _ = try delivered.accept()
+            let missing = FoundStore(
+                number: 2, path: lab.path("b.sqlite"), output: output.appending("b.sqlite"),
+                bytes: 1)
+            let endings = try delivered.deliveries.move([missing, try delivered.found])
+            let byStore = Dictionary(uniqueKeysWithValues: endings.map { ($0.store, $0.result) })
+            #expect(throws: RunError.self) { try byStore[2]?.get() }
+            #expect(try byStore[1]?.get().isEmpty == false)
+            let result = output.appending("a.sqlite")
+            #expect(try lab.content(result).first == "ok")
+        }
+    }
+}

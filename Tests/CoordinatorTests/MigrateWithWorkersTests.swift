@@ -1,0 +1,171 @@
+import CLinux
+import DurableFiles
+import Foundation
+import Glibc
+import RunLedger
+import Testing
+
+/// `godwit migrate` with worker processes, as a user meets it.
+@Suite(.serialized) struct MigrateWithWorkersTests {
+    private static let shapes: [[String]] = [[], ["--chunk-bytes", "16KiB"]]
+
+    @Test(arguments: shapes) func resultsAreThoseOfOneProcess(shape: [String]) throws {
+        try ClusterProcess.run { lab in
+            try lab.forge(stores: shape.isEmpty ? 6 : 2, notes: shape.isEmpty ? 40 : 200)
+            let originals = try lab.contents(of: lab.data, masks: false)
+            let expected = try lab.expected(shape)
+            #expect(expected.count >= 2)
+
+            // Into another folder.
+            let beside = try lab.run(
+                lab.migration(["--output", lab.output.path, "--workers", "2"] + shape))
+            #expect(beside.status == 0, "\(beside.log)")
+            #expect(try lab.contents(of: lab.data, masks: false) == originals)
+            let results = try lab.contents(of: lab.output, masks: true)
+            for (name, bytes) in expected where name.hasSuffix(".sqlite") {
+                #expect(results[name] == bytes, "\(name)")
+            }
+
+            // With a swap that waits.
+            let deferred = try lab.run(lab.migration(["--defer-swap", "--workers", "2"] + shape))
+            #expect(deferred.status == 0, "\(deferred.log)")
+            #expect(try lab.contents(of: lab.data, masks: false) == originals)
+            let swap = try lab.run(["swap", "--state", lab.ledger.description])
+            #expect(swap.status == 0, "\(swap.log)")
+            #expect(try lab.contents(of: lab.data, masks: true) == expected)
+            #expect(try lab.redone() == 0)
+            #expect(try lab.strays().isEmpty)
+            let back = try lab.run(["rollback", "--state", lab.ledger.description])
+            #expect(back.status == 0, "\(back.log)")
+            #expect(try lab.contents(of: lab.data, masks: false) == originals)
+
+            // In place.
+            let inPlace = try lab.run(lab.migration(["--workers", "2"] + shape))
+            #expect(inPlace.status == 0, "\(inPlace.log)")
+            #expect(try lab.contents(of: lab.data, masks: true) == expected)
+            #expect(try lab.strays().isEmpty)
+            // Once more, there is nothing to do.
+            for more in [[], ["--defer-swap"]] {
+                let idle = try lab.run(lab.migration(["--workers", "2"] + more + shape))
+                #expect(idle.status == 0, "\(idle.log)")
+                #expect(try lab.contents(of: lab.data, masks: true) == expected)
+                #expect(try lab.strays().isEmpty)
+            }
+            let again = try lab.run(["rollback", "--state", lab.ledger.description])
+            #expect(again.status == 0, "\(again.log)")
+            #expect(try lab.contents(of: lab.data, masks: false) == originals)
+        }
+    }
+
+    @Test(arguments: shapes, ["abort", "killWorker"])
+    func theDeathOfAPartCostsItsAttemptAlone(shape: [String], fault: String) throws {
+        try ClusterProcess.run { lab in
+            try lab.forge(stores: shape.isEmpty ? 6 : 1, notes: shape.isEmpty ? 40 : 200)
+            let expected = try lab.expected(shape)
+            // At the first attempt of some jobs, and never again.
+            let faults =
+                shape.isEmpty
+                ? "\(fault):2:*:1,\(fault):5:*:1" : "\(fault):1:copy-1:1,\(fault):1:link-0:1"
+            let ended = try lab.run(
+                lab.migration(shape + ClusterProcess.faulty(workers: 2)), faults: faults)
+            #expect(ended.status == 0, "\(ended.log)")
+            #expect(try lab.contents(of: lab.data, masks: true) == expected)
+            #expect(try lab.redone() == 0)
+            #expect(try lab.strays().isEmpty)
+        }
+    }
+
+    @Test(arguments: shapes) func theSameCommandGoesOnWhenAllHaveDied(shape: [String]) throws {
+        try ClusterProcess.run { lab in
+            try lab.forge(stores: shape.isEmpty ? 6 : 1, notes: shape.isEmpty ? 40 : 200)
+            let originals = try lab.contents(of: lab.data, masks: false)
+            let expected = try lab.expected(shape)
+            let command = lab.migration(shape + ClusterProcess.faulty(workers: 2))
+            for place in shape.isEmpty ? ["4:*:1", "6:*:1"] : ["1:copy-0:1", "1:link-0:1"] {
+                let killed = try lab.run(command, faults: "killAll:\(place)")
+                #expect(killed.wasKilled && killed.status == SIGKILL, "\(killed.log)")
+                // Each store is the one or the other, whole.
+                for (name, bytes) in try lab.contents(of: lab.data, masks: false)
+                where name.hasSuffix(".sqlite") && originals[name] != bytes {
+                    let masked = try lab.contents(of: lab.data, masks: true)[name]
+                    #expect(masked == expected[name], "\(name)")
+                }
+            }
+            let ended = try lab.run(command)
+            #expect(ended.status == 0, "\(ended.log)")
+            #expect(try lab.contents(of: lab.data, masks: true) == expected)
+            #expect(try lab.redone() == 0)
+            #expect(try lab.strays().isEmpty)
+        }
+    }
+
+    @Test func faultsCostTheirOwnStoresAlone() throws {
+        try ClusterProcess.run { lab in
+            try lab.forge(stores: 8)
+            let originals = try lab.contents(of: lab.data, masks: false)
+            let expected = try lab.expected()
+            let kinds = [2: "trap", 4: "loop", 6: "sqliteCrash", 7: "allocate"]
+                .filter { $0.value != "allocate" || Self.canLimitMemory }
+            let faults = kinds.map { "\($0.value):\($0.key):*:*" }.joined(separator: ",")
+            // Three workers, so that nobody waits for long until all of them have tried.
+            let ended = try lab.run(
+                lab.migration(ClusterProcess.faulty(workers: 3)), faults: faults)
+            #expect(ended.status == 75, "\(ended.log)")
+            let after = try lab.contents(of: lab.data, masks: true)
+            let untouched = try lab.contents(of: lab.data, masks: false)
+            for number in 1...8 {
+                let name = "/s\(number).sqlite"
+                if kinds[number] == nil {
+                    #expect(after[name] == expected[name], "\(name)")
+                } else {
+                    #expect(untouched[name] == originals[name], "\(name)")
+                }
+            }
+            #expect(ended.log.contains("signal") || ended.output.contains("signal"))
+            #expect(try lab.redone() == 0)
+
+            // The cause is mended: what failed is run, and nothing else.
+            let before = try attempts(lab)
+            let replay = try lab.run([
+                "replay", "--state", lab.ledger.description, "--workers", "2",
+            ])
+            #expect(replay.status == 0, "\(replay.log)")
+            #expect(try attempts(lab) - before == kinds.count)
+            #expect(try lab.contents(of: lab.data, masks: true) == expected)
+            #expect(try lab.redone() == 0)
+            #expect(try lab.strays().isEmpty)
+        }
+    }
+
+    @Test func aChunkThatNobodyCanDoIsGivenUp() throws {
+        try ClusterProcess.run { lab in
+            try lab.forge(stores: 2, notes: 200)
+            let shape = ["--chunk-bytes", "16KiB"]
+            let expected = try lab.expected(shape)
+            let ended = try lab.run(
+                lab.migration(shape + ClusterProcess.faulty(workers: 3)),
+                faults: "trap:1:copy-2:*")
+            #expect(ended.status == 75, "\(ended.log)")
+            let name = "/s2.sqlite"
+            #expect(try lab.contents(of: lab.data, masks: true)[name] == expected[name])
+            let before = try attempts(lab)
+            let accepted = try accepted(lab)
+            let replay = try lab.run([
+                "replay", "--state", lab.ledger.description, "--workers", "2",
+            ])
+            #expect(replay.status == 0, "\(replay.log)")
+            // What was accepted counts; the rest of the store's jobs is done once.
+            #expect(try attempts(lab) - before == (try self.accepted(lab)) - accepted)
+            #expect(try lab.contents(of: lab.data, masks: true) == expected)
+            #expect(try lab.redone() == 0)
+        }
+    }
+
+    /// Sanitizers reserve more address space than any limit leaves.
+    private static let canLimitMemory =
+        (Int64(0)..<Int64(64 << 30)).contains(clinux_address_space_size())
+
+    private func attempts(_ lab: ClusterProcess) throws -> Int { try lab.counts().attempts }
+
+    private func accepted(_ lab: ClusterProcess) throws -> Int { try lab.counts().accepted }
+}

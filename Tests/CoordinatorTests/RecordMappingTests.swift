@@ -1,0 +1,146 @@
+import ClusterCore
+import Jobs
+import LocalRun
+import RunLedger
+import Testing
+
+@testable import Coordinator
+
+@Suite struct RecordMappingTests {
+    private let key = StoreKey(run: "r1", number: 3)
+    private let file = FileReference(root: "all", path: "plan.json")
+    private let cause = Cause(.badSource, "page 3 is damaged")
+    private var mapping = RecordMapping(bootIdentifier: "boot", wallTime: { 9 })
+
+    private func plan(_ shape: StorePlan.Shape, engine: String? = "e1") -> StorePlan {
+        StorePlan(
+            shape: shape,
+            template: JobTemplate(
+                plan: file, planDigest: "digest", source: file, sourceFingerprint: "print",
+                engine: engine), attempts: file, hasSnapshot: true)
+    }
+
+    @Test func attemptsAndJobsAreOneToOne() throws {
+        var mapping = mapping
+        let work = Work.copy(chunk: 4)
+        let receipt = Receipt(
+            run: "r1", store: 3, work: work, attempt: "a", epoch: 2, files: [], rows: 1,
+            sums: [:], counts: [:])
+        let reason = FailureReason(code: .badSource, text: "page 3 is damaged")
+        let pairs: [(CoordinatorRecord, [LedgerRecord])] = [
+            (
+                .attemptBegan(key, work, attempt: "a", epoch: 2, worker: "w1"),
+                [
+                    .attemptBegan(
+                        run: "r1", store: 3, work: work, attempt: "a", epoch: 2, at: 9,
+                        worker: "w1")
+                ]
+            ),
+            (.accepted(receipt), [.accepted(receipt, at: 9)]),
+            (
+                .attemptFailed(key, attempt: "a", cause),
+                [.attemptFailed(run: "r1", attempt: "a", reason, at: 9)]
+            ),
+            (
+                .epochRaised(key, work, to: 5),
+                [.epochRaised(run: "r1", store: 3, work: work, to: 5)]
+            ),
+            (
+                .jobQuarantined(key, work, cause),
+                [.jobGivenUp(run: "r1", store: 3, work: work, reason)]
+            ),
+            (
+                .progressReset(key, reason: "changed"),
+                [.progressReset(run: "r1", store: 3, reason: "changed", at: 9)]
+            ),
+            // The names are written down by the task that moves the files.
+            (.swapIntended(key), []),
+        ]
+        for (said, expected) in pairs { #expect(try mapping.records(of: said) == expected) }
+    }
+
+    @Test func aPlanIsKeptWhereItOutlivesAStart() throws {
+        var mapping = mapping
+        let steps: [StorePlan.Step] = [
+            .append(chunk: 0), .merge(chunks: 1..<4), .link(chunk: 0), .link(chunk: 1),
+        ]
+        let expected = Preparation(
+            sourceFingerprint: "print", planDigest: "digest", engine: "e1", hasSnapshot: true,
+            bootIdentifier: "boot", chunks: 4, linkChunks: 2)
+        #expect(
+            try mapping.records(of: .storePrepared(key, plan(.partitioned(steps: steps))))
+                == [.storePrepared(run: "r1", store: 3, expected)])
+        // A store of one job is planned by its worker.
+        #expect(try mapping.records(of: .storePrepared(key, plan(.whole, engine: nil))).isEmpty)
+    }
+
+    @Test func aRunIsToldEachStateOnce() throws {
+        var mapping = mapping
+        mapping.learn(.open, of: "r1")
+        #expect(
+            try mapping.records(of: .runChanged(run: "r1", .open, reason: "begun")).isEmpty)
+        let paused = try mapping.records(of: .runChanged(run: "r1", .paused, reason: "asked"))
+        #expect(paused == [.runChanged(run: "r1", .paused, reason: "asked", at: 9)])
+        #expect(try mapping.records(of: .runChanged(run: "r1", .paused, reason: "x")).isEmpty)
+        for (standing, state) in [
+            (RunStanding.open, RunState.open), (.ended, .ended), (.cancelled, .cancelled),
+        ] {
+            #expect(
+                try mapping.records(of: .runChanged(run: "r1", standing, reason: "y"))
+                    == [.runChanged(run: "r1", state, reason: "y", at: 9)])
+        }
+    }
+
+    @Test func aFailureIsReportedWithItsCoarseCause() throws {
+        var mapping = mapping
+        let failed = CoordinatorRecord.storeChanged(key, .failed, cause)
+        let changed = LedgerRecord.storeChanged(
+            run: "r1", store: 3, .failed,
+            reason: FailureReason(code: .badSource, text: "page 3 is damaged"), at: 9)
+        let released = LedgerRecord.released(run: "r1", store: 3)
+        // What the code alone says, and what a task has told of it before.
+        let coarse = try StoreRecord.text(of: FailureCause(.badSource))
+        #expect(
+            try mapping.records(of: failed)
+                == [changed, .storeReport(run: "r1", store: 3, coarse), released])
+        mapping.learn(.sourceChanged, of: key)
+        let known = try StoreRecord.text(of: FailureCause.sourceChanged)
+        #expect(known != coarse)
+        #expect(
+            try mapping.records(of: failed)
+                == [changed, .storeReport(run: "r1", store: 3, known), released])
+        // It was of that one failure.
+        #expect(try mapping.records(of: failed)[1] == .storeReport(run: "r1", store: 3, coarse))
+    }
+
+    @Test func otherStatesOfStores() throws {
+        var mapping = mapping
+        for (standing, state) in [
+            (StoreStanding.running, StoreState.running), (.validated, .validated), (.done, .done),
+        ] {
+            #expect(
+                try mapping.records(of: .storeChanged(key, standing, nil))
+                    == [.storeChanged(run: "r1", store: 3, state, reason: nil, at: 9)])
+        }
+        #expect(
+            try mapping.records(of: .storeChanged(key, .cancelled, nil))
+                == [
+                    .storeChanged(run: "r1", store: 3, .cancelled, reason: nil, at: 9),
+                    .released(run: "r1", store: 3),
+                ])
+    }
+
+    @Test func aQuarantinedWorkerIsNotedWithEveryOpenRun() throws {
+        var mapping = mapping
+        for (run, state) in [("r2", RunState.open), ("r1", .open), ("r3", .ended)] {
+            mapping.learn(state, of: run)
+        }
+        let records = try mapping.records(of: .workerQuarantined(worker: "w1", reason: "bad"))
+        #expect(
+            records
+                == ["r1", "r2"].map {
+                    .note(
+                        run: $0, store: nil, kind: "worker-quarantined", text: "w1: bad", at: 9)
+                })
+    }
+}

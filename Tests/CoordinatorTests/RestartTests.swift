@@ -1,0 +1,139 @@
+import ClusterCore
+import ClusterProtocol
+import Jobs
+import RunLedger
+import Testing
+
+@testable import Coordinator
+
+/// What becomes of work when the coordinator starts again.
+@Suite struct RestartTests {
+    private func held(_ order: JobOrder) -> HeldAttempt {
+        HeldAttempt(
+            run: order.job.run, store: order.job.store, work: order.job.work,
+            attempt: order.attempt.id, epoch: order.attempt.epoch)
+    }
+
+    @Test func whatAWorkerHoldsGoesOn() throws {
+        try CoordinatorLab.run { lab in
+            let run = try lab.begin([lab.sharing.forge("a.sqlite")])
+            let first = try lab.worker("w1")
+            let order = try #require(try first.orders().first)
+            try lab.restart()
+            let again = try lab.peer("w1")
+            try again.hello(held: [held(order)])
+            let welcome = try again.welcome()
+            #expect(welcome.keep == [order.attempt.id] && welcome.drop.isEmpty)
+            let client = try lab.peer("client")
+            try client.ask(.watch(run: run))
+            try again.say(.done(ScriptedPeer.receipt(order)))
+            try again.committed(order.attempt.id)
+            #expect(try client.end(of: run) == 0)
+            let counts = try lab.sharing.ledger.attemptCounts(run: run)
+            #expect(counts.attempts == 1 && counts.afterAcceptance == 0)
+        }
+    }
+
+    @Test func whatNobodyHoldsIsGivenOutAgainWhenItsLeaseHasEnded() throws {
+        try CoordinatorLab.run { lab in
+            let run = try lab.begin([lab.sharing.forge("a.sqlite")])
+            let first = try lab.worker("w1")
+            let order = try #require(try first.orders().first)
+            try lab.restart()
+            let other = try lab.worker("w2")
+            // Its lease gets the full term.
+            try other.expectNothing()
+            lab.wait(Int64(order.leaseMilliseconds) - 1_000_000)
+            try other.expectNothing()
+            lab.wait(2_000_000)
+            let second = try #require(try other.orders().first)
+            #expect(second.attempt.id != order.attempt.id)
+            #expect(second.attempt.epoch > order.attempt.epoch)
+            #expect(second.attempt.folder != order.attempt.folder)
+
+            // Late, the first one delivers.
+            let late = try lab.peer("w1")
+            try late.hello(held: [held(order)])
+            #expect(try late.welcome().drop == [order.attempt.id])
+            try late.say(.done(ScriptedPeer.receipt(order)))
+            #expect(try late.denied(order.attempt.id) == .staleEpoch)
+            try other.say(.done(ScriptedPeer.receipt(second)))
+            try other.committed(second.attempt.id)
+            // And once more, when the store may have ended.
+            try late.say(.done(ScriptedPeer.receipt(order)))
+            let reason = try late.denied(order.attempt.id)
+            #expect([.alreadyAccepted, .unknownAttempt, .staleEpoch].contains(reason))
+            #expect(try lab.sharing.ledger.attemptsAfterAcceptance(run: run) == 0)
+        }
+    }
+
+    @Test func attemptsOfWorkersThatEndWithTheirCoordinatorAreNotWaitedFor() throws {
+        try CoordinatorLab.run(change: { $0.settings.adoptsOpenAttempts = false }) { lab in
+            _ = try lab.begin([lab.sharing.forge("a.sqlite")])
+            let first = try lab.worker("w1")
+            let order = try #require(try first.orders().first)
+            try lab.restart()
+            let second = try #require(try lab.worker("w1").orders().first)
+            #expect(second.attempt.epoch > order.attempt.epoch)
+            #expect(second.attempt.id != order.attempt.id)
+        }
+    }
+
+    @Test func acceptedJobsAreNotDoneAgain() throws {
+        try CoordinatorLab.run { lab in
+            let stores = try (1...3).map { try lab.sharing.forge("s\($0).sqlite") }
+            lab.tasks.hold { if case .swap = $0.kind { true } else { false } }
+            let run = try lab.begin(stores)
+            let worker = try lab.worker("w1")
+            try worker.work(3)
+            #expect(try lab.sharing.ledger.attemptCounts(run: run).accepted == 3)
+            try lab.restart()
+            // Only their swaps are left, and no worker is needed.
+            lab.tasks.answerAll()
+            let client = try lab.peer("client")
+            try client.ask(.watch(run: run))
+            #expect(try client.end(of: run) == 0)
+            let counts = try lab.sharing.ledger.attemptCounts(run: run)
+            #expect(counts.attempts == 3 && counts.afterAcceptance == 0)
+        }
+    }
+
+    @Test func aWorkerIsToldOnceMoreWhatWasAccepted() throws {
+        try CoordinatorLab.run { lab in
+            let run = try lab.begin([lab.sharing.forge("a.sqlite")])
+            let worker = try lab.worker("w1")
+            let client = try lab.peer("client")
+            try client.ask(.watch(run: run))
+            let order = try #require(try worker.orders().first)
+            try worker.say(.done(ScriptedPeer.receipt(order)))
+            try worker.committed(order.attempt.id)
+            #expect(try client.end(of: run) == 0)
+            // The answer was lost, and so were the coordinator's thoughts.
+            try lab.restart()
+            let again = try lab.peer("w1")
+            try again.hello(held: [held(order)])
+            _ = try again.welcome()
+            try again.say(.done(ScriptedPeer.receipt(order)))
+            // The run is over: nobody wants it, and its slot is free.
+            #expect(try again.denied(order.attempt.id) == .unknownAttempt)
+        }
+    }
+
+    @Test func aPausedRunStaysPaused() throws {
+        try CoordinatorLab.run { lab in
+            let run = try lab.begin([lab.sharing.forge("a.sqlite")])
+            let client = try lab.peer("client")
+            try client.ask(.pause(run: run))
+            try client.done()
+            try lab.restart()
+            let worker = try lab.worker("w1")
+            let again = try lab.peer("client")
+            #expect(try again.status(run).runs.first?.state == "paused")
+            try worker.expectNothing()
+            try again.ask(.resume(run: run))
+            try again.done()
+            try worker.say(.ready(freeSlots: 1))
+            try worker.work(1)
+        }
+    }
+}

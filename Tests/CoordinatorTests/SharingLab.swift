@@ -1,0 +1,217 @@
+import ClusterCore
+import CoreDataStore
+import DurableFiles
+import Foundation
+import Jobs
+import ManagedObjectModel
+import MigrationEngine
+import RunLedger
+import StoreForge
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Coordinator
+@testable import LocalRun
+
+/// What a test waits for did not happen.
+struct Missing: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// A state folder with its ledger, stores that were forged, and shared runs over them.
+final class SharingLab {
+    let folder: FilePath
+    let data: FilePath
+    let state: FilePath
+    let disk = ChangingDisk()
+    private(set) var ledger: Ledger
+    private(set) var surroundings: SharedRun.Surroundings
+    private let whole = WholeStoreJobs(clock: { 0 })
+    var files: DurableFileSystem { DurableFileSystem() }
+
+    static func run(_ body: (SharingLab) throws -> Void) throws {
+        try withTemporaryFolder { url in
+            let lab = try SharingLab(DurableFileSystem().resolve(FilePath(url.path)))
+            try body(lab)
+            try lab.ledger.close()
+        }
+    }
+
+    init(_ folder: FilePath) throws {
+        self.folder = folder
+        data = folder.appending("data")
+        state = folder.appending("state")
+        for made in [data, state] { try DurableFileSystem().makeFolders(made) }
+        ledger = try Self.open(state, disk)
+        surroundings = try Self.surroundings(ledger, folder, state, disk)
+    }
+
+    private static func open(_ state: FilePath, _ disk: ChangingDisk) throws -> Ledger {
+        try Ledger(folder: state, holder: LockHolder(text: "the tests"), faults: disk.faults)
+    }
+
+    private static func surroundings(
+        _ ledger: Ledger, _ folder: FilePath, _ state: FilePath, _ disk: ChangingDisk
+    ) throws -> SharedRun.Surroundings {
+        let files = DurableFileSystem(faults: disk.faults)
+        return SharedRun.Surroundings(
+            ledger: ledger, state: state,
+            roots: try SharedRoots(["all": folder], files: files),
+            environment: RunEnvironment(
+                files: files, clock: { 0 }, wallTime: { 7 }, bootIdentifier: "boot"),
+            limits: .local, slots: 2)
+    }
+
+    /// Lets go of the ledger as a process that ends, and opens it again.
+    func reopen() throws {
+        try ledger.close()
+        ledger = try Self.open(state, disk)
+        surroundings = try Self.surroundings(ledger, folder, state, disk)
+    }
+
+    func path(_ name: String) -> FilePath { data.appending(FilePath(name)) }
+
+    @discardableResult
+    func forge(_ name: String, notes: Int = 60, seed: UInt64 = 1) throws -> FilePath {
+        var recipe = try ForgeRecipe.notes(version: 1, notes: notes, seed: seed)
+        recipe.bytesByAttribute = [PropertyKey("Attachment", "content"): 0...9_000]
+        recipe.externalThreshold = 8_000
+        recipe.journal = .writeAheadLog
+        _ = try Forge(recipe).write(to: path(name))
+        return path(name)
+    }
+
+    func request(
+        _ stores: [FilePath], strategy: Strategy? = nil, output: FilePath? = nil,
+        defersSwap: Bool = false
+    ) throws -> RunRequest {
+        RunRequest(
+            destination: .model(try DestinationModel(model: ForgeModels.notes(version: 2))),
+            options: PlanOptions(strategy: strategy, chunkBytes: 16_384), output: output,
+            state: state, inputs: stores, slots: 2, defersSwap: defersSwap, waitsForRoom: false)
+    }
+
+    func found(_ stores: [FilePath], output: FilePath? = nil) throws -> [FoundStore] {
+        try stores.enumerated().map { place, store in
+            FoundStore(
+                number: place + 1, path: store, output: output?.appending(store.lastComponent),
+                bytes: try FileStatus(of: store).size)
+        }
+    }
+
+    /// Begins a run over stores.
+    func begin(
+        _ stores: [FilePath], strategy: Strategy? = nil, output: FilePath? = nil,
+        defersSwap: Bool = false
+    ) throws -> SharedRun {
+        let overview = try SharedRuns(surroundings).begin(
+            try request(stores, strategy: strategy, output: output, defersSwap: defersSwap),
+            over: try found(stores, output: output))
+        return try SharedRun(overview, surroundings)
+    }
+
+    /// The same run as another process would find it.
+    func find(_ id: String) throws -> SharedRun {
+        try SharedRun(try SharedRuns(surroundings).find(id), surroundings)
+    }
+
+    func reader(_ run: SharedRun) -> OfferReader { OfferReader(ledger: ledger, run: run) }
+
+    /// Does a job on the calling thread, as a slot would.
+    func run(_ job: Job, _ attempt: Attempt) throws -> Receipt {
+        if case .whole = job.work {
+            return try whole.run(job, attempt: attempt, in: surroundings.roots.environment)
+        }
+        return try JobRunner(environment: surroundings.roots.environment)
+            .run(job, attempt: attempt)
+    }
+
+    /// An attempt of a plan's job.
+    func attempt(_ plan: StorePlan, _ work: Work, _ number: Int = 1, epoch: Int = 0) -> Attempt {
+        let folder = plan.attempts
+        return Attempt(
+            id: "\(work.name)-\(number)", epoch: epoch,
+            folder: FileReference(
+                root: folder.root, path: "\(folder.path)/\(work.name)-\(number)"))
+    }
+
+    /// Everything that a client would read of a store.
+    func content(_ store: FilePath) throws -> [String] {
+        try withTemporaryFolder { scratch in
+            let copy = FilePath(scratch.path).appending("copy.sqlite")
+            for suffix in ["", "-wal", "-journal"]
+            where try FileStatus.ifPresent(store.adding(suffix: suffix)) != nil {
+                _ = try files.clone(
+                    from: store.adding(suffix: suffix), to: copy.adding(suffix: suffix))
+            }
+            let connection = try Connection(path: copy, mode: .readWrite)
+            var lines = try connection.texts("PRAGMA integrity_check")
+            let tables = try connection.texts(
+                "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
+            for table in tables {
+                let columns = try connection.texts(
+                    "SELECT name FROM pragma_table_info('\(table)') ORDER BY cid")
+                let cells = columns.map { "quote(\"\($0)\")" }.joined(separator: " || ',' || ")
+                lines += try connection.texts(
+                    "SELECT '\(table): ' || \(cells) FROM \"\(table)\" ORDER BY 1")
+            }
+            try connection.close()
+            return lines
+        }
+    }
+
+    /// A result's bytes without those that tell of SQLite's changes alone.
+    static func comparable(_ store: FilePath) throws -> [UInt8] {
+        var bytes = try DurableFileSystem().contents(of: store, limit: 1 << 30)
+        for place in Array(24..<28) + Array(92..<100) where place < bytes.count { bytes[place] = 0 }
+        return bytes
+    }
+
+    /// The result that a run in one process makes of a copy of the store.
+    func ownResult(of store: FilePath, strategy: Strategy? = nil) throws -> [UInt8] {
+        let own = folder.appending("own")
+        try files.makeFolders(own)
+        let output = own.appending(store.lastComponent)
+        _ = try LocalMigration(
+            MigrationRequest(
+                store: store, output: output, state: own.appending("state"),
+                destination: .model(
+                    try DestinationModel(model: ForgeModels.notes(version: 2))),
+                options: PlanOptions(strategy: strategy, chunkBytes: 16_384), slots: 1),
+            clock: { 0 }
+        ).run()
+        return try Self.comparable(output)
+    }
+
+    /// Names beside the stores that a finished run must not leave.
+    func strays() throws -> [String] {
+        try files.names(in: data).map(\.description).filter {
+            $0.hasPrefix(DurableFileSystem.temporaryPrefix)
+        }
+    }
+}
+
+/// A disk that tests let fail, and mend.
+final class ChangingDisk: Sendable {
+    typealias Rule = @Sendable (FaultPoint) -> InjectedFault?
+
+    private let rule = Mutex<Rule?>(nil)
+
+    var faults: FaultPoints {
+        FaultPoints { point in
+            let rule = self.rule.withLock { $0 }
+            return rule?(point)
+        }
+    }
+
+    /// From now on actions fail as the rule says; nil mends the disk.
+    func fail(_ rule: Rule?) { self.rule.withLock { $0 = rule } }
+
+    /// An action fails at this moment, again and again.
+    func fail(_ operation: FileOperation, _ moment: FaultPoint.Moment, _ number: Int32) {
+        fail { point in
+            point.operation == operation && point.moment == moment ? .error(number) : nil
+        }
+    }
+}

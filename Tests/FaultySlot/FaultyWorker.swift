@@ -1,0 +1,138 @@
+import CLinux
+import ClusterCore
+import ClusterProtocol
+import CoreDataStore
+import DurableFiles
+import Glibc
+import Jobs
+import LocalRun
+import MigrationEngine
+import Worker
+import ZeroMQ
+
+/// A worker whose slots misbehave at the jobs that the environment names.
+enum FaultyWorker {
+    /// Runs until it is asked to end, or whoever started it has ended.
+    ///
+    /// - Parameter arguments: those of `godwit work`; what is not needed here is passed over.
+    /// - Throws: what makes a worker impossible.
+    static func run(_ arguments: [String]) throws -> Never {
+        let parent = Int64(getppid())
+        func values(_ option: String) -> [String] {
+            arguments.indices.dropLast().filter { arguments[$0] == option }
+                .map { arguments[$0 + 1] }
+        }
+        let name = values("--name").first ?? "faulty"
+        let setup = try SlotSetup(roots: values("--root"), reportMilliseconds: 50)
+        let count = Int(values("--slots").first ?? "") ?? 1
+        var settings = WorkerSettings(
+            worker: name, protocols: .current, engine: Planner.engineVersion, sqlite: "3",
+            slots: count, jitterSeed: 1)
+        settings.grace = 0
+        settings.reconnect = Backoff(first: 10, longest: 100)
+        var limits = SlotLimits(addressSpaceBytes: nil, silenceMilliseconds: 3000)
+        // Sanitizers reserve more address space than any limit leaves.
+        if (Int64(0)..<Int64(64 << 30)).contains(clinux_address_space_size()) {
+            limits.addressSpaceBytes = 2 << 30
+        }
+        var plan = WorkerPlan(
+            endpoint: values("--connect").first ?? "", security: .none, settings: settings,
+            slots: SlotPlan(
+                count: count, program: SlotProgram(path: "/proc/self/exe", arguments: ["slot"]),
+                limits: limits, setup: setup))
+        if arguments.contains("--exit-when-orphaned") { plan.parent = parent }
+        var ending = sigset_t()
+        sigemptyset(&ending)
+        sigaddset(&ending, SIGTERM)
+        // Before any thread is made, so that all of them leave the signal to this one.
+        pthread_sigmask(SIG_BLOCK, &ending, nil)
+        let start = clinux_monotonic_nanoseconds()
+        let worker = try RunningWorker(
+            plan, context: Context(),
+            surroundings: WorkerSurroundings(
+                clock: { (clinux_monotonic_nanoseconds() - start) / 1_000_000 },
+                routingID: {
+                    "\(name)-\(UInt64.random(in: 0 ... .max))-\(UInt64.random(in: 0 ... .max))"
+                }, note: { _ in }))
+        try SignalWaiter.start(ending) { worker.terminate() }
+        _ = try worker.join()
+        exit(0)
+    }
+}
+
+/// A thread that waits for a signal.
+private enum SignalWaiter {
+    private final class Errand {
+        let signals: sigset_t
+        let body: () -> Void
+
+        init(_ signals: sigset_t, _ body: @escaping () -> Void) {
+            self.signals = signals
+            self.body = body
+        }
+    }
+
+    static func start(_ signals: sigset_t, _ body: @escaping () -> Void) throws {
+        var thread = pthread_t()
+        let errand = Unmanaged.passRetained(Errand(signals, body)).toOpaque()
+        pthread_create(
+            &thread, nil,
+            { errand in
+                guard let errand else { return nil }
+                let known = Unmanaged<Errand>.fromOpaque(errand).takeRetainedValue()
+                var (signals, number) = (known.signals, Int32(0))
+                sigwait(&signals, &number)
+                known.body()
+                return nil
+            }, errand)
+    }
+}
+
+/// A fault at chosen jobs, as the environment says it: `GODWIT_FAULTS` holds
+/// `FAULT:STORE:WORK:ATTEMPT`, separated by commas; `*` stands for any.
+struct ChosenFault {
+    private let parts: [Substring]
+
+    /// Those of this process.
+    static let all: [ChosenFault] = (getenv("GODWIT_FAULTS").map { String(cString: $0) } ?? "")
+        .split(separator: ",").map { ChosenFault(parts: $0.split(separator: ":")) }
+        .filter { $0.parts.count == 4 }
+
+    /// Whether the fault is meant for an order.
+    func fits(_ order: JobOrder) -> Bool {
+        let number = order.attempt.id.split(separator: "-").last ?? ""
+        let found = ["\(order.job.store)", order.job.work.name, String(number)]
+        return zip(parts.dropFirst(), found).allSatisfy { $0 == "*" || $0 == $1 }
+    }
+
+    /// Commits the fault; returns where it leaves the job as it is.
+    func commit(_ order: JobOrder, _ counter: RowCounter) throws(SlotFailure) {
+        switch parts[0] {
+        case "killWorker": kill(getppid(), SIGKILL)
+        case "killAll":
+            // The coordinator first: nobody learns of the rest.
+            kill(Self.parent(of: getppid()), SIGKILL)
+            kill(getppid(), SIGKILL)
+        case "stop":
+            // Both are continued by whoever watches.
+            kill(getppid(), SIGSTOP)
+            kill(getpid(), SIGSTOP)
+        default:
+            guard let fault = Fault(rawValue: String(parts[0])) else { exit(64) }
+            _ = try fault.commit(order, counter)
+        }
+    }
+
+    private static func parent(of process: Int32) -> Int32 {
+        guard let file = fopen("/proc/\(process)/stat", "r") else { exit(64) }
+        var line = [CChar](repeating: 0, count: 512)
+        fgets(&line, 512, file)
+        fclose(file)
+        let text = String(
+            decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        // The name in brackets may hold anything.
+        let rest = text.split(separator: ")").last?.split(separator: " ") ?? []
+        guard rest.count > 1, let found = Int32(rest[1]), found > 1 else { exit(64) }
+        return found
+    }
+}

@@ -1,0 +1,49 @@
+@testable import GodwitCommands
+import RunLedger
+import Testing
+
+@Suite struct RecordedStatusTests {
+    private func run(_ change: (inout RecordedStatus) -> Void = { _ in }) -> RecordedStatus {
+        var run = RecordedStatus(
+            run: "r1", state: .ended, reason: "", stores: [.done: 1_980, .failed: 20])
+        run.begun = "2025-03-01T12:00:00Z"
+        run.changed = "2025-03-01T12:01:00Z"
+        change(&run)
+        return run
+    }
+
+    @Test func runsAreListed() {
+        #expect(
+            RecordedStatus.lines(of: [run()], holder: nil) == [
+                "run  state  begun                 last change           stores",
+                "r1   ended  2025-03-01T12:00:00Z  2025-03-01T12:01:00Z  1,980 done, 20 failed",
+            ])
+    }
+
+    @Test func prunedRunsTellWhatTheyDid() {
+        let pruned = run {
+            $0.stores = ["pruned": 2_000]
+            $0.pruned = .init(migrated: 1_980, unchanged: 0, failed: 20)
+        }
+        #expect(
+            RecordedStatus.lines(of: [pruned], holder: nil)[1].hasSuffix(
+                "2,000 pruned (1,980 migrated, 20 failed)"))
+    }
+
+    /// Only a run that nobody works on needs a command.
+    @Test func pausesTellWhoGoesOn() {
+        let paused = run {
+            $0.state = "paused"
+            $0.reason = "no room: /s is full"
+        }
+        #expect(
+            Array(RecordedStatus.lines(of: [paused], holder: "pid 7").dropFirst(2)) == [
+                "r1 is paused: no room: /s is full; it goes on by itself", "at work: pid 7",
+            ])
+        #expect(
+            Array(RecordedStatus.lines(of: [paused], holder: nil).dropFirst(2)) == [
+                "r1 is paused: no room: /s is full",
+                "nobody is at work: the command of an unfinished run goes on with it",
+            ])
+    }
+}

@@ -1,0 +1,119 @@
+import DurableFiles
+import RunLedger
+import Testing
+
+@testable import LocalRun
+
+/// Stores that somebody takes out of a run.
+@Suite("Stores that are given up") struct GivenUpStoreTests {
+    private func giveUp(_ lab: RunLab, _ store: FilePath) throws -> Int {
+        try CancelRun(lab.selection(store), environment: lab.environment()).run().stores
+    }
+
+    @Test func aFailedStoreIsReplayedNoMore() throws {
+        try RunLab.run { lab in
+            let good = try lab.forgeGood(2)
+            let bad = ["0.sqlite", "1.sqlite"].map { lab.path($0) }
+            for store in bad { try lab.files.publish(Array("no store".utf8), to: store) }
+            let ending = try lab.migrate(bad + good)
+            #expect(ending.counts == [.done: 2, .failed: 2])
+            #expect(try giveUp(lab, bad[0]) == 1)
+            #expect(try lab.standings()[bad[0]]?.state == .cancelled)
+            #expect(try lab.replay().replayed == 1)
+            #expect(try giveUp(lab, bad[1]) == 1)
+            #expect(throws: RunError.self) { try lab.replay() }
+            // Once is enough, and what is done is rolled back instead.
+            #expect(throws: RunError.self) { try giveUp(lab, bad[1]) }
+            #expect(throws: RunError.self) { try giveUp(lab, good[0]) }
+            #expect(try lab.standings()[good[0]]?.state == .done)
+        }
+    }
+
+    /// The run stays, and its other stores are finished by the same command.
+    @Test func theOthersGoOn() throws {
+        try RunLab.run { lab in
+            let stores = try lab.forgeGood(3)
+            let before = try lab.content(stores[1])
+            try lab.migrate(stores, change: { $0.defersSwap = true })
+            #expect(try giveUp(lab, stores[1]) == 1)
+            let ending = try lab.migrate(stores)
+            #expect(ending.isResumed)
+            #expect(ending.counts == [.done: 2, .cancelled: 1])
+            #expect(try lab.content(stores[1]) == before)
+            #expect(try lab.strays().isEmpty)
+            let records = try RunRecords(state: lab.state)
+            #expect(try records.run(nil).state == .ended)
+            try records.close()
+        }
+    }
+
+    /// Its last store gone, a run has come to its end.
+    @Test func theLastOneEndsTheRun() throws {
+        try RunLab.run { lab in
+            let stores = try lab.forgeGood(1)
+            try lab.migrate(stores, change: { $0.defersSwap = true })
+            #expect(try giveUp(lab, stores[0]) == 1)
+            let records = try RunRecords(state: lab.state)
+            #expect(try records.run(nil).state == .ended)
+            #expect(try records.prunedOutcomes(of: "r1").migrated == 0)
+            try records.close()
+        }
+    }
+
+    @Test func prunedRunsKnowWhatTheyDid() throws {
+        try RunLab.run { lab in
+            let good = try lab.forgeGood(2)
+            let bad = lab.path("0.sqlite")
+            try lab.files.publish(Array("no store".utf8), to: bad)
+            let told = NoticeLog()
+            try lab.migrate(good + [bad], observe: { told.add($0) })
+            try lab.migrate(good)
+            _ = try PruneRun(
+                RunSelection(state: lab.state, run: "r1"), environment: lab.environment()
+            ).run(removes: true)
+            _ = try PruneRun(
+                RunSelection(state: lab.state, run: "r2"), environment: lab.environment()
+            ).run(removes: true)
+            let records = try RunRecords(state: lab.state)
+            #expect(
+                try records.prunedOutcomes(of: "r1")
+                    == PrunedOutcomes(migrated: 2, unchanged: 0, failed: 1))
+            #expect(
+                try records.prunedOutcomes(of: "r2")
+                    == PrunedOutcomes(migrated: 0, unchanged: 2, failed: 0))
+            try records.close()
+        }
+    }
+
+    @Test func whatIsLeftIsTold() throws {
+        try RunLab.run { lab in
+            let stores = try lab.forgeGood(3)
+            let first = NoticeLog()
+            try lab.migrate(
+                stores,
+                change: { request in
+                    request.defersSwap = true
+                    request.slots = 1
+                }, observe: { first.add($0) })
+            #expect(first.begun.map(\.stores) == [3])
+            let bytes = try stores.reduce(Int64(0)) { try $0 + FileStatus(of: $1).size }
+            #expect(first.begun.map(\.bytes) == [bytes])
+            let second = NoticeLog()
+            try lab.migrate(stores, observe: { second.add($0) })
+            #expect(second.begun.map(\.stores) == [3])
+            let third = NoticeLog()
+            try lab.migrate(stores, observe: { third.add($0) })
+            #expect(third.begun.map(\.stores) == [3])
+        }
+    }
+}
+
+extension NoticeLog {
+    /// What runs said was left when they began.
+    fileprivate var begun: [(stores: Int, bytes: Int64)] {
+        all.compactMap { notice in
+            guard case .begun(let stores, let bytes) = notice else { return nil }
+            return (stores, bytes)
+        }
+    }
+}
