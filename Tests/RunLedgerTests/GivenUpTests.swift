@@ -117,13 +117,17 @@ import Testing
         try withFolder { folder in
             let first = LedgerSchema(versions: [try #require(LedgerSchema.current.versions.first)])
             let old = try Ledger(folder: folder, holder: LockHolder(text: "t"), schema: first)
-            try old.append(beginning(stores: 2) + changed(.running))
             try old.close()
             let queue = try DatabaseQueue(path: old.path.description)
             try queue.write { database in
-                // What its program wrote of two attempts, one of which failed.
+                // What its program wrote of a run, and of two attempts, one of which failed.
                 try database.execute(
                     sql: """
+                        INSERT INTO run (number, id, request_digest, request, engine, begun_at,
+                            state, reason, changed_at)
+                        VALUES (1, 'r1', 'digest', '{}', '1.0', 1, 'open', '', 1);
+                        INSERT INTO store (run, number, path, bytes, state, generation)
+                        VALUES (1, 0, x'2F61', 10, 'running', 0), (1, 1, x'2F62', 20, 'waiting', 0);
                         INSERT INTO job (run, store, generation, work, chunk, epoch, newest,
                             attempts, failures)
                         VALUES (1, 0, 0, 'copy', 0, 3, 2, 2, 1);
@@ -135,6 +139,7 @@ import Testing
             }
             try queue.close()
             let ledger = try openLedger(folder)
+            #expect(try ledger.storeCounts(of: "r1") == [.running: 1, .waiting: 1])
             let known = try #require(try history(ledger))
             #expect(known.epoch == 3 && known.attempts == 2 && known.open == ["b"])
             #expect(known.failures == 1 && known.givenUp == nil)

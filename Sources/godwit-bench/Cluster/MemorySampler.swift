@@ -16,7 +16,9 @@ final class MemorySampler: Sendable {
         let (phases, silence) = (phases, silence)
         thread = try OwnedThread(name: "memory") {
             while !silence.isClosed {
-                guard let figures = try? ProcessFigures(of: process) else { return }
+                let figures: ProcessFigures
+                // It ends with the process.
+                do { figures = try ProcessFigures(of: process) } catch { return }
                 phases.all.withLock { all in
                     guard !all.isEmpty else { return }
                     all[all.count - 1].most = max(

@@ -94,7 +94,6 @@ struct WorkersComparison {
             try FileHandle(
                 forReadingFrom: URL(fileURLWithPath: output(side) + "/" + name))
         }
-        defer { for file in files { try? file.close() } }
         var isFirst = true
         while true {
             var parts = try files.map { try $0.read(upToCount: 4 << 20) ?? Data() }
