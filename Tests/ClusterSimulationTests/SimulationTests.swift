@@ -58,6 +58,7 @@ struct SimulationTests {
             "store: validating to ending, client: cancel": cancel,
             "store: swapping to replanning, task: source changed, a late shard is checked": late,
             "store: swapping to preparing, task: source changed": change,
+            "store: swapping to ending, task: swapped, failed, a late shard is checked": late,
             "store: replanning to ending, client: cancel": cancel,
             "run: queued to cancelled, client: cancel": "runs that wait for others are few",
         ]
