@@ -22,6 +22,8 @@ struct LedgerFile: Sendable {
     private static let checkedBytes = 64 << 20
     /// How long readers are waited for when the ledger is opened, in milliseconds.
     private static let patience: UInt32 = 5000
+    /// Milliseconds between two tries.
+    private static let interval: UInt32 = 5
 
     // Once a process, before SQLite starts: stores are opened by `file:` names, too.
     private static let isConfigured: Bool = godwit_sqlite_configure() == SQLITE_OK
@@ -57,10 +59,31 @@ struct LedgerFile: Sendable {
         waiting milliseconds: UInt32, _ faults: FaultPoints
     ) throws(LedgerError) -> ReadingLock {
         do throws(DurableFileError) {
-            return try ReadingLock(
-                lock, isRewriting: true, waiting: milliseconds, faults: faults)
+            return try LedgerFile.waiting(milliseconds) { () throws(DurableFileError) in
+                try ReadingLock(lock, isRewriting: true, faults: faults)
+            }
         } catch {
             throw LedgerError(ledger: path, file: error)
+        }
+    }
+
+    /// Tries to take a lock as often as SQLite tries to take its own: every few milliseconds,
+    /// until others have kept it for so long.
+    ///
+    /// - Throws: what the last try threw.
+    static func waiting(
+        _ milliseconds: UInt32,
+        _ lock: () throws(DurableFileError) -> ReadingLock
+    ) throws(DurableFileError) -> ReadingLock {
+        var left = milliseconds / interval
+        while true {
+            do throws(DurableFileError) {
+                return try lock()
+            } catch {
+                guard case .lockHeld = error, left > 0 else { throw error }
+            }
+            left -= 1
+            sqlite3_sleep(Int32(interval))
         }
     }
 

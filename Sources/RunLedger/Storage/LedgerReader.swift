@@ -82,8 +82,9 @@ struct LedgerReader: Sendable {
     /// A ledger that was copied from elsewhere may have no lock file, and then no owner.
     private func lock() throws -> ReadingLock? {
         do throws(DurableFileError) {
-            return try ReadingLock(
-                file.lock, isRewriting: false, waiting: LedgerReader.patience)
+            return try LedgerFile.waiting(LedgerReader.patience) { () throws(DurableFileError) in
+                try ReadingLock(file.lock, isRewriting: false)
+            }
         } catch {
             if error.isMissing { return nil }
             throw error
