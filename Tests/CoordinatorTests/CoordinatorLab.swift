@@ -64,6 +64,7 @@ final class CoordinatorLab {
         settings.lease = 80_000_000
         settings.backoff = Backoff(first: 1, longest: 4)
         settings.speculation.isOn = false
+        settings.sharing.tasks = 64
         return settings
     }
 

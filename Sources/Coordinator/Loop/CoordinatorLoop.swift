@@ -293,6 +293,9 @@ final class CoordinatorLoop: PollLoopHandler {
     private func sweep(_ now: Int64) {
         nextSweep = now + Self.memory / 10
         let watchers = watchers
-        mailroom.forget(before: now - Self.memory) { watchers[ClientID($0.text)] != nil }
+let workers = machine.workerStatus.filter { $0.state != .gone }.map(\.name)
+        mailroom.forget(before: now - Self.memory, but: Set(workers)) {
+            watchers[ClientID($0.text)] != nil
+        }
     }
 }

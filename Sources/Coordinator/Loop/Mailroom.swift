@@ -26,6 +26,8 @@ final class Mailroom {
     private let identify: @Sendable (String) -> PeerIdentity?
     private var peers: [ConnectionID: Peer] = [:]
     private var names: [RoutingID: ConnectionID] = [:]
+    /// The connection under which each worker said hello last.
+    private var newest: [String: ConnectionID] = [:]
     /// Connections that turned out to be gone while something was sent.
     private(set) var gone: [ConnectionID] = []
     private var crowded: Set<ConnectionID> = []
@@ -88,6 +90,7 @@ final class Mailroom {
     /// A worker has said who it is.
     func learn(_ worker: String, at connection: ConnectionID) {
         peers[connection]?.worker = worker
+        newest[worker] = connection
     }
 
     /// Sends a message, or keeps it until there is room.
@@ -137,10 +140,19 @@ final class Mailroom {
         return gone
     }
 
-    /// Forgets who was not heard of for long: routing ids are never used again.
-    func forget(before moment: Int64, except kept: (ConnectionID) -> Bool) {
+    /// Forgets who was not heard of for long, but for those who are waited for: routing ids are
+    /// never used again.
+    ///
+    /// - Parameters:
+    ///   - moment: who was heard since then stays.
+    ///   - workers: whose newest connections stay, too.
+    ///   - kept: says whether a connection stays for another reason.
+    func forget(
+        before moment: Int64, but workers: Set<String>, except kept: (ConnectionID) -> Bool
+    ) {
         for (connection, peer) in peers where peer.heard < moment && !kept(connection) {
-            remove(connection)
+            let isNewest = peer.worker.map { newest[$0] == connection && workers.contains($0) }
+            if isNewest != true { remove(connection) }
         }
     }
 
@@ -174,6 +186,7 @@ final class Mailroom {
     private func remove(_ connection: ConnectionID) {
         guard let peer = peers.removeValue(forKey: connection) else { return }
         names[peer.routing] = nil
+        if let worker = peer.worker, newest[worker] == connection { newest[worker] = nil }
         crowded.remove(connection)
     }
 }
