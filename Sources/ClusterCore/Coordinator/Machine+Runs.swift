@@ -134,7 +134,8 @@ extension CoordinatorMachine {
             if isSwapping || isSwapped { continue }
             finish(store, StoreEnd(standing: .cancelled, cause: nil))
         }
-        runs[index]?.heldTasks = []
+        // Swaps that wait for the run are finished; what nobody wants any more is dropped.
+        releaseHeldTasks(index)
         for key in parked.keys.filter({ $0.run == run.name }).sorted() { dismiss(key) }
         note(.runEnded(run: run.name, .cancelled))
         admitRuns()

@@ -119,10 +119,7 @@ extension CoordinatorMachine {
             guard tryAgain(task) else {
                 return finish(task.store, StoreEnd(standing: .failed, cause: cause))
             }
-        case .pause:
-            runs[store.run]?.heldTasks.append(task)
-            hold(store.run, .room(cause.text))
-            if runs[store.run]?.phase != .paused { releaseHeldTasks(store.run) }
+        case .pause: wait(task, .room(cause.text))
         case .planAgain: replan(task.store, cause)
         case .quarantineChunk: finish(task.store, StoreEnd(standing: .failed, cause: cause))
         case .stopRun:
@@ -136,26 +133,38 @@ extension CoordinatorMachine {
         guard let store = stores[task.store] else { return false }
         stores[task.store]?.taskTries += 1
         guard store.taskTries + 1 < settings.quarantine.tasks else { return false }
+        rest(task, tries: store.taskTries + 1)
+        return true
+    }
+
+    /// Lets a task rest for as long as so many tries ask for.
+    private mutating func rest(_ task: PendingTask, tries: Int) {
+        guard let key = key(task.store) else { return }
         let number = nextIndex
         nextIndex += 1
         restingTasks[number] = task
-        set(
-            .task(number),
-            after: jitter.wait(
-                settings.backoff, tries: store.taskTries + 1, for: "\(store.key)"))
-        return true
+        set(.task(number), after: jitter.wait(settings.backoff, tries: tries, for: "\(key)"))
     }
 
     /// Keeps a swap that stands between two names: what stopped it has to be mended, and a request
     /// or the next start goes on.
     private mutating func interrupted(_ task: PendingTask, _ cause: Cause) {
-        guard let store = stores[task.store] else { return }
+        guard stores[task.store] != nil else { return }
         let isShortOfRoom = cause.code.decision == .pause
         if !isShortOfRoom, tryAgain(task) { return }
         stores[task.store]?.taskTries = 0
-        runs[store.run]?.heldTasks.append(task)
-        hold(store.run, isShortOfRoom ? .room(cause.text) : .stopped(cause.text))
-        if runs[store.run]?.phase != .paused { releaseHeldTasks(store.run) }
+        wait(task, isShortOfRoom ? .room(cause.text) : .stopped(cause.text))
+    }
+
+    /// Keeps a task until its run goes on; in a run that can be paused no more, for a while.
+    private mutating func wait(_ task: PendingTask, _ reason: Hold) {
+        guard let run = stores[task.store]?.run else { return }
+        hold(run, reason)
+        if runs[run]?.phase == .paused {
+            runs[run]?.heldTasks.append(task)
+        } else {
+            rest(task, tries: 1)
+        }
     }
 
     mutating func releaseHeldTasks(_ run: Int) {

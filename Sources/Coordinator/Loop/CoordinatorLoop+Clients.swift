@@ -63,6 +63,14 @@ extension CoordinatorLoop {
         let isTaken = desks.read { loop in
             do throws(RunError) {
                 let overview = try SharedRuns(plan.runs).find(id)
+                guard overview.state != .cancelled else {
+                    loop.submit {
+                        $0.refuse(
+                            client, .notPossible,
+                            "the run \(id) was cancelled; migrate its stores anew")
+                    }
+                    return
+                }
                 let opening = try CoordinatorLoop.opening(of: overview, plan)
                 loop.submit {
                     $0.open(opening)

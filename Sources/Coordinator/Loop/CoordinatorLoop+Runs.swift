@@ -27,6 +27,7 @@ extension CoordinatorLoop {
         let id = opening.run.id
         mapping.learn(opening.overview.state, of: id)
         guard feeds[id] == nil else {
+            feeds[id]?.awaitedRoom = opening.shortage
             if opening.added > 0 {
                 feeds[id]?.rewind()
                 take(
@@ -61,11 +62,7 @@ extension CoordinatorLoop {
     }
 
     private func change(_ run: String, _ state: RunState, _ reason: String) -> [LedgerRecord] {
-        mapping.learn(state, of: run)
-        return [
-            .runChanged(
-                run: run, state, reason: reason, at: plan.runs.environment.wallTime())
-        ]
+        mapping.change(run, to: state, reason, plan.runs.environment.wallTime())
     }
 
     /// Gives the machine the stores that it wants.
@@ -218,18 +215,26 @@ extension CoordinatorLoop {
     /// A run has come to its end.
     func end(_ run: String, _ standing: RunStanding) {
         guard let feed = feeds[run] else { return }
+        feeds[run]?.awaitedRoom = nil
         let (runs, ledger) = (SharedRuns(plan.runs), ledger)
         let busy = Set(feed.inside.keys)
         let isTaken = desks.begin { loop in
             do {
                 if standing == .cancelled { try runs.cancelRest(feed.run, but: busy) }
                 try feed.run.clean()
+            } catch {
+                loop.submit { $0.surroundings.note("\(run): not everything was removed: \(error)") }
+            }
+            // Whatever became of that, the run is over.
+            var failures = 0
+            do throws(LedgerError) {
                 let counts = try ledger.storeCounts(of: run)
-                let failures = (counts[.failed] ?? 0) + (counts[.cancelled] ?? 0)
-                loop.submit { $0.publish(.ended(run: run, failures: failures), run: run) }
+                failures = (counts[.failed] ?? 0) + (counts[.cancelled] ?? 0)
             } catch {
                 loop.submit { $0.surroundings.note("\(run): \(error)") }
             }
+            let failed = failures
+            loop.submit { $0.publish(.ended(run: run, failures: failed), run: run) }
         }
         if !isTaken { surroundings.note("\(run): too much is asked for at once") }
     }

@@ -63,6 +63,8 @@ final class CoordinatorLoop: PollLoopHandler {
             wallTime: plan.runs.environment.wallTime)
     }
 
+    deinit { surroundings.ended?() }
+
     // MARK: - What the loop tells
 
     var nextWake: Int64? {
@@ -293,7 +295,7 @@ final class CoordinatorLoop: PollLoopHandler {
     private func sweep(_ now: Int64) {
         nextSweep = now + Self.memory / 10
         let watchers = watchers
-let workers = machine.workerStatus.filter { $0.state != .gone }.map(\.name)
+        let workers = machine.workerStatus.filter { $0.state != .gone }.map(\.name)
         mailroom.forget(before: now - Self.memory, but: Set(workers)) {
             watchers[ClientID($0.text)] != nil
         }

@@ -85,7 +85,14 @@ struct RecordMapping {
             case .ended: .ended
             case .cancelled: .cancelled
             }
-        guard standing[run] != state else { return [] }
+        return change(run, to: state, reason, at)
+    }
+
+    /// The record of a run's new state; none where it has that, or cannot come to it.
+    mutating func change(
+        _ run: String, to state: RunState, _ reason: String, _ at: Int64
+    ) -> [LedgerRecord] {
+        if let known = standing[run], !known.canBecome(state) { return [] }
         standing[run] = state
         return [.runChanged(run: run, state, reason: reason, at: at)]
     }

@@ -103,7 +103,7 @@ struct LocalCluster {
                     case .note(let note): view.show(note)
                     case .ended: break
                     }
-                }))
+                }, ended: { ends.send(.interrupted) }))
         Interruption.shared.atFirstSignal { ends.send(.interrupted) }
         var processes: [WorkerProcess] = []
         let result: Result<(run: String, end: End), any Error>

@@ -271,9 +271,15 @@ extension StoreMover {
     /// Where the store was written since, or the result is gone, the move is given up: the store
     /// is to be migrated anew.
     ///
+    /// - Parameters:
+    ///   - found: the store.
+    ///   - held: the store's lock, where the caller has it already.
+    /// - Returns: the move; nil where there is none, or it was given up.
     /// - Throws: `RunError` where the store cannot be looked at, is in use, or was left between
     ///   two steps of its swap by a process that died and has been written since.
-    func resumable(_ found: FoundStore) throws(RunError) -> Recorded? {
+    func resumable(
+        _ found: FoundStore, under held: StoreLock? = nil
+    ) throws(RunError) -> Recorded? {
         guard let recorded = try unfinished(found) else { return nil }
         switch recorded.way {
         case .publish(let plan):
@@ -289,7 +295,11 @@ extension StoreMover {
         case .swap(let plan):
             let lock: StoreLock
             do throws(DurableFileError) {
-                lock = try StoreLock(plan.store.path, faults: files.faults)
+                if let held {
+                    lock = held
+                } else {
+                    lock = try StoreLock(plan.store.path, faults: files.faults)
+                }
             } catch {
                 throw .file(error)
             }

@@ -18,7 +18,7 @@ extension ChunkedStore {
     /// - Throws: `RunError`; the store is the whole original or the whole result.
     package func move() throws(RunError) -> [LedgerRecord] {
         let recorded: StoreMover.Recorded
-        if let unfinished = try mover.resumable(run.found) {
+        if let unfinished = try mover.resumable(run.found, under: lock) {
             recorded = unfinished
         } else {
             recorded = try self.recorded()

@@ -62,7 +62,10 @@ package struct Deliveries: Sendable {
             }
             if let first = paths.first {
                 let identity = try FileStatus(of: place.appending(first.lastComponent)).identity
-                checked.attempts.withLock { $0[receipt.attempt] = identity }
+                // Shards are read as soon as they are taken; of small stores it saves a reading.
+                if case .whole = receipt.work {
+                    checked.attempts.withLock { $0[receipt.attempt] = identity }
+                }
             }
             if isThere { try files.rename(folder, to: target, existing: .refuse) }
             if shared.limits.isDurable { try files.syncFolder(folder.parent) }

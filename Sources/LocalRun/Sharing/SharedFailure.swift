@@ -8,7 +8,12 @@ package struct SharedFailure: Error, Hashable, Sendable {
     package let cause: FailureCause
 
     package init(_ error: RunError) {
-        code = error.isOutOfMemory ? .slotOutOfMemory : error.code
+        if error.isFailedSync {
+            // What was to be saved is made anew, never synced again (design: "What always holds").
+            code = .wrongPlan
+        } else {
+            code = error.isOutOfMemory ? .slotOutOfMemory : error.code
+        }
         text = "\(error)"
         cause = FailureCause(error)
     }

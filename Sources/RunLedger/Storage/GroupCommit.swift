@@ -207,14 +207,21 @@ struct GroupCommit: Sendable {
         }
         guard pages >= checkpointAt else { return }
         checkpointAt = pages + GroupCommit.checkpointPages
+        let lock: ReadingLock
         do throws(LedgerError) {
             // Where a reader is in the way, the next checkpoint moves all.
-            guard let lock = try lockForCheckpoint(0) else { return }
+            guard let taken = try lockForCheckpoint(0) else { return }
+            lock = taken
+        } catch {
+            // Nothing was begun, and what was appended is durable: the next one tries again.
+            return
+        }
+        do throws(LedgerError) {
             try checkpoint()
-            _ = consume lock
         } catch {
             if !error.isOutOfSpace { refusal = error.reason }
         }
+        _ = consume lock
     }
 
     /// Nil where a reader is in the way.
