@@ -1,4 +1,6 @@
 import ClusterCore
+import DurableFiles
+import Glibc
 import Jobs
 import LocalRun
 import RunLedger
@@ -83,12 +85,24 @@ import Testing
         #expect(paused == [.runChanged(run: "r1", .paused, reason: "asked", at: 9)])
         #expect(try mapping.records(of: .runChanged(run: "r1", .paused, reason: "x")).isEmpty)
         for (standing, state) in [
-            (RunStanding.open, RunState.open), (.ended, .ended), (.cancelled, .cancelled),
+            (RunStanding.open, RunState.open), (.ended, .ended), (.open, .open),
+            (.cancelled, .cancelled),
         ] {
             #expect(
                 try mapping.records(of: .runChanged(run: "r1", standing, reason: "y"))
                     == [.runChanged(run: "r1", state, reason: "y", at: 9)])
         }
+        // The ledger refuses what leads nowhere, and the coordinator would end with that.
+        for standing in RunStanding.allCases {
+            #expect(try mapping.records(of: .runChanged(run: "r1", standing, reason: "z")).isEmpty)
+        }
+    }
+
+    @Test func aFailedSyncIsNeverTriedAgain() {
+        let lost = DurableFileError.system(.sync, FilePath("/a"), number: EIO)
+        #expect(SharedFailure(.file(lost)).code.decision == .planAgain)
+        let broken = DurableFileError.system(.read, FilePath("/a"), number: EIO)
+        #expect(SharedFailure(.file(broken)).code.decision == .retry)
     }
 
     @Test func aFailureIsReportedWithItsCoarseCause() throws {

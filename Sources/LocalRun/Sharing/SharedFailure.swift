@@ -7,9 +7,10 @@ package struct SharedFailure: Error, Hashable, Sendable {
     package let text: String
     package let cause: FailureCause
 
+    /// The failure that an error of a run is; a sync that failed voids what was to be saved.
     package init(_ error: RunError) {
         if error.isFailedSync {
-            // What was to be saved is made anew, never synced again (design: "What always holds").
+            // It is made anew and never synced again: the system tells of a lost write once.
             code = .wrongPlan
         } else {
             code = error.isOutOfMemory ? .slotOutOfMemory : error.code
