@@ -133,15 +133,24 @@ struct RunBook {
             guard let end = page.last?.number else { break }
             last = end
             let chosen = page.filter { select == nil || $0.found.path == select }
-            numbers.formUnion(chosen.map(\.number))
-            try RunError.ledger { () throws(LedgerError) in
-                try ledger.append(
-                    chosen.map { store in
-                        .storeChanged(
-                            run: run.id, store: store.number, .waiting, reason: nil,
-                            at: environment.wallTime())
-                    })
+            guard !chosen.isEmpty else { continue }
+            var records: [LedgerRecord] = []
+            // Together with the first of them: a kill between would leave stores that wait in a
+            // run that is over.
+            if run.state == .ended, numbers.isEmpty {
+                let count = try select == nil ? failed(in: run.id) : 1
+                records.append(
+                    .runChanged(
+                        run: run.id, .open, reason: Self.replayed(count),
+                        at: environment.wallTime()))
             }
+            numbers.formUnion(chosen.map(\.number))
+            records += chosen.map { store in
+                .storeChanged(
+                    run: run.id, store: store.number, .waiting, reason: nil,
+                    at: environment.wallTime())
+            }
+            try RunError.ledger { () throws(LedgerError) in try ledger.append(records) }
         }
         if run.state.isUnfinished {
             numbers.formUnion(try left(by: run, select: select))
@@ -156,8 +165,13 @@ struct RunBook {
                 "no store of the run \(run.id) failed: there is nothing to replay. godwit status "
                     + "lists the runs; name the one that you mean")
         }
-        if run.state == .ended { try change(run.id, .open, Self.replayed(numbers.count)) }
         return numbers
+    }
+
+    private func failed(in run: String) throws(RunError) -> Int {
+        try RunError.ledger { () throws(LedgerError) in
+            try ledger.storeCounts(of: run)[.failed] ?? 0
+        }
     }
 
     private static let replayedWords = "stores replayed"
