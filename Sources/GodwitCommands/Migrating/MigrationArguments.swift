@@ -52,7 +52,11 @@ struct MigrationArguments: ParsableArguments {
             """)
     var chunkBytes: ByteSize?
 
-    @Option(help: "Jobs at a time; as many as there are processors without it.")
+    @Option(
+        help: """
+            Worker processes of migrate, with one job at a time each; without it jobs run in this \
+            process, as many at a time as there are processors.
+            """)
     var workers: Int?
 
     @Option(help: "What becomes of persistent history: drop or keep.")

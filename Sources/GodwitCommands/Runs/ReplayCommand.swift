@@ -25,7 +25,11 @@ struct ReplayCommand: ParsableCommand {
     @OptionGroup
     var choice: StoreOfRun
 
-    @Option(help: "Jobs at a time; as many as there are processors without it.")
+    @Option(
+        help: """
+            Worker processes, with one job at a time each; without it jobs run in this process, \
+            as many at a time as there are processors.
+            """)
     var workers: Int?
 
     @Flag(help: "End with 74 where a disk is full, instead of waiting for room.")
