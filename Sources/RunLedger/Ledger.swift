@@ -15,6 +15,8 @@ package final class Ledger: Sendable {
     private let reading: Mutex<Reading?>
     private let waiting = Mutex<[PendingBatch]>([])
     private let writer: Mutex<GroupCommit?>
+    /// Nil beside an owner: another process changes what it would keep.
+    let board: FigureBoard?
 
     /// Through what queries go.
     private enum Reading: Sendable {
@@ -83,7 +85,9 @@ package final class Ledger: Sendable {
         self.faults = faults
         self.lock = lock
         reading = Mutex(.owner(queue))
-        writer = Mutex(GroupCommit(file, queue: queue, faults: faults))
+        let board = FigureBoard()
+        self.board = board
+        writer = Mutex(GroupCommit(file, queue: queue, board: board, faults: faults))
     }
 
     /// Opens the ledger of a folder for reading, without the lock: its owner may go on writing.
@@ -106,6 +110,7 @@ package final class Ledger: Sendable {
         lock = nil
         reading = Mutex(.beside(reader))
         writer = Mutex(nil)
+        board = nil
     }
 
     deinit {

@@ -4,8 +4,10 @@ import ZeroMQ
 
 /// The desks of a coordinator, which hand their outcomes to its loop.
 final class Desks: Sendable {
-    /// For reading: offers and states must not wait for a fleet that is being looked for.
+    /// For reading offers, which must not wait for a fleet that is being looked for.
     private let reading: Desk
+    /// For what clients are told, which must not wait for pages of offers.
+    private let answering: Desk
     /// Where runs begin, are replayed and given up.
     private let beginning: Desk
     let loop = LoopHandle()
@@ -14,9 +16,16 @@ final class Desks: Sendable {
     init() throws(ThreadError) {
         reading = try Desk(name: "reading")
         do throws(ThreadError) {
+            answering = try Desk(name: "answering")
+        } catch {
+            reading.end()
+            throw error
+        }
+        do throws(ThreadError) {
             beginning = try Desk(name: "beginning")
         } catch {
             reading.end()
+            answering.end()
             throw error
         }
     }
@@ -27,15 +36,22 @@ final class Desks: Sendable {
         return reading.ask { errand(loop) }
     }
 
+    /// Has something read for a client; false where too much is asked for.
+    func answer(_ errand: @escaping @Sendable (LoopHandle) -> Void) -> Bool {
+        let loop = loop
+        return answering.ask { errand(loop) }
+    }
+
     /// Has something begun that may take long; false where too much is asked for.
     func begin(_ errand: @escaping @Sendable (LoopHandle) -> Void) -> Bool {
         let loop = loop
         return beginning.ask { errand(loop) }
     }
 
-    /// Ends both; what was not begun is dropped.
+    /// Ends them; what was not begun is dropped.
     func end() {
         reading.end()
+        answering.end()
         beginning.end()
     }
 }

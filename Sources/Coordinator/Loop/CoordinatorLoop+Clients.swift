@@ -169,61 +169,59 @@ extension CoordinatorLoop {
     // MARK: - Status
 
     private func status(of run: String?, _ client: ClientID) {
-        if !gather(
-            run,
-            { loop, report in
-                guard run == nil || !report.runs.isEmpty else {
-                    return loop.refuse(client, .notFound, "there is no run \(run ?? "") here")
-                }
-                loop.answer(.status(report), to: client)
-            })
-        {
-            refuse(client, .notPossible, "too much is asked for at once; try again")
+        gather(run, for: client) { loop, report in
+            guard run == nil || !report.runs.isEmpty else {
+                return loop.refuse(client, .notFound, "there is no run \(run ?? "") here")
+            }
+            loop.answer(.status(report), to: client)
         }
     }
 
     /// Reads what the ledger knows and joins it with what the machine says.
     ///
-    /// - Returns: false where too much is asked for.
+    /// - Parameter client: is told where that cannot be read; nil for nobody.
     private func gather(
-        _ run: String?, _ done: @escaping @Sendable (CoordinatorLoop, StatusReport) -> Void
-    ) -> Bool {
+        _ run: String?, for client: ClientID?,
+        _ done: @escaping @Sendable (CoordinatorLoop, StatusReport) -> Void
+    ) {
         let ledger = ledger
         // Without the others of the ledger, where those are none of this coordinator's business.
         let own = plan.resumesRuns ? nil : feeds.keys.sorted()
-        return desks.read { loop in
+        let wanted = (run.map { [$0] } ?? own).map { RunFigures.Selection.named($0) }
+        let selection = wanted ?? .newest(Self.shownRuns)
+        // Reading would wait for commits of others: what is known is answered at once.
+        if let known = ledger.knownFigures(of: selection) {
+            return done(self, report(of: known))
+        }
+        let isTaken = desks.answer { loop in
             do throws(LedgerError) {
-                var ids = run.map { [$0] } ?? own ?? []
-                if run == nil, own == nil {
-                    ids = try ledger.runs().prefix(Self.shownRuns).map(\.id)
-                }
-                var figures: [(String, RunFigures)] = []
-                for id in ids {
-                    if let found = try RunFigures(id, ledger: ledger) {
-                        figures.append((id, found))
-                    }
-                }
-                let known = figures
-                loop.submit { done($0, $0.report(of: known)) }
+                let figures = try ledger.figures(of: selection)
+                loop.submit { done($0, $0.report(of: figures)) }
             } catch {
-                loop.submit { $0.surroundings.note("the ledger could not be read: \(error)") }
+                loop.submit {
+                    $0.surroundings.note("the ledger could not be read: \(error)")
+                    guard let client else { return }
+                    $0.refuse(client, .notPossible, "the ledger could not be read: \(error)")
+                }
             }
         }
+        guard !isTaken, let client else { return }
+        refuse(client, .notPossible, "too much is asked for at once; try again")
     }
 
     /// The newest runs that a status of all shows.
     private static var shownRuns: Int { 64 }
 
-    private func report(of figures: [(String, RunFigures)]) -> StatusReport {
+    private func report(of figures: [RunFigures]) -> StatusReport {
         let machine = self.machine.report()
         let known = Dictionary(
             machine.runs.map { ($0.run, $0) }, uniquingKeysWith: { first, _ in first })
         return StatusReport(
             coordinator: plan.settings.coordinator, engine: Planner.engineVersion,
-            runs: figures.map { id, figures in
+            runs: figures.map { figures in
                 RunStatus(
-                    id, machine: known[id], figures: figures, meter: feeds[id]?.meter,
-                    waitingFor: blockedReason ?? feeds[id]?.awaitedRoom)
+                    figures, machine: known[figures.run], meter: feeds[figures.run]?.meter,
+                    waitingFor: blockedReason ?? feeds[figures.run]?.awaitedRoom)
             }, workers: machine.workers)
     }
 
@@ -231,7 +229,7 @@ extension CoordinatorLoop {
 
     private func watch(_ run: String?, _ client: ClientID) {
         watchers[client] = .some(run)
-        _ = gather(run) { loop, report in
+        gather(run, for: client) { loop, report in
             guard run == nil || !report.runs.isEmpty else {
                 loop.watchers[client] = nil
                 return loop.refuse(client, .notFound, "there is no run \(run ?? "") here")
@@ -262,14 +260,14 @@ extension CoordinatorLoop {
         guard !watchers.isEmpty || surroundings.watch != nil else { return }
         let wanted = Set(watchers.values)
         for asked in wanted where run == nil || asked == nil || asked == run {
-            _ = gather(asked) { loop, report in
+            gather(asked, for: nil) { loop, report in
                 for (client, watched) in loop.watchers where watched == asked {
                     loop.answer(.event(.status(report)), to: client)
                 }
             }
         }
         guard let watch = surroundings.watch else { return }
-        _ = gather(run) { _, report in watch(.status(report)) }
+        gather(run, for: nil) { _, report in watch(.status(report)) }
     }
 
     /// Tells watchers of something.

@@ -9,8 +9,8 @@ import ZeroMQ
 /// nothing by itself.
 ///
 /// What a turn brings becomes durable with one commit at its end, and only then is anything sent
-/// or begun. Everything that takes long is done elsewhere: by the tasks' threads and by two desks,
-/// one that reads and one at which runs begin.
+/// or begun. Everything that takes long is done elsewhere: by the tasks' threads and by the
+/// desks, of which one reads offers, one answers clients and one begins runs.
 final class CoordinatorLoop: PollLoopHandler {
     let sockets: PollSockets
     let plan: CoordinatorPlan

@@ -22,15 +22,19 @@ struct GroupCommit: Sendable {
     private var path: FilePath { file.path }
     private let faults: FaultPoints
     private let queue: DatabaseQueue
+    private let board: FigureBoard
     private let log = LogLength()
     /// Those of the process before the batches were written.
     private var roomFailures = 0
     private var checkpointAt = GroupCommit.checkpointPages
     private var refusal: String?
 
-    init(_ file: LedgerFile, queue: DatabaseQueue, faults: FaultPoints) {
+    init(
+        _ file: LedgerFile, queue: DatabaseQueue, board: FigureBoard, faults: FaultPoints
+    ) {
         self.file = file
         self.queue = queue
+        self.board = board
         self.faults = faults
         // The hook takes the place of SQLite's own checkpoints, whose failures nobody would see.
         let context = Unmanaged.passUnretained(log).toOpaque()
@@ -106,7 +110,9 @@ struct GroupCommit: Sendable {
                 var outcomes: Outcomes = []
                 for batch in batches { outcomes.append(try apply(batch, database)) }
                 if outcomes.contains(where: \.isSuccess) {
+                    let keepFigures = try board.changes(by: batches, database)
                     try commit(database)
+                    keepFigures?()
                 } else {
                     try database.rollback()
                 }
