@@ -179,7 +179,10 @@ extension CoordinatorLoop {
 
     /// Reads what the ledger knows and joins it with what the machine says.
     ///
-    /// - Parameter client: is told where that cannot be read; nil for nobody.
+    /// - Parameters:
+    ///   - run: the run; nil for all.
+    ///   - client: is told where that cannot be read; nil for nobody.
+    ///   - done: is given the report.
     private func gather(
         _ run: String?, for client: ClientID?,
         _ done: @escaping @Sendable (CoordinatorLoop, StatusReport) -> Void
