@@ -47,6 +47,8 @@ struct ScaleCommand: ParsableCommand {
         let sampler = try MemorySampler(coordinator.identifier)
         sampler.begin("start")
         let client = try StatusClient(endpoint)
+        // The first answer waits for the coordinator's start.
+        print("started in \(Rounds.text(try client.ask().milliseconds)) ms")
         var times: [(phase: String, times: Percentiles)] = []
         let begin = Instants.microseconds()
         sampler.begin("submit")
