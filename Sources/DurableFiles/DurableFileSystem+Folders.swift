@@ -38,11 +38,26 @@ extension DurableFileSystem {
     }
 
     /// Makes a folder and the folders on the way to it durably.
+    ///
+    /// Somebody else may remove empty ones at the same time.
     package func makeFolders(
         _ path: FilePath, permissions: UInt32 = DurableFileSystem.privateFolder
     ) throws(DurableFileError) {
+        for _ in 1..<Self.folderTries {
+            do {
+                for folder in try missing(path) {
+                    try makeFolder(folder, permissions: permissions)
+                }
+                return
+            } catch {
+                guard error.isMissing else { throw error }
+            }
+        }
         for folder in try missing(path) { try makeFolder(folder, permissions: permissions) }
     }
+
+    /// How often folders are made that vanish meanwhile.
+    private static let folderTries = 4
 
     /// Makes a folder and the folders on the way to it for files that are made anew after a crash
     /// of the machine: nothing is synced.

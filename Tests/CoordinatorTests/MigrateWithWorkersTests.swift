@@ -142,15 +142,21 @@ import Testing
         }
     }
 
-    @Test func aChunkThatNobodyCanDoIsGivenUp() throws {
+    @Test(arguments: ["trap", "loop", "sqliteCrash", "allocate"])
+    func aChunkThatNobodyCanDoIsGivenUp(fault: String) throws {
+        guard fault != "allocate" || Self.canLimitMemory else { return }
         try ClusterProcess.run { lab in
             try lab.forge(stores: 2, notes: 200)
             let shape = ["--chunk-bytes", "16KiB"]
             let expected = try lab.expected(shape)
             let ended = try lab.run(
                 lab.migration(shape + ClusterProcess.faulty(workers: 3)),
-                faults: "trap:1:copy-2:*")
+                faults: "\(fault):1:copy-2:*")
             #expect(ended.status == 75, "\(ended.log)")
+            let counts = try lab.counts()
+            // Nobody else's job was begun twice: what is above one attempt a job is the chunk's.
+            #expect(counts.attempts - counts.jobs == counts.mostForOneJob - 1)
+            #expect(counts.failed == counts.mostForOneJob && counts.failed >= 3)
             let name = "/s2.sqlite"
             #expect(try lab.contents(of: lab.data, masks: true)[name] == expected[name])
             let before = try attempts(lab)

@@ -100,13 +100,36 @@ final class Housekeeper: Sendable {
                 throw .internalError("its folder \(attempt.folder) is a root")
             }
             do throws(DurableFileError) {
-                guard try FileStatus.ifPresent(path) != nil else { return }
-                try environment.files.removeTree(path)
+                if try FileStatus.ifPresent(path) != nil {
+                    try environment.files.removeTree(path)
+                }
+                try removeEmptyFolders(above: path, environment.files)
             } catch {
                 throw .file(error)
             }
         } catch {
             note(.cannotRemove(attempt: attempt.id, text: "\(error)"))
+        }
+    }
+
+    /// Removes the folders of a store's attempts where nothing is left in them.
+    ///
+    /// A store may have come to its end while this worker stood still: its attempt has made them
+    /// anew then, and nobody else looks there any more.
+    private static func removeEmptyFolders(
+        above path: FilePath, _ files: DurableFileSystem
+    ) throws(DurableFileError) {
+        var above: [FilePath] = []
+        var folder = path.parent
+        // The places of a store: its attempts, and what it is built in.
+        for _ in 0..<2 {
+            above.append(folder)
+            let name = folder.lastComponent.description
+            if name.hasPrefix(DurableFileSystem.temporaryPrefix) {
+                for folder in above { try files.removeEmptyFolder(folder) }
+                return
+            }
+            folder = folder.parent
         }
     }
 }
