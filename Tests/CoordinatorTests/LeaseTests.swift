@@ -37,79 +37,102 @@ import ZeroMQ
         return (coordinator, endpoint)
     }
 
+    /// Workers of one coordinator; those that live are killed at the end.
+    private final class Workers {
+        let lab: ClusterProcess
+        let endpoint: String
+        private var started: [Process] = []
+
+        init(_ lab: ClusterProcess, _ endpoint: String) {
+            (self.lab, self.endpoint) = (lab, endpoint)
+        }
+
+        deinit {
+            for worker in started where worker.isRunning {
+                kill(worker.processIdentifier, SIGKILL)
+                worker.waitUntilExit()
+            }
+        }
+
+        func start(_ name: String, faults: String) throws -> Process {
+            let worker = try lab.start(
+                [
+                    "work", "--connect", endpoint, "--slots", "1", "--name", name, "--root",
+                    "all=\(lab.folder.path)",
+                ], program: ClusterProcess.faulty, faults: faults,
+                log: lab.folder.appendingPathComponent("\(name).log"))
+            started.append(worker)
+            return worker
+        }
+
+        /// Waits until a worker and its slot stand still.
+        ///
+        /// - Returns: the worker's children.
+        func slots(ofStopped worker: Process) throws -> [Int32] {
+            try ClusterProcess.wait("a worker that stands still") {
+                ClusterProcess.state(of: worker.processIdentifier) == "T"
+            }
+            let slots = try ClusterProcess.children(of: worker.processIdentifier)
+            try ClusterProcess.wait("a slot that stands still") {
+                slots.contains { ClusterProcess.state(of: $0) == "T" }
+            }
+            return slots
+        }
+    }
+
     @Test(arguments: [Strategy?.none, .partitioned])
     func aLateResultIsDeniedAndChangesNothing(strategy: Strategy?) throws {
         try SharingLab.run { sharing in
-            let (first, second) = (
-                try sharing.forge("a.sqlite", notes: 120), try sharing.forge("b.sqlite", seed: 2)
-            )
-            let results = try [first, second].map {
-                try sharing.ownResult(of: $0, strategy: strategy)
-            }
             let (coordinator, endpoint) = try Self.coordinator(sharing)
             let lab = ClusterProcess(folder: URL(fileURLWithPath: sharing.folder.description))
-            var workers: [Process] = []
-            defer {
-                for worker in workers where worker.isRunning {
-                    kill(worker.processIdentifier, SIGKILL)
-                    worker.waitUntilExit()
-                }
-            }
-            func work(_ name: String, _ faults: String) throws -> Process {
-                let worker = try lab.start(
-                    [
-                        "work", "--connect", endpoint, "--slots", "1", "--name", name, "--root",
-                        "all=\(sharing.folder)",
-                    ], program: ClusterProcess.faulty, faults: faults,
-                    log: lab.folder.appendingPathComponent("\(name).log"))
-                workers.append(worker)
-                return worker
-            }
-            func migrate() throws {
-                // It stops at the first job that it gets, and so does its slot.
-                let sleeper = try work("w1", "stop:1:*:1")
-                let run = try coordinator.begin(
-                    sharing.request([first], strategy: strategy), over: sharing.found([first]),
-                    waitsForRoom: true)
-                try ClusterProcess.wait("a worker that stands still") {
-                    ClusterProcess.state(of: sleeper.processIdentifier) == "T"
-                }
-                let slots = try ClusterProcess.children(of: sleeper.processIdentifier)
-                try ClusterProcess.wait("a slot that stands still") {
-                    slots.contains { ClusterProcess.state(of: $0) == "T" }
-                }
-                // Another one does its job once the lease has ended.
-                let other = try work("w2", "")
-                try ClusterProcess.wait("the end without it") {
-                    try sharing.ledger.run(run)?.state == .ended
-                }
-                #expect(try SharingLab.comparable(first) == results[0])
-                try expectLate(run, sharing)
-
-                // It wakes up, delivers what nobody wants, and is all that is left for the next run.
-                other.terminate()
-                other.waitUntilExit()
-                for slot in slots { kill(slot, SIGCONT) }
-                kill(sleeper.processIdentifier, SIGCONT)
-                // As store 2: it would stop at another store 1.
-                let next = try coordinator.begin(
-                    sharing.request([second], strategy: strategy),
-                    over: Array(sharing.found([first, second]).suffix(1)), waitsForRoom: true)
-                try ClusterProcess.wait("the end of the next run") {
-                    try sharing.ledger.run(next)?.state == .ended
-                }
-                #expect(try sharing.ledger.storeCounts(of: next) == [.done: 1])
-                #expect(try SharingLab.comparable(second) == results[1])
-                #expect(try SharingLab.comparable(first) == results[0])
-                try expectLate(run, sharing)
-            }
-            let outcome = Result { try migrate() }
+            let workers = Workers(lab, endpoint)
+            let outcome = Result { try outlast(coordinator, workers, sharing, strategy) }
             coordinator.terminate()
             try coordinator.join()
             try outcome.get()
             // The woken worker tidies up behind itself.
             try ClusterProcess.wait("folders that are gone") { try sharing.strays().isEmpty }
         }
+    }
+
+    private func outlast(
+        _ coordinator: RunningCoordinator, _ workers: Workers, _ sharing: SharingLab,
+        _ strategy: Strategy?
+    ) throws {
+        let (first, second) = (
+            try sharing.forge("a.sqlite", notes: 120), try sharing.forge("b.sqlite", seed: 2)
+        )
+        let results = try [first, second].map { try sharing.ownResult(of: $0, strategy: strategy) }
+        // It stops at the first job that it gets, and so does its slot.
+        let sleeper = try workers.start("w1", faults: "stop:1:*:1")
+        let run = try coordinator.begin(
+            sharing.request([first], strategy: strategy), over: sharing.found([first]),
+            waitsForRoom: true)
+        let slots = try workers.slots(ofStopped: sleeper)
+        // Another one does its job once the lease has ended.
+        let other = try workers.start("w2", faults: "")
+        try ClusterProcess.wait("the end without it") {
+            try sharing.ledger.run(run)?.state == .ended
+        }
+        #expect(try SharingLab.comparable(first) == results[0])
+        try expectLate(run, sharing)
+
+        // It wakes up, delivers what nobody wants, and is all that is left for the next run.
+        other.terminate()
+        other.waitUntilExit()
+        for slot in slots { kill(slot, SIGCONT) }
+        kill(sleeper.processIdentifier, SIGCONT)
+        // As store 2: it would stop at another store 1.
+        let found = Array(try sharing.found([first, second]).suffix(1))
+        let next = try coordinator.begin(
+            sharing.request([second], strategy: strategy), over: found, waitsForRoom: true)
+        try ClusterProcess.wait("the end of the next run") {
+            try sharing.ledger.run(next)?.state == .ended
+        }
+        #expect(try sharing.ledger.storeCounts(of: next) == [.done: 1])
+        #expect(try SharingLab.comparable(second) == results[1])
+        #expect(try SharingLab.comparable(first) == results[0])
+        try expectLate(run, sharing)
     }
 
     /// One store is done, by attempts of which one lost its lease and another one was accepted.
