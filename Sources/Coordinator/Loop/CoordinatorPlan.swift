@@ -39,8 +39,9 @@ package struct CoordinatorPlan: Sendable {
 
 /// Who speaks over a connection, as the transport has proven it.
 package enum PeerIdentity: Hashable, Sendable {
-    /// A worker by its lasting name, which its hello must give, too.
-    case worker(String)
+    /// A worker by its key, which its hello must give, too, and the name that it has on the list
+    /// of keys: by that it is known from then on.
+    case worker(key: String, name: String)
     case client
     /// Whoever runs on this machine, where no keys are asked for: what it says of itself counts.
     case local

@@ -157,7 +157,7 @@ struct ClusterPicture: Hashable, Sendable {
         guard !sorted.isEmpty, room > 1 else { return [] }
         let isCut = sorted.count + 1 > room
         let shown = sorted.prefix(isCut ? room - 2 : room - 1)
-        var lines = WorkerTable.lines(Array(shown), isShort: true)
+        var lines = WorkerTable.lines(Array(shown))
         if isCut { lines.append("… and \(counted(sorted.count - shown.count, "more worker"))") }
         return lines
     }

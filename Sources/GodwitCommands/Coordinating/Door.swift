@@ -42,7 +42,7 @@ final class Door: Sendable {
         return list.withLock { list in
             guard let peer = list?.peer(user: user) else { return nil }
             return switch peer.role {
-            case .worker: .worker(peer.key.text)
+            case .worker: .worker(key: peer.key.text, name: peer.name)
             case .client: .client
             }
         }

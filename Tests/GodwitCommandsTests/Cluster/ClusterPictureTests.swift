@@ -23,7 +23,7 @@ import Testing
             ClusterSamples.worker("w1", host: "host-a"),
             ClusterSamples.worker(
                 "w2", host: "host-b", state: .quarantined, reason: "failed\nwhat others can do"),
-            ClusterSamples.worker("rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7", host: "host-c"),
+            ClusterSamples.worker("worker-3", host: "host-c"),
         ])
 
     private let copying = WatchNote(
@@ -36,10 +36,10 @@ import Testing
                 "r3  open  copy  1,203/2,000 stores  12 running  3 failed",
                 "    5 jobs running  12 waiting  34 accepted",
                 "    120,000 rows/s  84.2 MB/s  4 min 05 s left  1,234,567 rows  5.0 MiB read",
-                "worker           slots  state",
-                "w2                 3/4  quarantined: failed what others can do",
-                "w1                 3/4  active",
-                "host-c rq:rM>}U    3/4  active",
+                "worker    host    slots  state",
+                "w2        host-b    3/4  quarantined: failed what others can do",
+                "w1        host-a    3/4  active",
+                "worker-3  host-c    3/4  active",
             ])
     }
 
