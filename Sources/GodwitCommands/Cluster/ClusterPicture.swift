@@ -10,6 +10,7 @@ struct ClusterPicture: Hashable, Sendable {
     /// Kinds of notes that say what the reports say, too, or come with every job.
     private static let quiet: Set<String> = [
         "job-accepted", "store-stage", "store-ended", "store-done", "second-attempt", "denied",
+        "chunk-quarantined",
         "run-opened", "run-paused", "run-ended",
     ]
 
