@@ -218,6 +218,7 @@ extension CoordinatorLoop {
         feeds[run]?.awaitedRoom = nil
         let (runs, ledger) = (SharedRuns(plan.runs), ledger)
         let busy = Set(feed.inside.keys)
+        let runEnded = surroundings.runEnded
         let isTaken = desks.begin { loop in
             do {
                 if standing == .cancelled { try runs.cancelRest(feed.run, but: busy) }
@@ -234,6 +235,7 @@ extension CoordinatorLoop {
                 loop.submit { $0.surroundings.note("\(run): \(error)") }
             }
             let failed = failures
+            runEnded?(run)
             loop.submit { $0.publish(.ended(run: run, failures: failed), run: run) }
         }
         if !isTaken { surroundings.note("\(run): too much is asked for at once") }

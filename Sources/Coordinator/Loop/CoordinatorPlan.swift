@@ -55,16 +55,21 @@ package struct CoordinatorSurroundings: Sendable {
     package let note: @Sendable (String) -> Void
     /// Is told everything that watching clients are told of any run, on the coordinator's thread.
     package let watch: (@Sendable (WatchEvent) -> Void)?
+    /// Is told the id of each run that has come to its end, before anybody else is, on the thread
+    /// at which runs begin and end.
+    package let runEnded: (@Sendable (String) -> Void)?
     /// Is told when the coordinator has ended, whatever ended it.
     package let ended: (@Sendable () -> Void)?
 
     package init(
         clock: @escaping @Sendable () -> Int64, note: @escaping @Sendable (String) -> Void,
-        watch: (@Sendable (WatchEvent) -> Void)? = nil, ended: (@Sendable () -> Void)? = nil
+        watch: (@Sendable (WatchEvent) -> Void)? = nil,
+        runEnded: (@Sendable (String) -> Void)? = nil, ended: (@Sendable () -> Void)? = nil
     ) {
         self.clock = clock
         self.note = note
         self.watch = watch
+        self.runEnded = runEnded
         self.ended = ended
     }
 }

@@ -90,10 +90,12 @@ struct CoordinateCommand: ParsableCommand {
         let plan = CoordinatorPlan(
             endpoint: listen, security: door.security, access: door.access,
             peer: { door.peer(user: $0) }, settings: settings, runs: runs)
+        let reports = ReportKeeper(state: runs.state, slots: slots)
         let coordinator = try RunningCoordinator(
             plan, context: Context(),
             surroundings: CoordinatorSurroundings(
-                clock: MillisecondClock.start(), note: { Console.log("godwit: \($0)") }))
+                clock: MillisecondClock.start(), note: { Console.log("godwit: \($0)") },
+                runEnded: { reports.write($0) }))
         Console.log("godwit: coordinating at \(listen), ledger \(runs.ledger.path)")
         let watch = try door.watch { coordinator.setAccess($0) }
         Interruption.shared.atFirstSignal { coordinator.terminate() }
