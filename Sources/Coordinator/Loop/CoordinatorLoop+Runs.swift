@@ -18,6 +18,8 @@ extension CoordinatorLoop {
         let bounds: RunBounds
         /// Stores that were added to a run which the machine has already.
         var added = 0
+        /// Files that were not taken although they may hold a user's data, with the reasons.
+        var leftOut: [String] = []
         /// What is missing before the run can begin.
         var shortage: String?
     }
@@ -25,6 +27,7 @@ extension CoordinatorLoop {
     /// A run is opened, or stores were added to one.
     func open(_ opening: Opening) {
         let id = opening.run.id
+        noteLeftOut(opening.leftOut, of: id)
         mapping.learn(opening.overview.state, of: id)
         guard feeds[id] == nil else {
             feeds[id]?.awaitedRoom = opening.shortage

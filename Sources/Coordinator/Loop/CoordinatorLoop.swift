@@ -23,6 +23,8 @@ final class CoordinatorLoop: PollLoopHandler {
     var mapping: RecordMapping
     var feeds: [String: RunFeed] = [:]
     var watchers: [ClientID: String?] = [:]
+    /// What watchers are told of files that runs left out.
+    var leftOut: [String: WatchNote] = [:]
     private var turn = Turn()
     /// When the ledger is tried again, which had no room.
     private var blockedUntil: Int64?
@@ -253,7 +255,7 @@ final class CoordinatorLoop: PollLoopHandler {
     }
 
     private func tell(_ note: CoordinatorNote) {
-        let watched = note.watched
+        let watched = named(note.watched)
         if note.isLogged { surroundings.note(watched.line) }
         if case .storeEnded(let key, let standing, let cause) = note {
             end(key, standing, cause)

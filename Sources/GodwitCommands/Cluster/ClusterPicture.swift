@@ -63,7 +63,7 @@ struct ClusterPicture: Hashable, Sendable {
     private func heading(_ report: StatusReport, _ seconds: Double) -> String {
         let here = report.workers.filter { $0.state != .gone }
         guard !here.isEmpty else { return "no worker is connected  \(Seconds.words(seconds))" }
-        let (busy, slots) = (here.map(\.running).reduce(0, +), here.map(\.slots).reduce(0, +))
+        let (busy, slots) = (here.map(\.busy).reduce(0, +), here.map(\.slots).reduce(0, +))
         return "\(counted(here.count, "worker"))  \(grouped(busy))/\(grouped(slots)) slots busy  "
             + Seconds.words(seconds)
     }
@@ -88,7 +88,7 @@ struct ClusterPicture: Hashable, Sendable {
                 return group.isEmpty ? [] : packed(group, behind: name, indent, width)
             }
         }
-        if let reason = run.waitingFor { lines.append("\(indent)  waits: \(oneLine(reason))") }
+        if let reason = run.waitingFor { lines.append("\(indent)  \(waiting(reason))") }
         return lines
     }
 
@@ -163,6 +163,13 @@ struct ClusterPicture: Hashable, Sendable {
         return lines
     }
 
+    /// Why nothing moves, as a part of a line.
+    private static func waiting(_ reason: String) -> String {
+        let line = oneLine(reason)
+        if line.hasPrefix("waits") { return line }
+        return "waits: " + (line.hasPrefix("paused: paused") ? line.dropFirst(8) : line[...])
+    }
+
     private static func oneLine(_ text: String) -> String {
         String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 })
     }
@@ -201,7 +208,7 @@ struct ClusterPicture: Hashable, Sendable {
     static func line(of run: RunStatus) -> String {
         let parts = [run.state] + storeParts(run) + jobParts(run) + rateParts(run) + sumParts(run)
         let line = "\(run.run): " + parts.joined(separator: ", ")
-        return run.waitingFor.map { "\(line); waits: \(oneLine($0))" } ?? line
+        return run.waitingFor.map { "\(line); \(waiting($0))" } ?? line
     }
 }
 

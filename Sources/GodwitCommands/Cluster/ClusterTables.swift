@@ -9,7 +9,7 @@ enum WorkerTable {
         ])
         for worker in workers {
             table.add([
-                worker.name, String(worker.host.prefix(32)), "\(worker.running)/\(worker.slots)",
+                worker.name, String(worker.host.prefix(32)), "\(worker.busy)/\(worker.slots)",
                 words(worker),
             ])
         }
@@ -28,10 +28,15 @@ enum WorkerTable {
     /// All of them in one line.
     static func summary(_ workers: [WorkerStatus]) -> String {
         let here = workers.filter { $0.state != .gone }
-        let (busy, slots) = (here.map(\.running).reduce(0, +), here.map(\.slots).reduce(0, +))
+        let (busy, slots) = (here.map(\.busy).reduce(0, +), here.map(\.slots).reduce(0, +))
         return "\(counted(here.count, "worker")), \(grouped(busy)) of "
             + "\(counted(slots, "slot")) busy"
     }
+}
+
+extension WorkerStatus {
+    /// Slots that work; what is sent ahead, so that none stands still, waits at the worker.
+    var busy: Int { min(running, slots) }
 }
 
 /// A report of a coordinator as `--json` prints it.

@@ -1,6 +1,7 @@
 import DurableFiles
 import Foundation
 import Glibc
+import StoreForge
 import TestSupport
 import Testing
 @testable import GodwitCommands
@@ -79,7 +80,7 @@ import Testing
     }
 
     /// A coordinator with keys over a socket of the folder, and a worker.
-    private struct Cluster {
+    struct Cluster {
         let url: URL
         let coordinator: ClientProcess
         let worker: ClientProcess
@@ -134,6 +135,43 @@ import Testing
             #expect(drained.status == 0, "\(drained.log)")
             // It ends by itself.
             #expect(try cluster.worker.finish().status == 0)
+            #expect(try cluster.end() == 0)
+        }
+    }
+}
+
+extension CoordinateCommandTests {
+    /// A fleet with a good store, one that is none, and a log without its database.
+    private func makeFleet(in url: URL) throws {
+        let data = url.appendingPathComponent("data")
+        try FileManager.default.createDirectory(at: data, withIntermediateDirectories: false)
+        for (name, version) in [("data/good.sqlite", 1), ("template.sqlite", 2)] {
+            let recipe = try ForgeRecipe.notes(version: version, notes: 10, seed: 3)
+            _ = try Forge(recipe).write(to: FilePath(url.appendingPathComponent(name).path))
+        }
+        for name in ["bad.sqlite", "ghost.sqlite-wal"] {
+            try Data(repeating: 0x41, count: 4096).write(to: data.appendingPathComponent(name))
+        }
+    }
+
+    @Test func aRunTellsItsFilesAndLeavesItsReport() throws {
+        try withTemporaryFolder { url in
+            try makeFleet(in: url)
+            let cluster = try Cluster(in: url)
+            let end = try cluster.ask(
+                "submit", "data", "--to", "template.sqlite", "--root", "data=.", "--wait")
+            #expect(end.status == 75, "\(end.log)")
+            #expect(end.log.contains("store 1: data:data/bad.sqlite: "), "\(end.log)")
+            #expect(end.output.contains("1 file was left out"), "\(end.output)")
+            #expect(end.output.contains("ghost.sqlite-wal"))
+            // It is there before anybody is told of the end.
+            let report = try String(
+                contentsOf: url.appendingPathComponent("state/runs/r1/report.txt"),
+                encoding: .utf8)
+            #expect(report.hasPrefix("1 of 2 stores migrated, 1 failed"), "\(report)")
+            // Whoever asks later is told, too.
+            let watched = try cluster.ask("watch", "r1")
+            #expect(watched.output.contains("ghost.sqlite-wal"), "\(watched.output)")
             #expect(try cluster.end() == 0)
         }
     }
