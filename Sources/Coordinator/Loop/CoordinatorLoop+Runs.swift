@@ -26,8 +26,8 @@ extension CoordinatorLoop {
 
     /// A run is opened, or stores were added to one.
     func open(_ opening: Opening) {
+        noteLeftOut(opening.leftOut, of: opening.run.id)
         let id = opening.run.id
-        noteLeftOut(opening.leftOut, of: id)
         mapping.learn(opening.overview.state, of: id)
         guard feeds[id] == nil else {
             feeds[id]?.awaitedRoom = opening.shortage
@@ -218,10 +218,10 @@ extension CoordinatorLoop {
     /// A run has come to its end.
     func end(_ run: String, _ standing: RunStanding) {
         guard let feed = feeds[run] else { return }
+        let runEnded = surroundings.runEnded
         feeds[run]?.awaitedRoom = nil
         let (runs, ledger) = (SharedRuns(plan.runs), ledger)
         let busy = Set(feed.inside.keys)
-        let runEnded = surroundings.runEnded
         let isTaken = desks.begin { loop in
             do {
                 if standing == .cancelled { try runs.cancelRest(feed.run, but: busy) }

@@ -19,12 +19,12 @@ final class CoordinatorLoop: PollLoopHandler {
     let mailroom: Mailroom
     let tasks: any TaskRunner
     let desks: Desks
+    /// What watchers are told of files that runs left out.
+    var leftOut: [String: WatchNote] = [:]
     var machine: CoordinatorMachine
     var mapping: RecordMapping
     var feeds: [String: RunFeed] = [:]
     var watchers: [ClientID: String?] = [:]
-    /// What watchers are told of files that runs left out.
-    var leftOut: [String: WatchNote] = [:]
     private var turn = Turn()
     /// When the ledger is tried again, which had no room.
     private var blockedUntil: Int64?
