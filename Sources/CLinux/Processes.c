@@ -34,13 +34,15 @@ static char **child_environment(void) {
 }
 
 /// Gives the child descriptors 0 to 3, keeps `report` as 4 until exec, and closes the rest.
-static int arrange_descriptors(int given, int report) {
+static int arrange_descriptors(const char *input, int given, int report, int *step) {
     // Out of the way first, for either may have one of the numbers that are wanted.
     int high_given = fcntl(given, F_DUPFD_CLOEXEC, 10);
     int high_report = fcntl(report, F_DUPFD_CLOEXEC, 10);
     if (high_given < 0 || high_report < 0) return -1;
-    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    *step = CLINUX_CHILD_OPENING_INPUT;
+    int nothing = open(input, O_RDWR | O_CLOEXEC);
     if (nothing < 0) return -1;
+    *step = CLINUX_CHILD_PREPARING;
     if (dup2(nothing, 0) < 0) return -1;
     // Without an error output of the parent, what is said goes nowhere.
     if (fcntl(2, F_GETFD) < 0 && dup2(nothing, 2) < 0) return -1;
@@ -51,6 +53,12 @@ static int arrange_descriptors(int given, int report) {
     for (int descriptor = 5; descriptor < limit; descriptor++) close(descriptor);
     return 0;
 }
+
+/// What a child says that did not become the other program; it fits into a pipe at once.
+struct failure {
+    int number;
+    int step;
+};
 
 /// What the child does between fork and exec: system calls alone, for other threads of the
 /// parent may have held any lock.
@@ -66,20 +74,24 @@ static _Noreturn void become(
     int is_ready = setpgid(0, 0) == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 &&
         getppid() == parent && setrlimit(RLIMIT_CORE, &no_core) == 0 &&
         (child->address_space == 0 || setrlimit(RLIMIT_AS, &space) == 0);
-    if (is_ready && arrange_descriptors(child->descriptor, report) == 0) {
+    struct failure failure = {0, CLINUX_CHILD_PREPARING};
+    if (is_ready &&
+        arrange_descriptors(child->input, child->descriptor, report, &failure.step) == 0) {
         report = 4;
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
+        failure.step = CLINUX_CHILD_BECOMING;
         execve(child->path, child->arguments, environment);
     }
-    int failure = errno == 0 ? ESRCH : errno;
+    failure.number = errno == 0 ? ESRCH : errno;
     if (write(report, &failure, sizeof failure) < 0) _exit(126);
     _exit(127);
 }
 
-int64_t clinux_child_start(const struct clinux_child *child) {
+int64_t clinux_child_start(const struct clinux_child *child, int *step) {
     int report[2];
+    *step = CLINUX_CHILD_PREPARING;
     if (pipe2(report, O_CLOEXEC) != 0) return -errno;
     char **environment = child_environment();
     pid_t parent = getpid();
@@ -88,16 +100,16 @@ int64_t clinux_child_start(const struct clinux_child *child) {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pid_t started = environment == NULL ? -1 : fork();
-    int failure = environment == NULL ? ENOMEM : errno;
+    int refusal = environment == NULL ? ENOMEM : errno;
     if (started == 0) become(child, environment, report[1], parent);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     free(environment);
     close(report[1]);
     if (started < 0) {
         close(report[0]);
-        return -failure;
+        return -refusal;
     }
-    failure = 0;
+    struct failure failure = {0, CLINUX_CHILD_PREPARING};
     ssize_t count;
     // The pipe closes without a word when the child becomes the other program.
     do count = read(report[0], &failure, sizeof failure);
@@ -106,7 +118,8 @@ int64_t clinux_child_start(const struct clinux_child *child) {
     if (count == 0) return started;
     while (waitpid(started, NULL, 0) < 0 && errno == EINTR) {
     }
-    return failure > 0 ? -failure : -ECHILD;
+    *step = failure.step;
+    return failure.number > 0 ? -failure.number : -ECHILD;
 }
 
 int clinux_child_signal(int64_t child, int number) {

@@ -65,6 +65,19 @@ struct JobMaker: Sendable {
         }
     }
 
+    /// The state of the source's files as text, equal for equal states on every machine that
+    /// sees them: the device that a mount has is each machine's own.
+    static func sharedText(of fingerprint: StoreFingerprint) -> String {
+        func text(_ file: FileIdentity?) -> String {
+            guard let file else { return "none" }
+            return "\(file.size) \(file.modified.seconds) \(file.modified.nanoseconds)"
+        }
+        let files = [fingerprint.main, fingerprint.writeAheadLog, fingerprint.rollbackJournal]
+        let headers = [fingerprint.header, fingerprint.writeAheadLogHeader]
+        let lines = files.map(text) + headers.map { ContentDigest.hexadecimal(of: $0) }
+        return ContentDigest.hexadecimal(of: Array(lines.joined(separator: "\n").utf8))
+    }
+
     /// The job of a piece of work.
     func job(_ work: Work) -> Job {
         Job(

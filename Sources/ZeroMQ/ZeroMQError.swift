@@ -54,7 +54,7 @@ extension ZeroMQError: CustomStringConvertible {
         case .refused(let action, let subject, let number):
             let what = subject.map { "\(action.rawValue) \($0)" } ?? action.rawValue
             let text = zmq_strerror(number).map { String(cString: $0) } ?? "errno \(number)"
-            return "cannot \(what): \(text)\(Self.remedy(number))"
+            return "cannot \(what): \(text)\(Self.remedy(number, action))"
         case .invalidKey:
             return "a key is not 40 characters of Z85; make keys with `godwit keys new`"
         case .noAccessPolicy:
@@ -64,7 +64,7 @@ extension ZeroMQError: CustomStringConvertible {
         }
     }
 
-    private static func remedy(_ number: Int32) -> String {
+    private static func remedy(_ number: Int32, _ action: Action) -> String {
         switch String(cString: clinux_error_name(number) ?? zmq_strerror(number)) {
         case "EADDRINUSE": return "; another process listens there: end it or choose another port"
         case "EADDRNOTAVAIL", "ENODEV": return "; this machine has no such address"
@@ -72,6 +72,9 @@ extension ZeroMQError: CustomStringConvertible {
         case "EMFILE", "ENFILE": return "; raise the limit of open files (ulimit -n)"
         case "EINVAL", "EPROTONOSUPPORT":
             return "; endpoints look like tcp://HOST:PORT or ipc://PATH"
+        case "ENOENT", "ENOTDIR":
+            return action == .bind ? "; the folder of an ipc endpoint must be there" : ""
+        case "ENAMETOOLONG": return "; the path of an ipc endpoint has at most 107 bytes"
         default: return ""
         }
     }

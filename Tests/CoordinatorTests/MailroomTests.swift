@@ -54,7 +54,7 @@ import Threads
     }
 
     @Test func aWorkerIsWhoItsKeySays() throws {
-        try run(.worker("key-1")) { lab, door in
+        try run(.worker(key: "key-1", name: "worker-1")) { lab, door in
             let liar = try lab.peer("key-2")
             try liar.hello()
             let refusal: Refusal = try liar.next("a refusal") { message in
@@ -68,12 +68,12 @@ import Threads
             _ = try worker.welcome()
             door.set(.client)
             let client = try lab.peer("client")
-            #expect(try client.status(nil).workers.map(\.name) == ["key-1"])
+            #expect(try client.status(nil).workers.map(\.name) == ["worker-1"])
         }
     }
 
     @Test func workersCannotAskForWhatClientsMay() throws {
-        try run(.worker("key-1")) { lab, _ in
+        try run(.worker(key: "key-1", name: "key-1")) { lab, _ in
             let worker = try lab.peer("key-1")
             try worker.hello()
             _ = try worker.welcome()

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CoreDataStore
 import DurableFiles
+import Glibc
 @testable import GodwitCommands
 @testable import LocalRun
 import ManagedObjectModel
@@ -8,6 +9,7 @@ import MappingModel
 import MigrationEngine
 import RunLedger
 import Testing
+import ZeroMQ
 
 @Suite struct CommandStatusTests {
     static let cases: [(RunError, CommandStatus)] = [
@@ -68,6 +70,26 @@ import Testing
             try CommandFailure.translating { throw Unknown() }
         }
         #expect(bug.status == .bug)
+    }
+
+    @Test(
+        arguments: [
+            (ZeroMQError.refused(.bind, subject: "tcp://h:1", number: EADDRINUSE), 74, "another"),
+            (.refused(.bind, subject: "tcp://h:1", number: EACCES), 64, "1023"),
+            (.refused(.bind, subject: "tcp://h:1", number: EADDRNOTAVAIL), 64, "no such address"),
+            (.refused(.bind, subject: "ipc:///a/b", number: ENOENT), 64, "folder"),
+            (.refused(.connect, subject: "tcp://h:1", number: EINVAL), 64, "tcp://HOST:PORT"),
+            (.refused(.makeSocket, subject: nil, number: EMFILE), 74, "ulimit"),
+            (.invalidKey, 64, "keys new"), (.noAccessPolicy, 70, "policy"),
+        ] as [(ZeroMQError, Int32, String)])
+    func socketsThatCannotBeHadHaveTheirNumbers(
+        error: ZeroMQError, status: Int32, text: String
+    ) throws {
+        let failure = try #require(throws: CommandFailure.self) {
+            try CommandFailure.translating { throw error }
+        }
+        #expect(failure.status.rawValue == status)
+        #expect(failure.description.contains(text), "\(failure)")
     }
 
     @Test func severalStoresEndWith75() throws {

@@ -1,4 +1,5 @@
 import CLinux
+import DurableFiles
 import Foundation
 import Glibc
 import Testing
@@ -35,6 +36,26 @@ import Testing
         }
         process.waitUntilExit()
         try input.close()
+    }
+
+    @Test func theFileThatCannotBeUsedIsNamed() throws {
+        let plan = try PoolLab.plan(1)
+        func text(_ program: SlotProgram, input: FilePath) throws -> String {
+            try #require(throws: SlotError.self) {
+                _ = try SlotProcess(
+                    program, setup: plan.setup, limits: plan.limits, input: input)
+            }.description
+        }
+        #expect(
+            try text(plan.program, input: FilePath("/does/not/exist"))
+                == "opening /does/not/exist for a slot failed: ENOENT; check that it is there")
+        // A folder can be neither written nor executed, by whoever it is.
+        #expect(
+            try text(plan.program, input: FilePath("/")).hasPrefix("opening / for a slot failed"))
+        let folder = SlotProgram(path: FilePath("/"), arguments: [])
+        #expect(
+            try text(folder, input: FilePath("/dev/null"))
+                == "starting / failed: EACCES; give this user the right to it")
     }
 
     @Test func startsAndStopsLeaveNothingBehind() throws {

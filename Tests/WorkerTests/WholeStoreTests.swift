@@ -46,7 +46,7 @@ import Testing
                 run: "r1", store: 1, work: .whole, plan: reference("run/request.json"),
                 planDigest: digest ?? self.digest, source: reference("in/store.sqlite"),
                 sourceSupport: nil, destination: output.map(reference),
-                sourceFingerprint: try JobMaker.text(of: StoreFingerprint(of: store)),
+                sourceFingerprint: JobMaker.sharedText(of: try StoreFingerprint(of: store)),
                 engine: Planner.engineVersion, limits: .local)
         }
 
@@ -108,6 +108,63 @@ import Testing
             let again = try jobs.run(
                 lab.job(output: "out/store.sqlite"), attempt: lab.attempt(2), in: lab.environment)
             #expect(again.files.map(\.digest).first == receipt.files.map(\.digest).first)
+        }
+    }
+
+    /// A fingerprint as a machine sees it whose mount has another device.
+    private func elsewhere(_ fingerprint: StoreFingerprint) throws -> StoreFingerprint {
+        let text = String(decoding: try JSONEncoder().encode(fingerprint), as: UTF8.self)
+        let other = text.replacingOccurrences(
+            of: "\"device\":\(fingerprint.main.device)", with: "\"device\":12345")
+        let found = try JSONDecoder().decode(StoreFingerprint.self, from: Data(other.utf8))
+        try #require(found.differences(from: fingerprint) == [.place])
+        return found
+    }
+
+    @Test(arguments: [true, false])
+    func aWorkerMayHaveTheFolderElsewhere(isInPlace: Bool) throws {
+        try withTemporaryFolder { url in
+            let there = url.appendingPathComponent("there")
+            let here = url.appendingPathComponent("here")
+            try FileManager.default.createDirectory(
+                at: there, withIntermediateDirectories: false)
+            let lab = try WholeLab(in: there, inPlace: isInPlace)
+            let receipt = try WholeStoreJobs(clock: { 0 }).run(
+                lab.job(output: isInPlace ? nil : "out/store.sqlite"), attempt: lab.attempt(1),
+                in: lab.environment)
+            // The same folder under another path: this machine's own.
+            try FileManager.default.moveItem(at: there, to: here)
+            let folder = try lab.files.resolve(try #require(FilePath(here)))
+            let store = folder.appending("in/store.sqlite")
+            let output = isInPlace ? nil : folder.appending("out/store.sqlite")
+            let found = FoundStore(number: 1, path: store, output: output, bytes: 0)
+            func accept() throws -> BuiltStore {
+                try BuiltStore(
+                    accepting: receipt, of: found, in: folder.appending("out/.godwit-1-1"),
+                    files: lab.files)
+            }
+            let built = try accept()
+            #expect(built.result.store == store)
+            #expect(built.result.output == output ?? store)
+            #expect(built.result.isInPlace == isInPlace)
+            #expect(built.fingerprint == (try StoreFingerprint(of: store)))
+            built.lock?.release()
+
+            try lab.files.publish([1], to: folder.appending("in/store.sqlite-wal"))
+            #expect(throws: RunError.self) { _ = try accept() }
+        }
+    }
+
+    @Test func fingerprintsForJobsNameNoDevice() throws {
+        try withTemporaryFolder { url in
+            let lab = try WholeLab(in: url)
+            let own = try StoreFingerprint(of: lab.store)
+            let other = try elsewhere(own)
+            #expect(JobMaker.sharedText(of: own) == JobMaker.sharedText(of: other))
+            try lab.files.publish([1], to: lab.folder.appending("in/store.sqlite-wal"))
+            #expect(
+                JobMaker.sharedText(of: try StoreFingerprint(of: lab.store))
+                    != JobMaker.sharedText(of: own))
         }
     }
 

@@ -79,7 +79,7 @@ import ZeroMQ
             let worker = try cluster.start("--keys", "\(cluster.folder.path)/keys")
             let hello = try cluster.coordinator.welcome()
             #expect(hello.worker == (try cluster.key("worker-1")).text)
-            #expect(hello.host.hasPrefix("worker-1@"))
+            #expect(!hello.host.isEmpty)
             #expect(cluster.coordinator.user == "worker/worker-1")
             try cluster.expectJobDone(1)
             try cluster.end(worker)

@@ -5,9 +5,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/// What failed of starting a child.
+enum {
+    /// The system refused a process, or one of its settings.
+    CLINUX_CHILD_PREPARING = 1,
+    /// The file that is to be its input could not be opened.
+    CLINUX_CHILD_OPENING_INPUT = 2,
+    /// It could not become the other program.
+    CLINUX_CHILD_BECOMING = 3
+};
+
 /// How a child process is started.
 struct clinux_child {
     const char *_Nonnull path;
+    /// What it has as input, and as error output where this process has none: /dev/null.
+    const char *_Nonnull input;
     /// Terminated by NULL; the first is the program's name.
     char *_Nullable const *_Nonnull arguments;
     /// What becomes the child's descriptor 3.
@@ -18,12 +30,14 @@ struct clinux_child {
 
 /// Starts a child; returns its process id once it has become the other program.
 ///
-/// The child leads a process group of its own, blocks and ignores no signals, has /dev/null as
-/// input, this process's error output as both outputs, and no other descriptors than the one
-/// that it is given. It leaves no core file and no backtrace, which would hold users' data. It
+/// Where that fails, the negated errno is returned and `step` says what failed.
+///
+/// The child leads a process group of its own, blocks and ignores no signals, has this process's
+/// error output as both outputs, and no other descriptors than its input and the one that it is
+/// given. It leaves no core file and no backtrace, which would hold users' data. It
 /// is killed when the thread that called this ends: a thread that starts children lives as long
 /// as they do.
-int64_t clinux_child_start(const struct clinux_child *_Nonnull child);
+int64_t clinux_child_start(const struct clinux_child *_Nonnull child, int *_Nonnull step);
 /// Sends a signal to the process group of a child that has not been reaped.
 int clinux_child_signal(int64_t child, int number);
 /// Reaps a child: 1 once it has ended, with its exit code, or with the number of the signal that

@@ -132,14 +132,17 @@ extension CoordinatorLoop {
         named.output = try submitted.output.map { output throws(RunError) in
             try plan.runs.roots.resolve(output)
         }
-        let (stores, _) = try SharedRuns(plan.runs).discover(named)
+        let (stores, leftOut) = try SharedRuns(plan.runs).discover(named)
         var request = try submitted.request(
             state: plan.runs.state, inputs: named.paths, output: named.output,
             slots: plan.runs.slots)
         request.bounds = RunBounds(
             stores: wanted.limits.stores, jobs: wanted.limits.jobs,
             failures: wanted.limits.failures)
-        return try begin(request, over: stores, waitsForRoom: submitted.waitsForRoom, plan)
+        var opening = try begin(
+            request, over: stores, waitsForRoom: submitted.waitsForRoom, plan)
+        opening.leftOut = leftOut
+        return opening
     }
 
     /// Begins a run, or goes on with the same request's unfinished one.
@@ -239,6 +242,7 @@ extension CoordinatorLoop {
             }
             loop.answer(.event(.status(report)), to: client)
             loop.tellStops(run, client)
+            loop.tellLeftOut(run, client)
             guard let status = report.runs.first, let run, RunState.isOver(status.state) else {
                 return
             }

@@ -18,12 +18,15 @@ extension CoordinatorLoop {
         let bounds: RunBounds
         /// Stores that were added to a run which the machine has already.
         var added = 0
+        /// Files that were not taken although they may hold a user's data, with the reasons.
+        var leftOut: [String] = []
         /// What is missing before the run can begin.
         var shortage: String?
     }
 
     /// A run is opened, or stores were added to one.
     func open(_ opening: Opening) {
+        noteLeftOut(opening.leftOut, of: opening.run.id)
         let id = opening.run.id
         mapping.learn(opening.overview.state, of: id)
         guard feeds[id] == nil else {
@@ -215,6 +218,7 @@ extension CoordinatorLoop {
     /// A run has come to its end.
     func end(_ run: String, _ standing: RunStanding) {
         guard let feed = feeds[run] else { return }
+        let runEnded = surroundings.runEnded
         feeds[run]?.awaitedRoom = nil
         let (runs, ledger) = (SharedRuns(plan.runs), ledger)
         let busy = Set(feed.inside.keys)
@@ -234,6 +238,7 @@ extension CoordinatorLoop {
                 loop.submit { $0.surroundings.note("\(run): \(error)") }
             }
             let failed = failures
+            runEnded?(run)
             loop.submit { $0.publish(.ended(run: run, failures: failed), run: run) }
         }
         if !isTaken { surroundings.note("\(run): too much is asked for at once") }

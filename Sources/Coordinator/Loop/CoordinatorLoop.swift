@@ -19,6 +19,8 @@ final class CoordinatorLoop: PollLoopHandler {
     let mailroom: Mailroom
     let tasks: any TaskRunner
     let desks: Desks
+    /// What watchers are told of files that runs left out.
+    var leftOut: [String: WatchNote] = [:]
     var machine: CoordinatorMachine
     var mapping: RecordMapping
     var feeds: [String: RunFeed] = [:]
@@ -116,7 +118,7 @@ final class CoordinatorLoop: PollLoopHandler {
 
     private static func name(of peer: Mailroom.Peer) -> String {
         switch peer.identity {
-        case .worker(let name): name
+        case .worker(_, let name): name
         case .client: "a client"
         case .local: peer.worker ?? "somebody on this machine"
         }
@@ -127,13 +129,16 @@ final class CoordinatorLoop: PollLoopHandler {
     private func take(_ message: WorkerMessage, from peer: Mailroom.Peer) {
         var name = peer.worker ?? ""
         if case .hello(let hello) = message {
-            if case .worker(let proven) = peer.identity, proven != hello.worker {
-                surroundings.note("\(proven) calls itself \(hello.worker) and is refused")
-                return refuse(
-                    ClientID(peer.connection.text), .badMessage,
-                    "the worker says hello as \(hello.worker), and its key is \(proven)", peer)
-            }
             name = hello.worker
+            if case .worker(let key, let known) = peer.identity {
+                guard key == hello.worker else {
+                    surroundings.note("\(known) calls itself \(hello.worker) and is refused")
+                    return refuse(
+                        ClientID(peer.connection.text), .badMessage,
+                        "the worker says hello as \(hello.worker), and its key is \(key)", peer)
+                }
+                name = known
+            }
             mailroom.learn(name, at: peer.connection)
         }
         take(.message(message, from: peer.connection, worker: name))
@@ -250,7 +255,7 @@ final class CoordinatorLoop: PollLoopHandler {
     }
 
     private func tell(_ note: CoordinatorNote) {
-        let watched = note.watched
+        let watched = named(note.watched)
         if note.isLogged { surroundings.note(watched.line) }
         if case .storeEnded(let key, let standing, let cause) = note {
             end(key, standing, cause)

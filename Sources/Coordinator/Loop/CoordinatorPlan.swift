@@ -39,8 +39,9 @@ package struct CoordinatorPlan: Sendable {
 
 /// Who speaks over a connection, as the transport has proven it.
 package enum PeerIdentity: Hashable, Sendable {
-    /// A worker by its lasting name, which its hello must give, too.
-    case worker(String)
+    /// A worker by its key, which its hello must give, too, and the name that it has on the list
+    /// of keys: by that it is known from then on.
+    case worker(key: String, name: String)
     case client
     /// Whoever runs on this machine, where no keys are asked for: what it says of itself counts.
     case local
@@ -54,16 +55,21 @@ package struct CoordinatorSurroundings: Sendable {
     package let note: @Sendable (String) -> Void
     /// Is told everything that watching clients are told of any run, on the coordinator's thread.
     package let watch: (@Sendable (WatchEvent) -> Void)?
+    /// Is told the id of each run that has come to its end, before anybody else is, on the thread
+    /// at which runs begin and end.
+    package let runEnded: (@Sendable (String) -> Void)?
     /// Is told when the coordinator has ended, whatever ended it.
     package let ended: (@Sendable () -> Void)?
 
     package init(
         clock: @escaping @Sendable () -> Int64, note: @escaping @Sendable (String) -> Void,
-        watch: (@Sendable (WatchEvent) -> Void)? = nil, ended: (@Sendable () -> Void)? = nil
+        watch: (@Sendable (WatchEvent) -> Void)? = nil,
+        runEnded: (@Sendable (String) -> Void)? = nil, ended: (@Sendable () -> Void)? = nil
     ) {
         self.clock = clock
         self.note = note
         self.watch = watch
+        self.runEnded = runEnded
         self.ended = ended
     }
 }

@@ -7,7 +7,9 @@ extension CoordinatorNote {
     var watched: WatchNote {
         switch self {
         case .workerJoined(let worker, let slots):
-            .free("worker-joined", "\(worker) joined with \(slots) slots")
+            .free(
+                "worker-joined",
+                "\(worker) joined with \(slots) slot\(slots == 1 ? "" : "s")")
         case .workerReturned(let worker, let attempts):
             .free("worker-returned", "\(worker) is back and goes on with \(attempts) attempts")
         case .workerRefused(let worker, let reason):
@@ -26,7 +28,9 @@ extension CoordinatorNote {
         case .leaseExpired(let key, let work, let attempt, let worker):
             .store(
                 "lease-expired", key,
-                "\(attempt) of \(work.name) on \(worker) made no progress for too long")
+                // Whoever had it before the coordinator's start has not come back.
+                "\(attempt) of \(work.name)\(worker.isEmpty ? "" : " on \(worker)") made no "
+                    + "progress for too long")
         case .secondAttempt(let key, let work, let attempt, let worker):
             .store(
                 "second-attempt", key,

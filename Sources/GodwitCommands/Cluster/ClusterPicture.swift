@@ -10,6 +10,7 @@ struct ClusterPicture: Hashable, Sendable {
     /// Kinds of notes that say what the reports say, too, or come with every job.
     private static let quiet: Set<String> = [
         "job-accepted", "store-stage", "store-ended", "store-done", "second-attempt", "denied",
+        "chunk-quarantined",
         "run-opened", "run-paused", "run-ended",
     ]
 
@@ -62,7 +63,7 @@ struct ClusterPicture: Hashable, Sendable {
     private func heading(_ report: StatusReport, _ seconds: Double) -> String {
         let here = report.workers.filter { $0.state != .gone }
         guard !here.isEmpty else { return "no worker is connected  \(Seconds.words(seconds))" }
-        let (busy, slots) = (here.map(\.running).reduce(0, +), here.map(\.slots).reduce(0, +))
+        let (busy, slots) = (here.map(\.busy).reduce(0, +), here.map(\.slots).reduce(0, +))
         return "\(counted(here.count, "worker"))  \(grouped(busy))/\(grouped(slots)) slots busy  "
             + Seconds.words(seconds)
     }
@@ -87,7 +88,7 @@ struct ClusterPicture: Hashable, Sendable {
                 return group.isEmpty ? [] : packed(group, behind: name, indent, width)
             }
         }
-        if let reason = run.waitingFor { lines.append("\(indent)  waits: \(oneLine(reason))") }
+        if let reason = run.waitingFor { lines.append("\(indent)  \(waiting(reason))") }
         return lines
     }
 
@@ -157,9 +158,16 @@ struct ClusterPicture: Hashable, Sendable {
         guard !sorted.isEmpty, room > 1 else { return [] }
         let isCut = sorted.count + 1 > room
         let shown = sorted.prefix(isCut ? room - 2 : room - 1)
-        var lines = WorkerTable.lines(Array(shown), isShort: true)
+        var lines = WorkerTable.lines(Array(shown))
         if isCut { lines.append("… and \(counted(sorted.count - shown.count, "more worker"))") }
         return lines
+    }
+
+    /// Why nothing moves, as a part of a line.
+    private static func waiting(_ reason: String) -> String {
+        let line = oneLine(reason)
+        if line.hasPrefix("waits") { return line }
+        return "waits: " + (line.hasPrefix("paused: paused") ? line.dropFirst(8) : line[...])
     }
 
     private static func oneLine(_ text: String) -> String {
@@ -200,7 +208,7 @@ struct ClusterPicture: Hashable, Sendable {
     static func line(of run: RunStatus) -> String {
         let parts = [run.state] + storeParts(run) + jobParts(run) + rateParts(run) + sumParts(run)
         let line = "\(run.run): " + parts.joined(separator: ", ")
-        return run.waitingFor.map { "\(line); waits: \(oneLine($0))" } ?? line
+        return run.waitingFor.map { "\(line); \(waiting($0))" } ?? line
     }
 }
 

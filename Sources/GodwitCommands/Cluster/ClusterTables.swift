@@ -2,23 +2,16 @@ import ClusterProtocol
 
 /// Workers as a table.
 enum WorkerTable {
-    /// The lines of the table.
-    ///
-    /// - Parameters:
-    ///   - workers: in the order of the lines.
-    ///   - isShort: whether long names are cut; `drain` needs whole ones.
-    /// - Returns: the lines, a header first.
-    static func lines(_ workers: [WorkerStatus], isShort: Bool) -> [String] {
-        var table = TextTable(
-            isShort
-                ? [("worker", .left), ("slots", .right), ("state", .left)]
-                : [("worker", .left), ("host", .left), ("slots", .right), ("state", .left)])
+    /// The lines of the table, a header first.
+    static func lines(_ workers: [WorkerStatus]) -> [String] {
+        var table = TextTable([
+            ("worker", .left), ("host", .left), ("slots", .right), ("state", .left),
+        ])
         for worker in workers {
-            let slots = "\(worker.running)/\(worker.slots)"
-            let state = words(worker)
-            table.add(
-                isShort
-                    ? [label(worker), slots, state] : [worker.name, worker.host, slots, state])
+            table.add([
+                worker.name, String(worker.host.prefix(32)), "\(worker.busy)/\(worker.slots)",
+                words(worker),
+            ])
         }
         return table.lines
     }
@@ -32,21 +25,18 @@ enum WorkerTable {
     /// A state as people and JSON read it.
     static func word(_ state: WorkerStatus.State) -> String { "\(state)" }
 
-    /// A worker in few characters: of a key the beginning, behind the host.
-    static func label(_ worker: WorkerStatus) -> String {
-        let isKey = worker.name.utf8.count == 40 && !worker.name.contains(" ")
-        guard isKey else { return String(worker.name.prefix(40)) }
-        let key = String(worker.name.prefix(8))
-        return worker.host.isEmpty ? key : "\(worker.host.prefix(31)) \(key)"
-    }
-
     /// All of them in one line.
     static func summary(_ workers: [WorkerStatus]) -> String {
         let here = workers.filter { $0.state != .gone }
-        let (busy, slots) = (here.map(\.running).reduce(0, +), here.map(\.slots).reduce(0, +))
+        let (busy, slots) = (here.map(\.busy).reduce(0, +), here.map(\.slots).reduce(0, +))
         return "\(counted(here.count, "worker")), \(grouped(busy)) of "
             + "\(counted(slots, "slot")) busy"
     }
+}
+
+extension WorkerStatus {
+    /// Slots that work; what is sent ahead, so that none stands still, waits at the worker.
+    var busy: Int { min(running, slots) }
 }
 
 /// A report of a coordinator as `--json` prints it.

@@ -18,7 +18,7 @@ extension StatusCommand {
         if report.workers.isEmpty {
             Console.print("no worker is connected")
         } else {
-            for line in WorkerTable.lines(report.workers, isShort: true) { Console.print(line) }
+            for line in WorkerTable.lines(report.workers) { Console.print(line) }
         }
     }
 }

@@ -36,7 +36,7 @@ final class CoordinatorClient {
     ) throws(CommandFailure) {
         self.connection = connection
         let news = news
-        loop = try Self.translating {
+        loop = try CommandFailure.translating {
             try PollLoop(name: "client", context: context, clock: { Int64(clock() * 1000) }) {
                 ClientDesk($0, connection, routingID: routingID, news: news)
             }
@@ -92,7 +92,7 @@ final class CoordinatorClient {
 
     private func ended() -> CommandFailure {
         do throws(CommandFailure) {
-            try Self.translating { try loop.join() }
+            try CommandFailure.translating { try loop.join() }
             return CommandFailure(.bug, "a bug of godwit: the client's thread has ended")
         } catch {
             return error
@@ -150,20 +150,6 @@ final class CoordinatorClient {
                     "\(error): name folders or patterns instead of single stores, or submit them "
                         + "in several runs")
             default: throw .usage("\(error)")
-            }
-        }
-    }
-
-    private static func translating<Result>(
-        _ body: () throws -> Result
-    ) throws(CommandFailure) -> Result {
-        try CommandFailure.translating {
-            do {
-                return try body()
-            } catch let error as ZeroMQError {
-                throw CommandFailure(.usage, "\(error)")
-            } catch let error as ThreadError {
-                throw CommandFailure(.inputOutput, "\(error)")
             }
         }
     }

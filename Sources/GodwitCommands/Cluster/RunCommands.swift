@@ -47,7 +47,7 @@ struct DrainCommand: ParsableCommand {
         commandName: "drain",
         abstract: "Lets a worker finish what it has and leave.")
 
-    @Argument(help: "The worker's whole name, as godwit workers shows it.")
+    @Argument(help: "The worker's name, as godwit workers and godwit status show it.")
     var worker: String
 
     @OptionGroup
@@ -55,8 +55,28 @@ struct DrainCommand: ParsableCommand {
 
     func run() throws {
         let coordinator = try ConnectedCoordinator(try connection.connection())
+        try Self.check(worker, among: try coordinator.workers())
         try coordinator.perform(.drain(worker: worker))
         Console.print("worker \(worker) finishes what it has and leaves")
+    }
+
+    /// The most names that a refusal lists.
+    private static let mostNames = 50
+
+    /// Checks that there is such a worker.
+    ///
+    /// - Throws: `CommandFailure` with status 64 and the names of those that are there.
+    static func check(_ name: String, among workers: [WorkerStatus]) throws(CommandFailure) {
+        guard !workers.contains(where: { $0.name == name && $0.state != .gone }) else { return }
+        let here = workers.filter { $0.state != .gone }.map(\.name).sorted()
+        guard !here.isEmpty else {
+            throw .usage("there is no worker \(name): no worker is connected")
+        }
+        var names = here.prefix(mostNames).joined(separator: ", ")
+        if here.count > mostNames {
+            names += " and \(grouped(here.count - mostNames)) more, which godwit workers lists"
+        }
+        throw .usage("there is no worker \(name); connected are \(names)")
     }
 }
 
@@ -81,7 +101,7 @@ struct WorkersCommand: ParsableCommand {
                     + coordinator.connection.options)
             return
         }
-        for line in WorkerTable.lines(workers, isShort: false) { Console.print(line) }
+        for line in WorkerTable.lines(workers) { Console.print(line) }
     }
 }
 

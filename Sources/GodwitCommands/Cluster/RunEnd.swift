@@ -7,11 +7,17 @@ struct RunEnd {
     private let ending: WatchSession.Ending
     private let run: String
     private let connection: CoordinatorConnection
+    /// What was told of files that were not taken; nil where nothing was.
+    private let leftOut: String?
 
-    init(_ ending: WatchSession.Ending, run: String, connection: CoordinatorConnection) {
+    init(
+        _ ending: WatchSession.Ending, run: String, connection: CoordinatorConnection,
+        leftOut: String? = nil
+    ) {
         self.ending = ending
         self.run = run
         self.connection = connection
+        self.leftOut = leftOut
     }
 
     /// The end as `--json` prints it.
@@ -21,11 +27,13 @@ struct RunEnd {
         var outcome: String
         var failures: Int?
         var status: ClusterEntry.Run?
+        /// Files that were not taken although they may hold a user's data, in words.
+        var leftOut: String?
     }
 
     /// The end as JSON.
     var entry: Entry {
-        var entry = Entry(run: run, outcome: "unknown")
+        var entry = Entry(run: run, outcome: "unknown", leftOut: leftOut)
         switch ending {
         case .ended(let last, let failures):
             entry.outcome = last?.state == "cancelled" ? "cancelled" : "ended"
@@ -41,6 +49,8 @@ struct RunEnd {
     var status: CommandStatus {
         switch ending {
         case .interrupted, .stopped: return .canBeRepeated
+        // They were meant, too, as far as anybody can tell.
+        case .ended where leftOut != nil: return .canBeRepeated
         case .ended(let last, let failures):
             guard let last else { return failures == 0 ? .success : .canBeRepeated }
             guard last.state == "ended", failures ?? 0 == 0 else { return .canBeRepeated }
@@ -70,6 +80,10 @@ struct RunEnd {
                 return ["run \(run) has ended, \(counted(failures ?? 0, "store")) not migrated"]
             }
             var lines = [ClusterPicture.line(of: last)]
+            if let leftOut { lines.append(leftOut) }
+            lines.append(
+                "the report, with the cause of each failure: runs/\(run)/report.html in the "
+                    + "coordinator's state folder")
             if last.stores["failed", default: 0] > 0 {
                 lines.append(
                     "run again what failed, once its causes are mended: godwit replay \(target)")

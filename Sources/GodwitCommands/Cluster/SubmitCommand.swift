@@ -90,8 +90,10 @@ struct SubmitCommand: ParsableCommand {
             return
         }
         let view = ClusterView(isLive: Console.isTerminal, clock: clock)
-        let ending = try WatchSession(client, run: run, view: view).follow()
-        try RunEnd(ending, run: run, connection: connection).show(asJSON: arguments.json)
+        let session = WatchSession(client, run: run, view: view)
+        let ending = try session.follow()
+        try RunEnd(ending, run: run, connection: connection, leftOut: session.leftOut)
+            .show(asJSON: arguments.json)
     }
 
     /// What is sent.

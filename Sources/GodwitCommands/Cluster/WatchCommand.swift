@@ -32,7 +32,9 @@ struct WatchCommand: ParsableCommand {
                     try Console.printJSONLine(EventEntry(event))
                 })
             : WatchSession(coordinator.client, run: run, view: view, endsWhenStopped: false)
-        let end = RunEnd(try session.follow(), run: run, connection: coordinator.connection)
+        let ending = try session.follow()
+        let end = RunEnd(
+            ending, run: run, connection: coordinator.connection, leftOut: session.leftOut)
         // The events have said it all.
         if json { return }
         for line in end.lines { Console.print(line) }

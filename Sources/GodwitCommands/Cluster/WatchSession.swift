@@ -29,6 +29,8 @@ final class WatchSession {
     private let endsWhenStopped: Bool
     private let tell: ((WatchEvent) throws(CommandFailure) -> Void)?
     private var isTrying = false
+    /// What was told of files that the run did not take although they may hold a user's data.
+    private(set) var leftOut: String?
 
     /// - Parameters:
     ///   - client: to whom somebody has answered before.
@@ -98,7 +100,12 @@ final class WatchSession {
         switch event {
         case .status(let report): if tell == nil { view.show(report) }
         case .note(let note):
-            if tell == nil { view.show(note) }
+            if note.kind == "files-left-out" {
+                guard note.run == run, leftOut != note.text else { return nil }
+                leftOut = note.text
+            } else if tell == nil {
+                view.show(note)
+            }
             if endsWhenStopped, let run, note.run == run, note.kind == "run-stopped" {
                 return .stopped(reason: note.text)
             }

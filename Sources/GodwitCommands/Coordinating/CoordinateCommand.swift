@@ -74,22 +74,12 @@ struct CoordinateCommand: ParsableCommand {
     func run() throws {
         try FolderOption.check("--state", state)
         let folders = try ClientRoots(roots).folders
+        try FolderOption.checkRoots(folders)
         let door = try Door(keys: keys, endpoint: listen)
-        try CommandFailure.translating {
-            try StateFolder(FilePath(state)).withLedger("coordinating at \(listen)") {
-                ledger, state throws(RunError) in
-                let runs = try CoordinatorMaking.runs(
-                    ledger: ledger, state: state, roots: folders, limits: .standard, slots: slots)
-                do {
-                    try serve(runs, door)
-                } catch let error as RunError {
-                    throw error
-                } catch let error as CommandFailure {
-                    throw .nothingToDo("\(error)")
-                } catch {
-                    throw .nothingToDo("\(error)")
-                }
-            }
+        try StateFolder(FilePath(state)).serving("coordinating at \(listen)") { ledger, state in
+            let runs = try CoordinatorMaking.runs(
+                ledger: ledger, state: state, roots: folders, limits: .standard, slots: slots)
+            try serve(runs, door)
         }
     }
 
@@ -100,108 +90,26 @@ struct CoordinateCommand: ParsableCommand {
         let plan = CoordinatorPlan(
             endpoint: listen, security: door.security, access: door.access,
             peer: { door.peer(user: $0) }, settings: settings, runs: runs)
+        let reports = ReportKeeper(state: runs.state, slots: slots)
         let coordinator = try RunningCoordinator(
             plan, context: Context(),
             surroundings: CoordinatorSurroundings(
-                clock: MillisecondClock.start(), note: { Console.log("godwit: \($0)") }))
+                clock: MillisecondClock.start(), note: { Console.log("godwit: \($0)") },
+                runEnded: { reports.write($0) }))
         Console.log("godwit: coordinating at \(listen), ledger \(runs.ledger.path)")
         let watch = try door.watch { coordinator.setAccess($0) }
         Interruption.shared.atFirstSignal { coordinator.terminate() }
         let result = Swift.Result { try coordinator.join() }
         watch.end()
-        try result.get()
+        do {
+            try result.get()
+        } catch {
+            let failure = CommandFailure(caught: error)
+            throw CommandFailure(
+                failure.status,
+                "\(failure). The coordinator has ended; every store is whole, and the next start "
+                    + "with the same --state goes on")
+        }
         Console.log("godwit: the coordinator has ended; another start goes on with its runs")
-    }
-}
-
-/// Who may come in to a coordinator, by keys that are read again when they change.
-final class Door: Sendable {
-    let security: SocketOptions.Security
-    private let folder: KeyFolder.Coordinator?
-    private let list: Mutex<AllowList?>
-
-    /// Who speaks where nobody is asked for a key.
-    private static let user = "local"
-    /// Seconds between two looks at the list of keys.
-    private static let interval = Duration.seconds(2)
-
-    /// - Throws: `CommandFailure` for keys that cannot be read.
-    init(keys: String?, endpoint: String) throws(CommandFailure) {
-        guard let keys else {
-            folder = nil
-            list = Mutex(nil)
-            security = .plainServer(domain: "coordinator")
-            return
-        }
-        let found = try KeyFolder(FilePath(keys)).coordinator()
-        folder = found
-        list = Mutex(try found.allowList())
-        security = .curveServer(found.keys, domain: "coordinator")
-    }
-
-    /// Who may come in now.
-    var access: AccessPolicy {
-        list.withLock { $0?.accessPolicy }
-            ?? AccessPolicy(plain: .fromThisMachine(as: Self.user))
-    }
-
-    /// Who a message is from.
-    func peer(user: String) -> PeerIdentity? {
-        guard folder != nil else { return user == Self.user ? .local : nil }
-        return list.withLock { list in
-            guard let peer = list?.peer(user: user) else { return nil }
-            return switch peer.role {
-            case .worker: .worker(peer.key.text)
-            case .client: .client
-            }
-        }
-    }
-
-    /// A thread that looks at the list of keys now and then.
-    final class Watch: Sendable {
-        private let silence = BoundedMailbox<Bool>(capacity: 1)
-        private let thread = Mutex<OwnedThread?>(nil)
-
-        fileprivate init(_ body: (@Sendable () -> Void)?) throws(ThreadError) {
-            guard let body else { return }
-            let silence = silence
-            let made = try OwnedThread(name: "keys") {
-                while !silence.isClosed {
-                    _ = silence.receive(within: Door.interval)
-                    body()
-                }
-            }
-            thread.withLock { $0 = made }
-        }
-
-        func end() {
-            silence.close()
-            thread.withLock { $0.take() }?.join()
-        }
-    }
-
-    /// Reads the list of keys again and again.
-    ///
-    /// - Parameter changed: told who may come in from now on.
-    /// - Returns: the thread that reads, to be ended.
-    /// - Throws: `ThreadError`.
-    func watch(_ changed: @escaping @Sendable (AccessPolicy) -> Void) throws(ThreadError) -> Watch {
-        guard let folder else { return try Watch(nil) }
-        return try Watch { [self] in
-            do throws(CommandFailure) {
-                let now = try folder.allowList()
-                let isNew = list.withLock { list in
-                    defer { list = now }
-                    return list != now
-                }
-                if isNew {
-                    Console.log("godwit: \(now.peers.count) keys are on the list now")
-                    changed(now.accessPolicy)
-                }
-            } catch {
-                // What is being written at this moment is looked at again.
-                Console.log("godwit: the list of keys could not be read: \(error)")
-            }
-        }
     }
 }

@@ -52,21 +52,12 @@ struct LocalCluster {
         state: FilePath, waitsForRoom: Bool,
         begin: (RunningCoordinator) throws(RunError) -> String
     ) throws(CommandFailure) -> (run: String, end: End) {
-        try CommandFailure.translating {
-            try StateFolder(state).withLedger("migrating with workers") {
-                ledger, state throws(RunError) in
-                let runs = try CoordinatorMaking.runs(
-                    ledger: ledger, state: state, roots: [Self.root: FilePath("/")],
-                    limits: .local, slots: workers)
-                do {
-                    return try SocketFolder.with { socket in
-                        try run(runs, socket, waitsForRoom: waitsForRoom, begin: begin)
-                    }
-                } catch let error as RunError {
-                    throw error
-                } catch {
-                    throw .engine(.internalError("\(error)"))
-                }
+        try StateFolder(state).serving("migrating with workers") { ledger, state in
+            let runs = try CoordinatorMaking.runs(
+                ledger: ledger, state: state, roots: [Self.root: FilePath("/")], limits: .local,
+                slots: workers)
+            return try SocketFolder.with { socket in
+                try run(runs, socket, waitsForRoom: waitsForRoom, begin: begin)
             }
         }
     }

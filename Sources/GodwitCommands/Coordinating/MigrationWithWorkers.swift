@@ -45,6 +45,28 @@ struct ClusterEnd {
         _ request: RunRequest, destination: String, fleet: FleetArguments?, asJSON: Bool,
         seconds: Double
     ) throws {
+        try check()
+        let (counts, outcomes, single) = try CommandFailure.translating { try read() }
+        let report = try EndReport(
+            ending(counts), request: request, destination: destination, fleet: fleet,
+            seconds: seconds)
+        try report.show(single: single, asJSON: asJSON)
+        try report.finish(failures: outcomes)
+    }
+
+    /// What became of the stores.
+    ///
+    /// - Throws: `CommandFailure` where the run did not come to an end.
+    func ending() throws(CommandFailure) -> RunEnding {
+        try check()
+        return ending(try CommandFailure.translating { try read().counts })
+    }
+
+    private func ending(_ counts: [StoreState: Int]) -> RunEnding {
+        RunEnding(id: run, counts: counts, isResumed: false, isCutShort: end == .stopped)
+    }
+
+    private func check() throws(CommandFailure) {
         switch end {
         case .ended, .stopped: break
         case .noRoom(let reason):
@@ -63,16 +85,11 @@ struct ClusterEnd {
                 "the run \(run) was stopped; every original is whole, and the same command goes "
                     + "on with it")
         }
-        let (counts, outcomes, single) = try CommandFailure.translating { try read() }
-        let ending = RunEnding(
-            id: run, counts: counts, isResumed: false, isCutShort: end == .stopped)
-        let report = try EndReport(
-            ending, request: request, destination: destination, fleet: fleet, seconds: seconds)
-        try report.show(single: single, asJSON: asJSON)
-        try report.finish(failures: outcomes)
     }
 
-    private func read() throws -> ([StoreState: Int], StoreOutcomes, StoreResult?) {
+    private func read() throws -> (
+        counts: [StoreState: Int], outcomes: StoreOutcomes, single: StoreResult?
+    ) {
         let records = try RunRecords(state: state)
         let counts = try records.counts(of: run)
         let all = counts.values.reduce(0, +)

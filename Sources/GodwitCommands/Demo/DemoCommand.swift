@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreDataStore
+import Coordinator
 import DurableFiles
 import LocalRun
 import MigrationEngine
@@ -15,8 +16,8 @@ struct DemoCommand: ParsableCommand {
             made is replaced; any other one is left alone. One of the stores is broken on purpose.
             """)
 
-    /// Slots of the demo's run.
-    private static let slots = 2
+    /// Worker processes of the demo's run, with one slot each.
+    private static let workers = 2
     /// Small enough to cut the large store into several chunks.
     private static let chunkBytes: Int64 = 16 << 20
 
@@ -27,29 +28,26 @@ struct DemoCommand: ParsableCommand {
         Console.print("Making a fleet as an app's users would have left it in their backups:")
         let stores = try CommandFailure.translating { try forge(in: folder) }
         Console.print(
-            "\nMigrating it in place to version 3 of the model, with \(Self.slots) slots:\n")
+            "\nMigrating it in place to version 3 of the model, with a coordinator and "
+                + "\(Self.workers) worker\nprocesses, as godwit migrate --workers "
+                + "\(Self.workers) does:\n")
         let clock = MonotonicClock.start()
         let request = try CommandFailure.translating {
             RunRequest(
                 destination: try folder.destination(),
                 options: PlanOptions(chunkBytes: Self.chunkBytes), output: nil,
-                state: folder.state, inputs: [folder.backups], slots: Self.slots)
+                state: folder.state, inputs: [folder.backups], slots: Self.workers)
         }
-        let view = FleetView(stores: stores.count, isLive: Console.isTerminal, clock: clock)
-        let run = FleetRun(request, environment: CommandEnvironment.make(clock: clock)) {
-            view.show($0)
+        let view = ClusterView(isLive: Console.isTerminal, clock: clock)
+        let cluster = LocalCluster(workers: Self.workers, command: nil, view: view)
+        let (run, end) = try cluster.run(state: request.state, waitsForRoom: true) {
+            coordinator throws(RunError) in
+            try coordinator.begin(request, over: stores, waitsForRoom: true)
         }
-        let ending: RunEnding
-        do throws(RunError) {
-            ending = try run.run(over: stores)
-        } catch {
-            view.end()
-            throw CommandFailure(error)
-        }
-        view.end()
+        let ending = try ClusterEnd(run: run, end: end, state: request.state).ending()
         let report = try EndReport(
             ending, request: request, destination: folder.template.description, fleet: nil,
-            share: view.migrated, seconds: clock())
+            seconds: clock())
         try report.show(single: nil, asJSON: false)
         guard ending.counts == [.done: stores.count - 1, .failed: 1] else {
             throw CommandFailure(.bug, "a bug of godwit: the demo did not end as it must")

@@ -1,4 +1,7 @@
 package import LocalRun
+import Threads
+import Worker
+import ZeroMQ
 
 /// Why a command ended without doing all it was asked for: a text for standard error and the
 /// status of the process.
@@ -24,12 +27,20 @@ package struct CommandFailure: Error, Sendable, CustomStringConvertible {
     ) throws(CommandFailure) -> Result {
         do {
             return try body()
-        } catch let failure as CommandFailure {
-            throw failure
-        } catch let error as any RunErrorConvertible {
-            throw CommandFailure(error.runError)
         } catch {
-            throw CommandFailure(.bug, "a bug of godwit: \(error)")
+            throw CommandFailure(caught: error)
+        }
+    }
+
+    /// What any layer below has thrown; what none of them throws is a bug.
+    init(caught error: any Error) {
+        switch error {
+        case let failure as CommandFailure: self = failure
+        case let error as any RunErrorConvertible: self.init(error.runError)
+        case let error as ZeroMQError: self.init(CommandStatus(error), "\(error)")
+        case let error as ThreadError: self.init(.inputOutput, "\(error)")
+        case let error as SlotError: self.init(.inputOutput, "\(error)")
+        default: self.init(.bug, "a bug of godwit: \(error)")
         }
     }
 }

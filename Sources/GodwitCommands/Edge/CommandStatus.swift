@@ -1,8 +1,10 @@
 import CoreDataStore
 import DurableFiles
+import Glibc
 package import LocalRun
 import MigrationEngine
 import RunLedger
+import ZeroMQ
 
 /// How a process ends (design §2); the numbers above 63 are those of `sysexits.h`.
 package enum CommandStatus: Int32, Sendable, CaseIterable {
@@ -46,6 +48,21 @@ extension CommandStatus {
             .illegalTransition, .alreadyAccepted, .staleEpoch, .attemptEnded, .progressDepends,
             .refusedValue:
             self = .bug
+        }
+    }
+
+    init(_ error: ZeroMQError) {
+        switch error {
+        case .invalidKey: self = .usage
+        case .invalidRoutingID, .noAccessPolicy: self = .bug
+        case .refused(let action, _, let number):
+            switch (action, number) {
+            // Endpoints that can never be right as they are written.
+            case (.bind, EACCES), (.bind, EADDRNOTAVAIL), (.bind, ENODEV), (.bind, ENOENT),
+                (.bind, ENOTDIR), (.bind, ENAMETOOLONG), (_, EINVAL), (_, EPROTONOSUPPORT):
+                self = .usage
+            default: self = .inputOutput
+            }
         }
     }
 

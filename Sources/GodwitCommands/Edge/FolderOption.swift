@@ -23,6 +23,20 @@ enum FolderOption {
         }
     }
 
+    /// Checks that shared folders are there.
+    ///
+    /// - Throws: `CommandFailure` with status 64, naming the first that is not.
+    static func checkRoots(_ folders: [String: FilePath]) throws(CommandFailure) {
+        for (name, folder) in folders.sorted(by: { $0.key < $1.key }) {
+            let found = try status(folder)
+            guard found?.isFolder != true else { continue }
+            let text = found.map { "is \($0.kind)" } ?? "is not there"
+            throw .usage(
+                "--root \(name)=\(folder): the folder \(text); name one of this machine, and "
+                    + "check that its file system is mounted")
+        }
+    }
+
     /// The status of what is there; nil also below something that is no folder.
     private static func status(_ path: FilePath) throws(CommandFailure) -> FileStatus? {
         do throws(DurableFileError) {

@@ -82,7 +82,11 @@ enum KeyFiles {
         do throws(DurableFileError) {
             return try body()
         } catch {
-            throw .usage("the keys of \(path) cannot be read: \(error)")
+            // A path that leads to no key was given wrong; what the system refuses is not.
+            let isMistake = error.number == nil || error.isMissing
+            throw CommandFailure(
+                isMistake ? .usage : .inputOutput,
+                "the keys of \(path) cannot be read: \(error)")
         }
     }
 

@@ -55,7 +55,25 @@ struct EndReport {
     ///   - asJSON: whether to print JSON.
     /// - Throws: `CommandFailure`.
     func show(single: StoreResult?, asJSON: Bool) throws(CommandFailure) {
-        let folder = state.appending("runs").appending(FilePath(ending.id))
+        try keep()
+        try CommandFailure.translating {
+            if asJSON {
+                try JSONReport.write(report, stores: stores) { Console.printRaw($0) }
+            } else if let single {
+                Console.print(ResultText.text(of: single, run: ending.id))
+            } else if ending.counts.values.reduce(0, +) > 1 {
+                try TextReport.write(report, stores: stores) { Console.print($0) }
+                Console.print("\nThe whole report: \(folder.appending("report.html"))")
+            }
+        }
+    }
+
+    private var folder: FilePath { state.appending("runs").appending(FilePath(ending.id)) }
+
+    /// Keeps the report in the run's folder.
+    ///
+    /// - Throws: `CommandFailure`.
+    func keep() throws(CommandFailure) {
         try CommandFailure.translating {
             try DurableFileSystem().makeFolders(folder)
             try keep(folder.appending("report.txt")) { write in
@@ -66,14 +84,6 @@ struct EndReport {
             }
             try keep(folder.appending("report.json")) { write in
                 try JSONReport.write(report, stores: stores, to: write)
-            }
-            if asJSON {
-                try JSONReport.write(report, stores: stores) { Console.printRaw($0) }
-            } else if let single {
-                Console.print(ResultText.text(of: single, run: ending.id))
-            } else if ending.counts.values.reduce(0, +) > 1 {
-                try TextReport.write(report, stores: stores) { Console.print($0) }
-                Console.print("\nThe whole report: \(folder.appending("report.html"))")
             }
         }
     }

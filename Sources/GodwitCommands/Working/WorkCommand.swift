@@ -106,7 +106,7 @@ struct WorkCommand: ParsableCommand {
         var plan = try plan(member)
         if exitWhenOrphaned { plan.parent = parent }
         let made = plan
-        try Self.translating {
+        try CommandFailure.translating {
             if let scratch { setenv("SQLITE_TMPDIR", scratch, 1) }
             let clock = ContinuousClock()
             let beginning = clock.now
@@ -135,6 +135,7 @@ struct WorkCommand: ParsableCommand {
             throw .usage("--root: \(error)")
         }
         guard setup.roots.count == roots.count else { throw .usage("--root names a root twice") }
+        try FolderOption.checkRoots(setup.roots)
         let host = Self.hostName
         let count = slots ?? max(1, ProcessInfo.processInfo.activeProcessorCount)
         var generator = SystemRandomNumberGenerator()
@@ -143,8 +144,7 @@ struct WorkCommand: ParsableCommand {
                 ?? "\(host)-\(Self.hexadecimal(bytes: 4))",
             protocols: .current, engine: Planner.engineVersion, sqlite: SQLiteLibrary.version,
             slots: count, jitterSeed: .random(in: 0 ... .max, using: &generator))
-        // People know a worker by its key's name sooner than by the key.
-        settings.host = member.map { "\($0.name)@\(host)" } ?? host
+        settings.host = host
         settings.grace = Int64(grace) * 1000
         var limits = SlotLimits.standard
         limits.addressSpaceBytes = UInt64(slotMemory.bytes)
@@ -171,20 +171,5 @@ struct WorkCommand: ParsableCommand {
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "unknown" }
         let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
         return String(decoding: bytes, as: UTF8.self)
-    }
-
-    /// Runs a body and turns what a worker throws into failures of commands.
-    private static func translating(_ body: () throws -> Void) throws(CommandFailure) {
-        try CommandFailure.translating {
-            do {
-                try body()
-            } catch let error as ZeroMQError {
-                throw CommandFailure(.usage, "\(error)")
-            } catch let error as SlotError {
-                throw CommandFailure(.inputOutput, "\(error)")
-            } catch let error as ThreadError {
-                throw CommandFailure(.inputOutput, "\(error)")
-            }
-        }
     }
 }

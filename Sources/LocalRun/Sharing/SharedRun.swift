@@ -120,7 +120,7 @@ package final class SharedRun: Sendable {
         let attempts = try roots.reference(
             to: context.places(of: store, result: result).building)
         let fingerprint = try RunError.translating {
-            try JobMaker.text(of: StoreFingerprint(of: path))
+            JobMaker.sharedText(of: try StoreFingerprint(of: path))
         }
         let destination = try store.output.map { _ throws(RunError) in
             try roots.reference(to: result)

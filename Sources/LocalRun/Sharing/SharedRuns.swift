@@ -27,12 +27,12 @@ package struct SharedRuns: Sendable {
 
     /// Finds the stores that a request names.
     ///
-    /// - Returns: the stores in the order in which they are numbered, and how many files were
-    ///   left out that may hold a user's data.
+    /// - Returns: the stores in the order in which they are numbered, and the files that were
+    ///   left out and may hold a user's data, each with the reason.
     /// - Throws: `RunError.nothingToDo` where there is none, and where results would share a path.
     package func discover(
         _ named: Named
-    ) throws(RunError) -> (stores: [FoundStore], leftOut: Int) {
+    ) throws(RunError) -> (stores: [FoundStore], leftOut: [String]) {
         var selection = StoreSelection(paths: named.paths)
         selection.include = named.include
         selection.exclude = named.exclude
@@ -57,7 +57,7 @@ package struct SharedRuns: Sendable {
                 number: place + 1, path: store.path,
                 output: named.output?.appending(store.relative), bytes: store.bytes)
         }
-        return (stores, found.skipped.count(where: \.needsAttention))
+        return (stores, found.skipped.filter(\.needsAttention).map { "\($0.path): \($0.reason)" })
     }
 
     /// Begins a run over these stores, or finds the same request's unfinished one.

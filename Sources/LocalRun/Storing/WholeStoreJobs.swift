@@ -72,11 +72,9 @@ package final class WholeStoreJobs: Sendable {
             return Receipt(
                 job: job, attempt: attempt, rows: 0, counts: [Receipt.unchanged: 1])
         }
-        guard
-            try RunError.engine({ () throws(EngineError) in
-                try JobMaker.text(of: planned.source.fingerprint)
-            }) == job.sourceFingerprint
-        else { throw .engine(.sourceChanged(store.description)) }
+        guard JobMaker.sharedText(of: planned.source.fingerprint) == job.sourceFingerprint else {
+            throw .engine(.sourceChanged(store.description))
+        }
         guard outcome.validation.isEqual else { throw .validationFailed(outcome.validation) }
         return try deliver(job, attempt, planned, outcome, output, places, steps)
     }
@@ -204,22 +202,24 @@ extension StorePlaces {
 extension BuiltStore {
     /// The result that an attempt at a whole store delivered, ready to be moved.
     ///
+    /// Nothing is believed of where files are, and of which device: the attempt may have been
+    /// made by a machine that has the shared folder elsewhere.
+    ///
     /// - Parameters:
     ///   - receipt: of the attempt; its files are checked against it.
     ///   - found: the store as its run knows it.
     ///   - folder: of the attempt.
     ///   - files: through which durable actions go.
     ///   - isChecked: whether they were compared with the receipt already, and not since touched.
-    /// - Throws: `RunError`, `engine(.wrongPlan)` for files that are not those of the receipt.
+    /// - Throws: `RunError`, `engine(.wrongPlan)` for files that are not those of the receipt,
+    ///   `engine(.sourceChanged)` where the store is not as it was read.
     init(
         accepting receipt: Receipt, of found: FoundStore, in folder: FilePath,
         files: DurableFileSystem, isChecked: Bool = false
     ) throws(RunError) {
         let places = StorePlaces(attempt: folder, isBuilt: true)
-        let lock = try StoreAdmission(
-            path: try RunError.translating { try files.resolveStore(found.path) },
-            output: found.output, files: files
-        ).admit()
+        let store = try RunError.translating { try files.resolveStore(found.path) }
+        let lock = try StoreAdmission(path: store, output: found.output, files: files).admit()
         self = try RunError.translating {
             guard receipt.files.count == 2 else {
                 throw EngineError.wrongPlan("\(receipt.attempt) delivered no result")
@@ -234,8 +234,18 @@ extension BuiltStore {
             let outcome = try JSONDecoder().decode(
                 WholeStoreOutcome.self,
                 from: Data(try files.contents(of: places.outcome, limit: 64 << 20)))
+            let fingerprint = try StoreFingerprint(of: store)
+            let changes = fingerprint.differences(from: outcome.fingerprint)
+            guard changes.subtracting([.place, .changed]).isEmpty else {
+                throw EngineError.sourceChanged(store.description)
+            }
+            var result = outcome.result
+            result.store = store
+            result.output = found.output ?? store
+            result.isInPlace = found.output == nil
+            result.backup = nil
             return BuiltStore(
-                found: found, result: outcome.result, fingerprint: outcome.fingerprint,
+                found: found, result: result, fingerprint: fingerprint,
                 places: places, snapshot: outcome.hasSnapshot ? places.snapshot : nil,
                 building: try FileStatus(of: places.building).identity, lock: lock,
                 isDurable: false)

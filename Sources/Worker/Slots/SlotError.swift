@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Glibc
 
 /// Why a slot's process could not be started or spoken to.
 package enum SlotError: Error, Hashable, Sendable {
@@ -16,8 +17,7 @@ extension SlotError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .system(let action, let number):
-            "\(action) failed: \(Self.name(of: number)); raise the limits of processes, "
-                + "descriptors and memory, or use fewer slots"
+            "\(action) failed: \(Self.name(of: number)); \(Self.remedy(number))"
         case .nonsense(let text): "what came over the socket cannot be read: \(text)"
         case .notFree(let slot): "slot \(slot) is not waiting for a job"
         case .closed: "the other end of the socket is closed"
@@ -35,6 +35,15 @@ extension SlotError: CustomStringConvertible {
             throw .system(action: action, number: Int32(clamping: 0 - Int64(result)))
         }
         return result
+    }
+
+    private static func remedy(_ number: Int32) -> String {
+        switch number {
+        case EACCES, EPERM: "give this user the right to it"
+        case ENOENT, ENOTDIR: "check that it is there"
+        case ENOEXEC: "check that it is a program of this machine's kind"
+        default: "raise the limits of processes, descriptors and memory, or use fewer slots"
+        }
     }
 
     private static func name(of number: Int32) -> String {

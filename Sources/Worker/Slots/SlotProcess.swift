@@ -27,20 +27,32 @@ final class SlotProcess {
 
     /// Starts the process.
     ///
-    /// - Throws: `SlotError.system` where no process or descriptor is to be had.
+    /// - Parameters:
+    ///   - program: what it becomes.
+    ///   - setup: its arguments.
+    ///   - limits: of its memory.
+    ///   - input: a device that gives nothing.
+    /// - Throws: `SlotError.system` where no process or descriptor is to be had, naming the file
+    ///   that cannot be used.
     init(
-        _ program: SlotProgram, setup: SlotSetup, limits: SlotLimits
+        _ program: SlotProgram, setup: SlotSetup, limits: SlotLimits,
+        input: FilePath = FilePath("/dev/null")
     ) throws(SlotError) {
         var ours: Int32 = -1
         var theirs: Int32 = -1
         try SlotError.check(clinux_socket_pair(&ours, &theirs), "making a pair of sockets")
-        let started = Self.start(
-            program, arguments: setup.arguments, descriptor: theirs, limits: limits)
+        let (started, step) = Self.start(
+            program, arguments: setup.arguments, descriptor: theirs, limits: limits, input: input)
         _ = clinux_close(theirs)
         guard started > 0 else {
             _ = clinux_close(ours)
-            throw .system(
-                action: "starting \(program.path)", number: Int32(clamping: -started))
+            let action =
+                switch Int(step) {
+                case CLINUX_CHILD_OPENING_INPUT: "opening \(input) for a slot"
+                case CLINUX_CHILD_BECOMING: "starting \(program.path)"
+                default: "making a process for a slot"
+                }
+            throw .system(action: action, number: Int32(clamping: -started))
         }
         let descriptor = clinux_child_descriptor(started)
         guard descriptor >= 0 else {
@@ -66,16 +78,23 @@ final class SlotProcess {
     }
 
     private static func start(
-        _ program: SlotProgram, arguments: [String], descriptor: Int32, limits: SlotLimits
-    ) -> Int64 {
+        _ program: SlotProgram, arguments: [String], descriptor: Int32, limits: SlotLimits,
+        input: FilePath
+    ) -> (process: Int64, step: Int32) {
         let texts = (program.arguments + arguments).map { Array($0.utf8) }
-        return withStrings([program.path.bytes] + texts) { strings in
+        let input = input.bytes.map { CChar(bitPattern: $0) } + [0]
+        var step: Int32 = 0
+        let process = withStrings([program.path.bytes] + texts) { strings -> Int64 in
             guard let base = strings.baseAddress, let path = base.pointee else { return -1 }
-            var child = clinux_child(
-                path: path, arguments: base, descriptor: descriptor,
-                address_space: limits.addressSpaceBytes ?? 0)
-            return clinux_child_start(&child)
+            return input.withUnsafeBufferPointer { input in
+                guard let input = input.baseAddress else { return -1 }
+                var child = clinux_child(
+                    path: path, input: input, arguments: base, descriptor: descriptor,
+                    address_space: limits.addressSpaceBytes ?? 0)
+                return clinux_child_start(&child, &step)
+            }
         }
+        return (process, step)
     }
 
     /// Runs a body with strings of C, a NULL behind them.

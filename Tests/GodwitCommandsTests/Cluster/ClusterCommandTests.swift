@@ -65,7 +65,6 @@ import Testing
             (["pause", "r3"], ClientRequest.pause(run: "r3"), "godwit resume r3"),
             (["resume", "r3"], .resume(run: "r3"), "goes on"),
             (["cancel", "r3"], .cancel(run: "r3"), "cancelled"),
-            (["drain", "w 1"], .drain(worker: "w 1"), "w 1"),
             (
                 ["throttle", "r3", "--jobs", "4", "--bytes-per-second", "1MiB"],
                 .throttle(ThrottleSettings(run: "r3", bytesPerSecond: 1 << 20, jobs: 4)),
@@ -97,9 +96,46 @@ import Testing
         }
     }
 
+    @Test func workersAreDrainedByTheNamesThatAreShown() throws {
+        let workers = [
+            ClusterSamples.worker("worker-1"), ClusterSamples.worker("rack 7"),
+            ClusterSamples.worker("worker-0", state: .gone),
+        ]
+        try withScript { url, script in
+            let process = try ClientProcess(["drain", "rack 7"], in: url)
+            try script.expect(.workers, .status(ClusterSamples.report([], workers)))
+            try script.expect(.drain(worker: "rack 7"), .done)
+            let shown = try process.finish()
+            #expect(shown.status == 0, "\(shown.log)")
+            #expect(shown.output.contains("rack 7"))
+
+            for name in ["worker-0", "worker"] {
+                let unknown = try ClientProcess(["drain", name], in: url)
+                try script.expect(.workers, .status(ClusterSamples.report([], workers)))
+                let told = try unknown.finish()
+                #expect(told.status == 64)
+                #expect(
+                    told.log
+                        == "godwit: there is no worker \(name); connected are rack 7, worker-1\n")
+            }
+        }
+    }
+
+    @Test func refusalsListSoManyWorkersAsCanBeRead() throws {
+        func text(_ count: Int) throws -> String {
+            let workers = (0..<count).map { ClusterSamples.worker("w\($0)") }
+            return try #require(throws: CommandFailure.self) {
+                try DrainCommand.check("x", among: workers)
+            }.description
+        }
+        #expect(try text(0) == "there is no worker x: no worker is connected")
+        #expect(try text(2) == "there is no worker x; connected are w0, w1")
+        #expect(try text(60).hasSuffix(" and 10 more, which godwit workers lists"))
+    }
+
     @Test func workersAreListed() throws {
         try withScript { url, script in
-            let key = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
+            let key = "rack-7.example"
             let workers = [
                 ClusterSamples.worker(key),
                 ClusterSamples.worker("w2", state: .quarantined, reason: "too many failures"),

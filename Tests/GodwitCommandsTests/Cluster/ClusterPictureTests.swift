@@ -23,7 +23,7 @@ import Testing
             ClusterSamples.worker("w1", host: "host-a"),
             ClusterSamples.worker(
                 "w2", host: "host-b", state: .quarantined, reason: "failed\nwhat others can do"),
-            ClusterSamples.worker("rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7", host: "host-c"),
+            ClusterSamples.worker("worker-3", host: "host-c"),
         ])
 
     private let copying = WatchNote(
@@ -36,10 +36,10 @@ import Testing
                 "r3  open  copy  1,203/2,000 stores  12 running  3 failed",
                 "    5 jobs running  12 waiting  34 accepted",
                 "    120,000 rows/s  84.2 MB/s  4 min 05 s left  1,234,567 rows  5.0 MiB read",
-                "worker           slots  state",
-                "w2                 3/4  quarantined: failed what others can do",
-                "w1                 3/4  active",
-                "host-c rq:rM>}U    3/4  active",
+                "worker    host    slots  state",
+                "w2        host-b    3/4  quarantined: failed what others can do",
+                "w1        host-a    3/4  active",
+                "worker-3  host-c    3/4  active",
             ])
     }
 
@@ -114,6 +114,18 @@ import Testing
         #expect(one != milestone(["running": 1], ["accepted": 20, "waiting": 80]))
     }
 
+    @Test func jobsThatWaitAtAWorkerKeepNoSlotBusy() {
+        let ahead = WorkerStatus(
+            name: "w1", host: "h", engine: "1", slots: 4, running: 6, state: .active, reason: nil)
+        #expect(WorkerTable.summary([ahead]) == "1 worker, 4 of 4 slots busy")
+        #expect(WorkerTable.lines([ahead]).last?.contains("4/4") == true)
+    }
+
+    @Test func aReasonThatSaysItWaitsIsNotToldTwice() {
+        let waiting = ClusterSamples.run(waitingFor: "waits before the next try after: x")
+        #expect(ClusterPicture.line(of: waiting).hasSuffix("; waits before the next try after: x"))
+    }
+
     @Test func runsAreOrderedByTheirNumbers() {
         #expect(RunNumber("r9") < RunNumber("r10"))
         #expect(RunNumber("a") < RunNumber("r1"))
@@ -179,6 +191,19 @@ import Testing
         let interrupted = try end(.interrupted)
         #expect(interrupted.status == .canBeRepeated)
         #expect(interrupted.lines.first?.contains("godwit watch r3") == true)
+    }
+
+    @Test func filesThatWereLeftOutAreTold() throws {
+        let run = ClusterSamples.run(state: "ended", stores: ["done": 1])
+        let connection = try CoordinatorConnection(endpoint: "tcp://127.0.0.1:7000", keys: nil)
+        let text = "1 file was left out that may hold a user's data: a: no model"
+        let end = RunEnd(
+            .ended(run, failures: 0), run: "r3", connection: connection, leftOut: text)
+        #expect(end.status == .canBeRepeated)
+        #expect(end.lines.contains(text))
+        #expect(end.entry.leftOut == text)
+        #expect(try self.end(.ended(run, failures: 0)).status == .success)
+        #expect(end.lines.contains { $0.contains("runs/r3/report.html") })
     }
 
     @Test func failedStoresCanBeReplayed() throws {
