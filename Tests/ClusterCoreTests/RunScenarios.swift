@@ -99,7 +99,7 @@ extension CoordinatorScenario {
             let sent = bench.records.count { if case .attemptBegan = $0 { true } else { false } }
             bench.request(.replay(run: "r", store: nil))
             #expect(bench.last.lookups == [.failed(run: "r", store: nil)])
-            bench.open(stores: 1)
+            bench.handle(.lookedUp(RunOffer(run: "r", stores: 1)))
             #expect(bench.runStanding() == .open)
             bench.handle(
                 .offered(

@@ -172,6 +172,24 @@ import Testing
         }
     }
 
+    @Test func aSwapThatIsAskedForTwiceLeavesNoRunOpen() throws {
+        try CoordinatorLab.run { lab in
+            let stores = try (1...2).map { try lab.sharing.forge("s\($0).sqlite") }
+            let run = try lab.begin(stores, defersSwap: true)
+            let client = try lab.peer("client")
+            try client.ask(.watch(run: run))
+            try lab.worker("w1").work(2)
+            #expect(try client.end(of: run) == 0)
+            try client.ask(.swap(run: run, store: 1))
+            #expect(try client.end(of: run) == 0)
+            // What the second question found was taken by the first one meanwhile.
+            lab.coordinator?.desks.loop.submit { $0.swapping(run, [1, 2], failed: 0) }
+            #expect(try client.end(of: run) == 0)
+            #expect(try lab.states(run) == [.done: 2])
+            #expect(try lab.sharing.ledger.run(run)?.state == .ended)
+        }
+    }
+
     @Test func aSubmittedRunIsTheSameWhenItIsAskedForAgain() throws {
         try CoordinatorLab.run { lab in
             _ = try lab.sharing.forge("a.sqlite")

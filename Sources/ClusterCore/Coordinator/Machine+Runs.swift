@@ -12,8 +12,34 @@ extension CoordinatorMachine {
         runs[index] = RunProgress(offer)
         runIndexes[offer.run] = index
         openRuns.append(index)
-        if offer.pausedBy != nil { move(run: index, to: .paused) }
+        if offer.pausedBy != nil {
+            move(run: index, to: .paused)
+        } else if offer.stores <= 0 {
+            // It ends at once and needs no place among the others.
+            move(run: index, to: .open)
+        }
         admitRuns()
+        endIfDone(index)
+    }
+
+    /// The ledger was asked for stores of a run that are to be worked on again.
+    mutating func takeAnswer(_ offer: RunOffer) {
+        guard let index = runIndexes[offer.run] else {
+            if offer.stores > 0 { open(offer) }
+            return
+        }
+        if let questions = runs[index]?.questions, questions > 0 {
+            runs[index]?.questions = questions - 1
+        }
+        reopen(index, offer)
+        endIfDone(index)
+    }
+
+    /// Stores that were announced are not offered after all: somebody was faster with them.
+    mutating func exhaust(_ name: String, left: Int) {
+        guard let index = runIndexes[name], let run = runs[index], run.toOffer > max(0, left)
+        else { return }
+        runs[index]?.toOffer = max(0, left)
         endIfDone(index)
     }
 
@@ -104,7 +130,8 @@ extension CoordinatorMachine {
 
     /// Ends a run whose last store has ended.
     mutating func endIfDone(_ index: Int) {
-        guard let run = runs[index], run.inside == 0, run.toOffer == 0 else { return }
+        guard let run = runs[index], run.inside == 0, run.toOffer == 0, run.questions == 0
+        else { return }
         guard run.phase == .open || run.phase == .paused else { return }
         runs[index]?.hold = nil
         timers.remove(.room(index))

@@ -80,6 +80,9 @@ extension World {
     func tell(_ event: CoordinatorEvent) {
         step(event)
         while let offer = nextOffer() { step(.offered(offer)) }
+        for run in coordinator?.machine.wantedStores.keys.sorted() ?? [] where violation == nil {
+            step(.exhausted(run: run, left: 0))
+        }
         scheduleCoordinatorTick()
     }
 

@@ -106,6 +106,8 @@ final class CoordinatorLoop: PollLoopHandler {
     func endOfTurn(at now: Int64) throws {
         try flush()
         feed()
+        // A run may end for want of stores.
+        try flush()
     }
 
     func willEnd() throws {
@@ -262,8 +264,8 @@ final class CoordinatorLoop: PollLoopHandler {
 
     /// A store has left the machine.
     private func end(_ key: StoreKey, _ standing: StoreStanding, _ cause: Cause?) {
-        guard let feed = feeds[key.run], let found = feed.inside[key.number] else { return }
-        feeds[key.run]?.inside[key.number] = nil
+        guard let feed = feeds[key.run], let found = feeds[key.run]?.leave(key.number)
+        else { return }
         let discards =
             switch standing {
             case .done, .cancelled: true

@@ -9,7 +9,7 @@ package import ZeroMQ
 package final class RunningCoordinator: Sendable {
     private let loop: PollLoop<CoordinatorLoop>
     private let tasks: any TaskRunner
-    private let desks: Desks
+    let desks: Desks
     private let plan: CoordinatorPlan
 
     /// Makes what does work beside the loop; it is given what takes the reports.
