@@ -1,10 +1,13 @@
 import ClusterCore
 import ClusterProtocol
+import DurableFiles
+import Glibc
 import Jobs
 import RunLedger
 import Testing
 
 @testable import Coordinator
+@testable import LocalRun
 
 /// What becomes of work when the coordinator starts again.
 @Suite struct RestartTests {
@@ -118,6 +121,52 @@ import Testing
             try again.say(.done(ScriptedPeer.receipt(order)))
             // The run is over: nobody wants it, and its slot is free.
             #expect(try again.denied(order.attempt.id) == .unknownAttempt)
+        }
+    }
+
+    @Test func aReplayOpensItsRunWithItsFirstStores() throws {
+        try SharingLab.run { lab in
+            let run = try lab.begin([lab.forge("a.sqlite"), lab.forge("b.sqlite")])
+            try lab.fail([1, 2], of: run.id)
+            let runs = SharedRuns(lab.surroundings)
+            var reopened = SharedRuns.Reopened()
+            // Nothing of it is durable, or both.
+            lab.disk.fail(.commitLedger, .before, ENOSPC)
+            #expect(throws: RunError.self) { try runs.reopen(run.id, store: nil, &reopened) }
+            lab.disk.fail(nil)
+            #expect(reopened.stores == 0 && !reopened.opensRun)
+            #expect(try lab.ledger.run(run.id)?.state == .ended)
+            #expect(try lab.ledger.storeCounts(of: run.id) == [.failed: 2])
+            try runs.reopen(run.id, store: 2, &reopened)
+            #expect(reopened.stores == 1 && reopened.opensRun)
+            #expect(try lab.ledger.run(run.id)?.state == .open)
+            try runs.reopen(run.id, store: nil, &reopened)
+            #expect(reopened.stores == 2)
+            #expect(try lab.ledger.storeCounts(of: run.id) == [.waiting: 2])
+            try lab.ledger.append([.runChanged(run: run.id, .cancelled, reason: "t", at: 1)])
+            #expect(throws: RunError.self) { try runs.reopen(run.id, store: nil, &reopened) }
+        }
+    }
+
+    @Test func storesThatWaitInARunThatHasEndedAreTakenUp() throws {
+        try CoordinatorLab.run { lab in
+            let stores = try (1...2).map { try lab.sharing.forge("s\($0).sqlite") }
+            try lab.stop()
+            let run = try lab.sharing.begin(stores).id
+            try lab.sharing.fail([1, 2], of: run)
+            // As a replay left it that was killed between its stores and its run.
+            try lab.sharing.ledger.append([
+                .storeChanged(run: run, store: 2, .waiting, reason: nil, at: 1)
+            ])
+            try lab.sharing.reopen()
+            try lab.start()
+            try lab.note(containing: "had ended with 1 stores")
+            let client = try lab.peer("client")
+            try client.ask(.watch(run: run))
+            try lab.worker("w1").work(1)
+            #expect(try client.end(of: run) == 1)
+            #expect(try lab.states(run) == [.done: 1, .failed: 1])
+            #expect(try lab.sharing.ledger.run(run)?.state == .ended)
         }
     }
 

@@ -97,8 +97,8 @@ extension CoordinatorLoop {
         let left = OfferReader.unfinished(defersSwap: run.defersSwap)
         return Opening(
             run: run, overview: overview,
-            stores: overview.state.isUnfinished
-                ? left.reduce(0) { $0 + (counts[$1] ?? 0) } : 0,
+            // Also of a run that has ended: a replay may have been killed halfway.
+            stores: left.reduce(0) { $0 + (counts[$1] ?? 0) },
             failed: counts[.failed] ?? 0,
             validated: run.defersSwap ? counts[.validated] ?? 0 : 0, bounds: run.bounds)
     }

@@ -123,20 +123,32 @@ extension CoordinatorLoop {
         let runs = SharedRuns(plan.runs)
         let ledger = ledger
         _ = desks.begin { loop in
+            var reopened = SharedRuns.Reopened()
+            var failed = 0
+            var failure: String?
             do {
-                let count = try runs.reopen(run, store: store)
-                let failed = try ledger.storeCounts(of: run)[.failed] ?? 0
-                loop.submit { $0.reopened(run, stores: count, failed: failed) }
+                try runs.reopen(run, store: store, &reopened)
+                failed = try ledger.storeCounts(of: run)[.failed] ?? 0
             } catch {
-                loop.submit { $0.surroundings.note("\(run): not replayed: \(error)") }
+                failure = "\(error)"
             }
+            let (done, left, why) = (reopened, failed, failure)
+            loop.submit { $0.reopened(run, done, failed: left, why) }
         }
     }
 
-    private func reopened(_ run: String, stores: Int, failed: Int) {
-        if stores == 0 { surroundings.note("\(run): nothing failed, nothing is replayed") }
-        if stores > 0 { feeds[run]?.rewind() }
-        answer(run, stores: stores, failed: failed)
+    private func reopened(
+        _ run: String, _ reopened: SharedRuns.Reopened, failed: Int, _ failure: String?
+    ) {
+        if let failure {
+            surroundings.note("\(run): not replayed, or not all of it: \(failure)")
+        } else if reopened.stores == 0 {
+            surroundings.note("\(run): nothing failed, nothing is replayed")
+        }
+        // The ledger has it so already.
+        if reopened.opensRun { mapping.learn(.open, of: run) }
+        if reopened.stores > 0 { feeds[run]?.rewind() }
+        answer(run, stores: reopened.stores, failed: failed)
     }
 
     private func answer(_ run: String, stores: Int, failed: Int) {

@@ -46,6 +46,10 @@ extension CoordinatorLoop {
         if opening.overview.state == .paused, pausedBy == nil, opening.shortage == nil {
             take(.tick, with: change(id, .open, "taken up again"))
         }
+        if opening.overview.state == .ended, opening.stores > 0 {
+            surroundings.note("\(id): had ended with \(opening.stores) stores that wait for work")
+            take(.tick, with: change(id, .open, "stores wait in it"))
+        }
         take(
             .run(
                 RunOffer(

@@ -75,9 +75,25 @@ package final class RunningCoordinator: Sendable {
         } catch {
             throw .ledger(error)
         }
-        for overview in runs.reversed() where overview.state.isUnfinished {
+        for overview in runs.reversed() {
+            switch overview.state {
+            case .open, .paused: break
+            case .ended:
+                // A replay may have been killed halfway.
+                guard try hasStores(overview.id, in: [.waiting, .running]) else { continue }
+            case .cancelled: continue
+            }
             let opening = try CoordinatorLoop.opening(of: overview, plan)
             desks.loop.submit { $0.open(opening) }
+        }
+    }
+
+    private func hasStores(_ run: String, in states: Set<StoreState>) throws(RunError) -> Bool {
+        do throws(LedgerError) {
+            let counts = try plan.runs.ledger.storeCounts(of: run)
+            return states.contains { counts[$0] ?? 0 > 0 }
+        } catch {
+            throw .ledger(error)
         }
     }
 

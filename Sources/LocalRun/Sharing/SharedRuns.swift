@@ -124,29 +124,58 @@ package struct SharedRuns: Sendable {
         try book.change(run, .cancelled, reason)
     }
 
-    /// Lets failed stores of a run wait for work again.
+    /// What a replay has come to so far.
+    package struct Reopened: Sendable {
+        /// Stores that wait again.
+        package var stores = 0
+        /// Whether the run had ended and is open again.
+        package var opensRun = false
+
+        package init() {}
+    }
+
+    /// Lets failed stores of a run wait for work again, and opens the run, where it has ended,
+    /// together with the first of them: a kill must not leave stores that wait in a run that is
+    /// over.
     ///
-    /// - Returns: how many; 0 where none failed.
-    /// - Throws: `RunError` where the ledger cannot be written.
-    package func reopen(_ run: String, store: Int?) throws(RunError) -> Int {
-        var count = 0
+    /// - Parameters:
+    ///   - run: which must not end meanwhile.
+    ///   - store: one of its stores; nil takes all that failed.
+    ///   - reopened: counts on with every commit, also where a later one fails.
+    /// - Throws: `RunError` where the ledger cannot be read or written, or has no such run, and
+    ///   for one that was cancelled.
+    package func reopen(
+        _ run: String, store: Int?, _ reopened: inout Reopened
+    ) throws(RunError) {
+        let state = try find(run).state
+        guard state != .cancelled else {
+            throw .nothingToDo("the run \(run) was cancelled: migrate its stores anew")
+        }
         var last: Int?
         while true {
             let page = try RunError.ledger { () throws(LedgerError) in
                 try surroundings.ledger.stores(of: run, in: [.failed], after: last, limit: 1000)
             }
-            guard let end = page.last?.number else { return count }
+            guard let end = page.last?.number else { return }
             last = end
             let chosen = page.filter { store == nil || $0.number == store }
-            count += chosen.count
-            try RunError.ledger { () throws(LedgerError) in
-                try surroundings.ledger.append(
-                    chosen.map {
-                        .storeChanged(
-                            run: run, store: $0.number, .waiting, reason: nil,
-                            at: surroundings.environment.wallTime())
-                    })
+            guard !chosen.isEmpty else { continue }
+            let at = surroundings.environment.wallTime()
+            let opens = state == .ended && !reopened.opensRun
+            var records: [LedgerRecord] = []
+            if opens {
+                records.append(
+                    .runChanged(
+                        run: run, .open, reason: "stores are worked on again", at: at))
             }
+            records += chosen.map {
+                .storeChanged(run: run, store: $0.number, .waiting, reason: nil, at: at)
+            }
+            try RunError.ledger { () throws(LedgerError) in
+                try surroundings.ledger.append(records)
+            }
+            reopened.stores += chosen.count
+            if opens { reopened.opensRun = true }
         }
     }
 
