@@ -18,6 +18,9 @@ extension CoordinatorLoop {
         case .watch(let run): watch(run, client)
         case .pause(let run), .resume(let run), .cancel(let run), .replay(let run, _),
             .swap(let run, _):
+            // What is accepted is done: who asks for more than there is place for is told so.
+            if case .replay = request, isDeskFull { return refuseForNow(client) }
+            if case .swap = request, isDeskFull { return refuseForNow(client) }
             guard feeds[run] == nil else { return take(.request(request, from: client)) }
             find(run, client) { $0.take(.request(request, from: client)) }
         case .throttle, .drain: take(.request(request, from: client))
@@ -30,6 +33,10 @@ extension CoordinatorLoop {
         } catch {
             surroundings.note("an answer could not be sent: \(error)")
         }
+    }
+
+    private func refuseForNow(_ client: ClientID) {
+        refuse(client, .notPossible, "too much is asked for at once; try again")
     }
 
     private func refuse(_ client: ClientID, _ code: Refusal.Code, _ text: String) {
@@ -80,7 +87,7 @@ extension CoordinatorLoop {
                 loop.submit { $0.refuse(client, .notFound, "\(error)") }
             }
         }
-        if !isTaken { refuse(client, .notPossible, "too much is asked for at once; try again") }
+        if !isTaken { refuseForNow(client) }
     }
 
     /// What the machine needs to know of a run that the ledger has.
@@ -118,7 +125,7 @@ extension CoordinatorLoop {
                 loop.submit { $0.refuse(client, .badRequest, "\(error)") }
             }
         }
-        if !isTaken { refuse(client, .notPossible, "too much is asked for at once; try again") }
+        if !isTaken { refuseForNow(client) }
     }
 
     private static func begin(
@@ -169,29 +176,38 @@ extension CoordinatorLoop {
     // MARK: - Status
 
     private func status(of run: String?, _ client: ClientID) {
-        if !gather(
-            run,
-            { loop, report in
-                guard run == nil || !report.runs.isEmpty else {
-                    return loop.refuse(client, .notFound, "there is no run \(run ?? "") here")
-                }
-                loop.answer(.status(report), to: client)
-            })
-        {
-            refuse(client, .notPossible, "too much is asked for at once; try again")
+        gather(run, { $0.refuse(client, $1) }) { loop, report in
+            guard run == nil || !report.runs.isEmpty else {
+                return loop.refuse(client, .notFound, "there is no run \(run ?? "") here")
+            }
+            loop.answer(.status(report), to: client)
         }
     }
 
-    /// Reads what the ledger knows and joins it with what the machine says.
-    ///
-    /// - Returns: false where too much is asked for.
+    /// Why nothing could be gathered.
+    private enum Failure: Sendable {
+        case tooMuch
+        case unreadable(LedgerError)
+    }
+
+    private func refuse(_ client: ClientID, _ failure: Failure) {
+        switch failure {
+        case .tooMuch: refuseForNow(client)
+        case .unreadable(let error):
+            refuse(client, .notPossible, "the ledger could not be read: \(error)")
+        }
+    }
+
+    /// Reads what the ledger knows and joins it with what the machine says; either `failed` or
+    /// `done` is called.
     private func gather(
-        _ run: String?, _ done: @escaping @Sendable (CoordinatorLoop, StatusReport) -> Void
-    ) -> Bool {
+        _ run: String?, _ failed: @escaping @Sendable (CoordinatorLoop, Failure) -> Void,
+        _ done: @escaping @Sendable (CoordinatorLoop, StatusReport) -> Void
+    ) {
         let ledger = ledger
         // Without the others of the ledger, where those are none of this coordinator's business.
         let own = plan.resumesRuns ? nil : feeds.keys.sorted()
-        return desks.read { loop in
+        let isTaken = desks.read { loop in
             do throws(LedgerError) {
                 var ids = run.map { [$0] } ?? own ?? []
                 if run == nil, own == nil {
@@ -206,9 +222,13 @@ extension CoordinatorLoop {
                 let known = figures
                 loop.submit { done($0, $0.report(of: known)) }
             } catch {
-                loop.submit { $0.surroundings.note("the ledger could not be read: \(error)") }
+                loop.submit {
+                    $0.noteOutage(error)
+                    failed($0, .unreadable(error))
+                }
             }
         }
+        if !isTaken { failed(self, .tooMuch) }
     }
 
     /// The newest runs that a status of all shows.
@@ -231,7 +251,13 @@ extension CoordinatorLoop {
 
     private func watch(_ run: String?, _ client: ClientID) {
         watchers[client] = .some(run)
-        _ = gather(run) { loop, report in
+        gather(
+            run,
+            { loop, failure in
+                loop.watchers[client] = nil
+                loop.refuse(client, failure)
+            }
+        ) { loop, report in
             guard run == nil || !report.runs.isEmpty else {
                 loop.watchers[client] = nil
                 return loop.refuse(client, .notFound, "there is no run \(run ?? "") here")
@@ -262,14 +288,15 @@ extension CoordinatorLoop {
         guard !watchers.isEmpty || surroundings.watch != nil else { return }
         let wanted = Set(watchers.values)
         for asked in wanted where run == nil || asked == nil || asked == run {
-            _ = gather(asked) { loop, report in
+            // The next one comes soon.
+            gather(asked, { _, _ in }) { loop, report in
                 for (client, watched) in loop.watchers where watched == asked {
                     loop.answer(.event(.status(report)), to: client)
                 }
             }
         }
         guard let watch = surroundings.watch else { return }
-        _ = gather(run) { _, report in watch(.status(report)) }
+        gather(run, { _, _ in }) { _, report in watch(.status(report)) }
     }
 
     /// Tells watchers of something.

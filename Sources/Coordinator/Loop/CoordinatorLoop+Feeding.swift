@@ -1,4 +1,5 @@
 import ClusterCore
+import ClusterProtocol
 import Jobs
 import LocalRun
 import RunLedger
@@ -44,6 +45,7 @@ extension CoordinatorLoop {
         _ page: OfferReader.Page, of run: String, round: Int, _ reading: Int
     ) {
         feeds[run]?.isReading = false
+        noteReading()
         offer(page.offers, of: run, reading)
         if feeds[run]?.round == round {
             feeds[run]?.cursor = page.cursor
@@ -56,6 +58,7 @@ extension CoordinatorLoop {
         _ offers: [OfferReader.Offered], asked: Int, of run: String, _ reading: Int
     ) {
         feeds[run]?.isReading = false
+        noteReading()
         let rest = feeds[run]?.swaps.dropFirst(asked) ?? []
         feeds[run]?.swaps = Array(rest)
         offer(offers, of: run, reading)
@@ -77,10 +80,11 @@ extension CoordinatorLoop {
         take(.exhausted(run: run, left: feed.swaps.count))
     }
 
-    private func failed(reading run: String, _ error: RunError) {
-        feeds[run]?.isReading = false
+    /// The stores of a run could not be read: it rests before the next try.
+    func failed(reading run: String, _ error: RunError) {
         feeds[run]?.endReading()
-        surroundings.note("\(run): the ledger could not be read: \(error)")
+        noteOutage(error)
+        postpone { $0.feeds[run]?.isReading = false }
     }
 }
 
@@ -96,59 +100,106 @@ extension CoordinatorLoop {
         }
     }
 
+    /// Looks for a store of which a worker speaks; what it has may be its result, which must not
+    /// be thrown away because the ledger could not be asked.
     private func look(up key: StoreKey) {
         guard let feed = feeds[key.run], let reading = feeds[key.run]?.beginReading() else {
-            return take(.absent(key))
+            return isResuming ? postpone { $0.look(up: key) } : lookForReceipts(of: key)
         }
         let reader = OfferReader(ledger: ledger, run: feed.run)
         let isTaken = desks.read { loop in
             do throws(RunError) {
                 let (offered, accepted) = try reader.one(key.number)
                 loop.submit {
+                    $0.noteReading()
                     $0.offer(offered.map { [$0] } ?? [], of: key.run, reading)
                     if offered == nil { $0.take(.absent(key, accepted: accepted)) }
                 }
             } catch {
-                loop.submit { $0.failed(reading: key.run, error) }
+                loop.submit {
+                    $0.feeds[key.run]?.endReading()
+                    $0.failed(lookingUp: key, error)
+                }
             }
         }
-        if !isTaken {
-            feeds[key.run]?.endReading()
-            take(.absent(key))
+        if isTaken { return }
+        feeds[key.run]?.endReading()
+        postpone { $0.look(up: key) }
+    }
+
+    /// Tells which attempts were accepted at a store of a run that is not here.
+    private func lookForReceipts(of key: StoreKey) {
+        let ledger = ledger
+        let isTaken = desks.read { loop in
+            do throws(LedgerError) {
+                let receipts = try ledger.acceptedReceipts(run: key.run, store: key.number)
+                loop.submit { $0.take(.absent(key, accepted: receipts.map(\.attempt))) }
+            } catch {
+                loop.submit { $0.failed(lookingUp: key, error) }
+            }
         }
+        if !isTaken { postpone { $0.look(up: key) } }
+    }
+
+    private func failed(lookingUp key: StoreKey, _ error: some Error) {
+        noteOutage(error)
+        postpone { $0.look(up: key) }
     }
 
     private func replay(_ run: String, _ store: Int?) {
         guard feeds[run] != nil else { return answer(run, stores: 0, failed: 0) }
         let runs = SharedRuns(plan.runs)
-        let ledger = ledger
-        _ = desks.begin { loop in
+        begin { loop in
             var reopened = SharedRuns.Reopened()
-            var failed = 0
-            var failure: String?
-            do {
+            var failure: RunError?
+            do throws(RunError) {
                 try runs.reopen(run, store: store, &reopened)
-                failed = try ledger.storeCounts(of: run)[.failed] ?? 0
             } catch {
-                failure = "\(error)"
+                failure = error
             }
-            let (done, left, why) = (reopened, failed, failure)
-            loop.submit { $0.reopened(run, done, failed: left, why) }
+            let (done, failed, error) = (reopened, runs.failures(of: run), failure)
+            loop.submit { $0.reopened(run, store, done, failed: failed, error) }
         }
     }
 
     private func reopened(
-        _ run: String, _ reopened: SharedRuns.Reopened, failed: Int, _ failure: String?
+        _ run: String, _ store: Int?, _ reopened: SharedRuns.Reopened, failed: Int,
+        _ error: RunError?
     ) {
-        if let failure {
-            surroundings.note("\(run): not replayed, or not all of it: \(failure)")
-        } else if reopened.stores == 0 {
-            surroundings.note("\(run): nothing failed, nothing is replayed")
-        }
         // The ledger has it so already.
         if reopened.opensRun { mapping.learn(.open, of: run) }
         if reopened.stores > 0 { feeds[run]?.rewind() }
-        answer(run, stores: reopened.stores, failed: failed)
+        guard let error else {
+            if reopened.stores == 0 {
+                surroundings.note("\(run): nothing failed, nothing is replayed")
+            }
+            return answer(run, stores: reopened.stores, failed: failed)
+        }
+        guard canBeAskedAgain(error) else {
+            answer(run, stores: reopened.stores, failed: failed)
+            return tellFailure(of: run, store, "not replayed, or not all of it: \(error)")
+        }
+        // The question stays until the rest of it is answered.
+        take(.run(RunOffer(run: run, stores: reopened.stores, failed: failed)))
+        postpone { $0.replay(run, store) }
+    }
+
+    /// Whether a request that was accepted is tried again; it is told of once.
+    private func canBeAskedAgain(_ error: RunError) -> Bool {
+        guard case .ledger = error else { return false }
+        switch error.code.decision {
+        case .retry, .pause:
+            noteOutage(error)
+            return true
+        case .planAgain, .quarantineChunk, .quarantineWorker, .stopRun, .nothing: return false
+        }
+    }
+
+    /// Tells of a request that was accepted and cannot be done.
+    private func tellFailure(of run: String, _ store: Int?, _ text: String) {
+        surroundings.note("\(run): \(text)")
+        publish(
+            .note(WatchNote(run: run, store: store, kind: "request-failed", text: text)), run: run)
     }
 
     private func answer(_ run: String, stores: Int, failed: Int) {
@@ -157,16 +208,22 @@ extension CoordinatorLoop {
 
     private func swap(_ run: String, _ store: Int?) {
         guard let feed = feeds[run] else { return answer(run, stores: 0, failed: 0) }
-        let (reader, ledger) = (OfferReader(ledger: ledger, run: feed.run), ledger)
-        _ = desks.begin { loop in
-            do {
+        let (reader, runs) = (OfferReader(ledger: ledger, run: feed.run), SharedRuns(plan.runs))
+        begin { loop in
+            do throws(RunError) {
                 let numbers = try reader.numbers(in: .validated, store: store)
-                let failed = try ledger.storeCounts(of: run)[.failed] ?? 0
+                let failed = runs.failures(of: run)
                 loop.submit { $0.swapping(run, numbers, failed: failed) }
             } catch {
-                loop.submit { $0.surroundings.note("\(run): not swapped: \(error)") }
+                loop.submit { $0.failed(toSwap: run, store, error) }
             }
         }
+    }
+
+    private func failed(toSwap run: String, _ store: Int?, _ error: RunError) {
+        if canBeAskedAgain(error) { return postpone { $0.swap(run, store) } }
+        answer(run, stores: 0, failed: 0)
+        tellFailure(of: run, store, "not swapped: \(error)")
     }
 
     /// Swaps were asked for, and these stores wait for them.

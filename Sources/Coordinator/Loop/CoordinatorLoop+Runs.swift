@@ -102,7 +102,7 @@ extension CoordinatorLoop {
         feeds[run]?.awaitedRoom = nil
         let (runs, ledger) = (SharedRuns(plan.runs), ledger)
         let busy = Set(feed.inside.keys)
-        let isTaken = desks.begin { loop in
+        begin { loop in
             do {
                 if standing == .cancelled { try runs.cancelRest(feed.run, but: busy) }
                 try feed.run.clean()
@@ -120,6 +120,5 @@ extension CoordinatorLoop {
             let failed = failures
             loop.submit { $0.publish(.ended(run: run, failures: failed), run: run) }
         }
-        if !isTaken { surroundings.note("\(run): too much is asked for at once") }
     }
 }

@@ -29,6 +29,12 @@ final class CoordinatorLoop: PollLoopHandler {
     private var nextSample: Int64 = 0
     private var nextSweep: Int64 = 0
     private var nextRoomLook: Int64 = 0
+    /// What was put off.
+    private var postponed = Postponed()
+    /// Whether the last reading of the ledger failed.
+    private var isUnreadable = false
+    /// Whether unfinished runs of the ledger are yet to be opened.
+    var isResuming: Bool
     /// Connections that were refused since this was last told.
     private var refusals: [String: Int] = [:]
 
@@ -51,6 +57,7 @@ final class CoordinatorLoop: PollLoopHandler {
         self.surroundings = surroundings
         self.tasks = tasks
         self.desks = desks
+        isResuming = plan.resumesRuns
         ledger = plan.runs.ledger
         var options = SocketOptions()
         options.security = plan.security
@@ -69,7 +76,7 @@ final class CoordinatorLoop: PollLoopHandler {
 
     var nextWake: Int64? {
         let waits = [
-            machine.nextWake?.milliseconds, blockedUntil, nextSample,
+            machine.nextWake?.milliseconds, blockedUntil, nextSample, postponed.nextWake,
             mailroom.isCrowded ? sockets.now + 20 : nil,
         ]
         return waits.compactMap(\.self).min()
@@ -79,6 +86,7 @@ final class CoordinatorLoop: PollLoopHandler {
         mailroom.sendRest()
         if now >= nextSample { sample(now) }
         if now >= nextSweep { sweep(now) }
+        for body in postponed.due(at: now) { body(self) }
         take(.tick)
     }
 
@@ -104,6 +112,7 @@ final class CoordinatorLoop: PollLoopHandler {
     }
 
     func endOfTurn(at now: Int64) throws {
+        postponed.hand { desks.begin($0) }
         try flush()
         feed()
         // A run may end for want of stores.
@@ -178,6 +187,36 @@ final class CoordinatorLoop: PollLoopHandler {
         default: break
         }
         take(.taskEnded(report.task, report.outcome), with: report.records)
+    }
+
+    // MARK: - What is put off
+
+    /// Does something again after a while, since it cannot be done now.
+    func postpone(_ body: @escaping (CoordinatorLoop) -> Void) {
+        postponed.add(body, at: sockets.now + Self.retryInterval)
+    }
+
+    /// Tells of a ledger that cannot be read, once until it can be read again.
+    func noteOutage(_ error: some Error) {
+        if !isUnreadable {
+            surroundings.note("the ledger could not be read, and is tried again: \(error)")
+        }
+        isUnreadable = true
+    }
+
+    /// The ledger was read.
+    func noteReading() {
+        if isUnreadable { surroundings.note("the ledger can be read again") }
+        isUnreadable = false
+    }
+
+    /// Whether there is no place at the desk of beginnings: requests are refused then, so that
+    /// what waits does not grow.
+    var isDeskFull: Bool { postponed.hasErrands }
+
+    /// Has something begun, or ended, that was accepted: at once, or when there is place.
+    func begin(_ errand: @escaping Desks.Errand) {
+        if postponed.hasErrands || !desks.begin(errand) { postponed.add(errand) }
     }
 
     // MARK: - Effects

@@ -30,7 +30,7 @@ package final class RunningCoordinator: Sendable {
         makeTasks: MakeTasks? = nil
     ) throws {
         self.plan = plan
-        let desks = try Desks()
+        let desks = try Desks(capacity: plan.deskCapacity)
         self.desks = desks
         let handle = desks.loop
         let answer: @Sendable (TaskReport) -> Void = { report in
@@ -86,6 +86,7 @@ package final class RunningCoordinator: Sendable {
             let opening = try CoordinatorLoop.opening(of: overview, plan)
             desks.loop.submit { $0.open(opening) }
         }
+        desks.loop.submit { $0.isResuming = false }
     }
 
     private func hasStores(_ run: String, in states: Set<StoreState>) throws(RunError) -> Bool {

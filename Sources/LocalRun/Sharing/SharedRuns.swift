@@ -179,6 +179,12 @@ package struct SharedRuns: Sendable {
         }
     }
 
+    /// How many stores of a run have failed; 0 where that cannot be read, for it only counts
+    /// towards a limit.
+    package func failures(of run: String) -> Int {
+        do throws(RunError) { return try storeCount(of: run, in: .failed) } catch { return 0 }
+    }
+
     /// Reopens what failed in a run that has ended, as a later command names it.
     ///
     /// - Parameter selection: the run, or one of its stores.
