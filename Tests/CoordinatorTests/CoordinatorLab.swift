@@ -122,6 +122,17 @@ final class CoordinatorLab {
         throw Missing(description: "the log")
     }
 
+    /// Waits until the desk of beginnings has done what it was given so far.
+    func onDesk() throws {
+        // Whatever the loop was given before has reached the desk then.
+        try onLoop { _ in }
+        let done = BoundedMailbox<Bool>(capacity: 1)
+        let desks = try #require(coordinator?.desks)
+        let isTaken = desks.begin { _ in _ = done.sendIfRoom(true) }
+        #expect(isTaken)
+        _ = done.receive()
+    }
+
     /// What a body says on the coordinator's thread.
     func onLoop<Value: Sendable>(
         _ body: @escaping @Sendable (CoordinatorLoop) -> Value

@@ -170,6 +170,44 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func whatACancelledRunLeftIsGivenUpAtTheNextStart(resumes: Bool) throws {
+        try CoordinatorLab.run(change: { $0.resumesRuns = resumes }) { lab in
+            let stores = try (1...4).map { try lab.sharing.forge("s\($0).sqlite") }
+            try lab.stop()
+            let run = try lab.sharing.begin(stores, defersSwap: true)
+            var records: [LedgerRecord] = []
+            for (store, states) in [
+                (1, [StoreState.running]), (2, [.running, .validated]),
+                (3, [.running, .failed, .waiting]),
+            ] {
+                for state in states {
+                    let reason =
+                        state == .failed ? FailureReason(code: .inputOutput, text: "t") : nil
+                    records.append(
+                        .storeChanged(
+                            run: run.id, store: store, state, reason: reason, at: 1))
+                }
+                records.append(
+                    .attemptBegan(
+                        run: run.id, store: store, work: .whole, attempt: "a\(store)", epoch: 1,
+                        at: 1))
+                let folder = try lab.sharing.attempts(of: store, in: run)
+                try lab.sharing.files.makeFolders(folder)
+                try lab.sharing.files.publish([1], to: folder.appending("store.sqlite"))
+            }
+            try lab.sharing.ledger.append(
+                records + [.runChanged(run: run.id, .cancelled, reason: "asked", at: 1)])
+            #expect(try lab.sharing.strays().count == 3)
+            try lab.sharing.reopen()
+            try lab.start()
+            // Its last errand, as they are done one after the other.
+            _ = try lab.onDesk()
+            #expect(try lab.states(run.id) == [.cancelled: 4])
+            #expect(try lab.sharing.strays().isEmpty)
+        }
+    }
+
     @Test func aPausedRunStaysPaused() throws {
         try CoordinatorLab.run { lab in
             let run = try lab.begin([lab.sharing.forge("a.sqlite")])

@@ -124,6 +124,14 @@ final class SharingLab {
         try ledger.append(records + [.runChanged(run: run, .ended, reason: "t", at: 1)])
     }
 
+    /// The folder of a small store's attempts.
+    func attempts(of store: Int, in run: SharedRun) throws -> FilePath {
+        guard let found = try ledger.store(run: run.id, store)?.found else {
+            throw Missing(description: "store \(store)")
+        }
+        return run.context.places(of: found, result: found.path).building
+    }
+
     /// The same run as another process would find it.
     func find(_ id: String) throws -> SharedRun {
         try SharedRun(try SharedRuns(surroundings).find(id), surroundings)

@@ -96,6 +96,22 @@ extension CoordinatorLoop {
         take(.tick, with: change(run, .open, "there is room"))
     }
 
+    /// Gives up what is left of a run that was cancelled before this start.
+    func tidy(_ overview: RunOverview) {
+        let runs = plan.runs
+        begin { loop in
+            do throws(RunError) {
+                let run = try SharedRun(overview, runs)
+                try SharedRuns(runs).cancelRest(run, but: [])
+                try run.clean()
+            } catch {
+                loop.submit {
+                    $0.surroundings.note("\(overview.id): not everything was removed: \(error)")
+                }
+            }
+        }
+    }
+
     /// A run has come to its end.
     func end(_ run: String, _ standing: RunStanding) {
         guard let feed = feeds[run] else { return }

@@ -60,10 +60,26 @@ package final class RunningCoordinator: Sendable {
         }
         handle.set(loop)
         do {
+            try tidy()
             if plan.resumesRuns { try resume() }
         } catch {
             end()
             throw error
+        }
+    }
+
+    /// Has the rest of cancelled runs given up, whose coordinator was killed before it had.
+    private func tidy() throws(RunError) {
+        let runs: [RunOverview]
+        do throws(LedgerError) {
+            runs = try plan.runs.ledger.runs()
+        } catch {
+            throw .ledger(error)
+        }
+        let unfinished: Set<StoreState> = [.waiting, .running, .validated]
+        for overview in runs where overview.state == .cancelled {
+            guard try hasStores(overview.id, in: unfinished) else { continue }
+            desks.loop.submit { $0.tidy(overview) }
         }
     }
 

@@ -213,6 +213,14 @@ package struct SharedRuns: Sendable {
         }
     }
 
+    /// Whether anything may have been made of a store; one that waits for a replay was begun.
+    private func isBegun(_ store: StoreSummary, of run: String) throws(RunError) -> Bool {
+        guard store.state == .waiting, store.preparation == nil else { return true }
+        return try RunError.ledger { () throws(LedgerError) in
+            try !surroundings.ledger.jobHistories(run: run, store: store.number).isEmpty
+        }
+    }
+
     /// Gives up every unfinished store of a cancelled run but those that are at work.
     ///
     /// - Parameters:
@@ -232,6 +240,8 @@ package struct SharedRuns: Sendable {
             for store in page where !busy.contains(store.number) {
                 // Between two names it must not be left; a rollback or the same request ends it.
                 guard try !deliveries.hasBegunMove(store.found) else { continue }
+                // Before its end is durable: a start looks again at stores that have not ended.
+                if try isBegun(store, of: run.id) { try deliveries.removeAll(of: store.found) }
                 try RunError.ledger { () throws(LedgerError) in
                     try surroundings.ledger.append([
                         .storeChanged(
@@ -240,7 +250,6 @@ package struct SharedRuns: Sendable {
                         .released(run: run.id, store: store.number),
                     ])
                 }
-                if store.state != .waiting { try deliveries.removeAll(of: store.found) }
             }
         }
     }
