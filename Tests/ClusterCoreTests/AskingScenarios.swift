@@ -62,5 +62,46 @@ extension CoordinatorScenario {
             bench.request(.cancel(run: "a"))
             #expect(bench.runStanding("a") == .cancelled)
         },
+        CoordinatorScenario("a run that is over is let go of, and comes back for a replay") {
+            bench in
+            bench.join("w")
+            bench.open(stores: 1)
+            bench.small(1...1)
+            bench.handle(.forgotten(run: "r"))
+            #expect(!bench.machine.isOver(run: "r"))
+            bench.fail(.whole, .badSource)
+            #expect(bench.runStanding() == .ended && bench.machine.isOver(run: "r"))
+            // Not while the ledger is asked.
+            bench.request(.replay(run: "r", store: nil))
+            bench.handle(.forgotten(run: "r"))
+            #expect(bench.machine.report().runs.count == 1)
+            bench.handle(.lookedUp(RunOffer(run: "r", stores: 0)))
+            bench.handle(.forgotten(run: "r"))
+            #expect(bench.machine.report().runs.isEmpty)
+            bench.request(.replay(run: "r", store: nil))
+            #expect(bench.last.lookups.isEmpty)
+            bench.handle(.run(RunOffer(run: "r", stores: 0, failed: 1, isOver: true)))
+            #expect(bench.last.records.isEmpty && bench.last.notes.isEmpty)
+            #expect(bench.machine.report().runs.map(\.state) == ["ended"])
+            bench.request(.replay(run: "r", store: nil))
+            bench.handle(.lookedUp(RunOffer(run: "r", stores: 1)))
+            #expect(bench.runStanding() == .open)
+            bench.small(1...1)
+            bench.finishAll()
+            #expect(bench.standing(1) == .done && bench.runStanding() == .ended)
+        },
+        CoordinatorScenario("a delivery for a run that is not here is looked up") { bench in
+            bench.join("w")
+            bench.open(stores: 1)
+            bench.small(1...1)
+            guard let order = bench.order(.whole) else { return }
+            bench.finishAll()
+            bench.handle(.forgotten(run: "r"))
+            bench.say(.done(CoordinatorBench.receipt(order)), "w")
+            let key = StoreKey(run: "r", number: 1)
+            #expect(bench.last.lookups == [.store(key)])
+            bench.handle(.absent(key, accepted: [order.attempt.id]))
+            #expect(bench.said(to: "w") == [.committed(attempt: order.attempt.id)])
+        },
     ]
 }

@@ -133,6 +133,21 @@ final class CoordinatorLab {
         _ = done.receive()
     }
 
+    /// Lets time pass until runs have left the loop and its machine.
+    func untilForgotten(_ runs: [String]) throws {
+        for _ in 0..<10_000 {
+            wait(CoordinatorLoop.sampleInterval)
+            let isThere = try onLoop { loop in
+                runs.contains { run in
+                    loop.feeds[run] != nil
+                        || loop.machine.report().runs.contains { $0.run == run }
+                }
+            }
+            if !isThere { return }
+        }
+        throw Missing(description: "the end of \(runs)")
+    }
+
     /// What a body says on the coordinator's thread.
     func onLoop<Value: Sendable>(
         _ body: @escaping @Sendable (CoordinatorLoop) -> Value

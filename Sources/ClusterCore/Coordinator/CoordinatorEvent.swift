@@ -27,6 +27,9 @@ package enum CoordinatorEvent: Sendable {
     /// `accepted` are the attempts of it that the ledger has accepted: their workers still wait
     /// to be told.
     case absent(StoreKey, accepted: [String] = [])
+    /// A run has ended or was cancelled, and everybody was told: the machine lets go of it, unless
+    /// stores of it are still here or the ledger is being asked.
+    case forgotten(run: String)
     /// There is room again where a run waits for it.
     case room(run: String)
     /// Work beside the loop ended.

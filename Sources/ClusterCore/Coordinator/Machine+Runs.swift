@@ -11,6 +11,10 @@ extension CoordinatorMachine {
         nextIndex += 1
         runs[index] = RunProgress(offer)
         runIndexes[offer.run] = index
+        if offer.isOver {
+            runs[index]?.phase = .ended
+            return
+        }
         openRuns.append(index)
         if offer.pausedBy != nil {
             move(run: index, to: .paused)
@@ -57,6 +61,26 @@ extension CoordinatorMachine {
             }
             note(.runOpened(run: run.name))
         }
+    }
+
+    /// Whether the machine has nothing to do with a run any more.
+    package func isOver(run name: String) -> Bool {
+        guard let index = runIndexes[name], let run = runs[index] else { return true }
+        guard run.phase == .ended || run.phase == .cancelled else { return false }
+        return run.inside == 0 && run.toOffer == 0 && run.questions == 0
+    }
+
+    /// Whether stores of a run that are offered stay here until their end is told.
+    package func takesStores(of name: String) -> Bool {
+        guard let index = runIndexes[name] else { return false }
+        return runs[index]?.phase != .cancelled
+    }
+
+    /// Lets go of a run that is over.
+    mutating func forget(run name: String) {
+        guard isOver(run: name), let index = runIndexes.removeValue(forKey: name) else { return }
+        timers.remove(.room(index))
+        runs[index] = nil
     }
 
     /// Lets runs begin while there is place for them.

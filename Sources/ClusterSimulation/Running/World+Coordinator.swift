@@ -206,6 +206,12 @@ extension World {
         guard coordinator?.life == life, coordinator?.tickAt == now else { return }
         coordinator?.tickAt = nil
         tell(.tick)
+        // What is over is let go of now and then, and comes back when somebody asks for it.
+        for index in runs.indices where runs[index].isOpened && violation == nil {
+            guard coordinator?.machine.isOver(run: runs[index].run) == true else { continue }
+            runs[index].isOpened = false
+            tell(.forgotten(run: runs[index].run))
+        }
     }
 
     private func scheduleCoordinatorTick() {

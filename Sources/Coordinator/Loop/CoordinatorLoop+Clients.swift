@@ -62,7 +62,7 @@ extension CoordinatorLoop {
 
     // MARK: - Runs that are over
 
-    /// Brings a run into the machine that ended before this start.
+    /// Brings a run into the machine that has ended, or did before this start.
     private func find(
         _ id: String, _ client: ClientID, then: @escaping @Sendable (CoordinatorLoop) -> Void
     ) {
@@ -80,7 +80,7 @@ extension CoordinatorLoop {
                 }
                 let opening = try CoordinatorLoop.opening(of: overview, plan)
                 loop.submit {
-                    $0.open(opening)
+                    $0.bringBack(opening)
                     then($0)
                 }
             } catch {
@@ -206,7 +206,7 @@ extension CoordinatorLoop {
     ) {
         let ledger = ledger
         // Without the others of the ledger, where those are none of this coordinator's business.
-        let own = plan.resumesRuns ? nil : feeds.keys.sorted()
+        let own = plan.resumesRuns ? nil : ownRuns
         let isTaken = desks.read { loop in
             do throws(LedgerError) {
                 var ids = run.map { [$0] } ?? own ?? []
@@ -232,12 +232,13 @@ extension CoordinatorLoop {
     }
 
     /// The newest runs that a status of all shows.
-    private static var shownRuns: Int { 64 }
+    static var shownRuns: Int { 64 }
 
     private func report(of figures: [(String, RunFigures)]) -> StatusReport {
         let machine = self.machine.report()
         let known = Dictionary(
-            machine.runs.map { ($0.run, $0) }, uniquingKeysWith: { first, _ in first })
+            (machine.runs + ended.reversed()).map { ($0.run, $0) },
+            uniquingKeysWith: { first, _ in first })
         return StatusReport(
             coordinator: plan.settings.coordinator, engine: Planner.engineVersion,
             runs: figures.map { id, figures in

@@ -66,6 +66,8 @@ extension CoordinatorLoop {
     }
 
     private func offer(_ offers: [OfferReader.Offered], of run: String, _ reading: Int) {
+        // What was cancelled meanwhile is given up with the rest of its run.
+        let offers = machine.takesStores(of: run) ? offers : []
         for offered in offers where feeds[run]?.isNews(offered.store.number, of: reading) == true {
             feeds[run]?.inside[offered.store.number] = offered.store
             take(.offered(offered.offer))

@@ -20,11 +20,43 @@ extension CoordinatorLoop {
         var added = 0
         /// What is missing before the run can begin.
         var shortage: String?
+
+        /// Whether the run has nothing to do before somebody asks for a replay or swap.
+        var isOver: Bool {
+            switch overview.state {
+            case .ended: stores == 0
+            case .open: stores == 0 && validated > 0
+            case .paused, .cancelled: false
+            }
+        }
+    }
+
+    /// A run that somebody asks for is here again, if it was not.
+    func bringBack(_ opening: Opening) {
+        if feeds[opening.run.id] == nil { open(opening, isOver: opening.isOver) }
+    }
+
+    /// Lets go of runs that are over, of which there may be thousands.
+    ///
+    /// Nothing of the turn may wait any more: their ends were told.
+    func forgetEnded() {
+        for (run, feed) in feeds where feed.isIdle && machine.isOver(run: run) {
+            if let status = machine.report(run: run).runs.first { ended.append(status) }
+            if ended.count > Self.shownRuns { ended.removeFirst() }
+            feeds[run] = nil
+            mapping.forget(run)
+            take(.forgotten(run: run))
+        }
     }
 
     /// A run is opened, or stores were added to one.
-    func open(_ opening: Opening) {
+    ///
+    /// - Parameters:
+    ///   - opening: the run.
+    ///   - isOver: whether it enters as one that has ended.
+    func open(_ opening: Opening, isOver: Bool = false) {
         let id = opening.run.id
+        if !plan.resumesRuns, !ownRuns.contains(id) { ownRuns.append(id) }
         mapping.learn(opening.overview.state, of: id)
         guard feeds[id] == nil else {
             feeds[id]?.awaitedRoom = opening.shortage
@@ -58,7 +90,7 @@ extension CoordinatorLoop {
                     limits: RunLimits(
                         stores: opening.bounds.stores, jobs: opening.bounds.jobs,
                         failures: opening.bounds.failures),
-                    pausedBy: pausedBy)))
+                    pausedBy: pausedBy, isOver: isOver)))
         if let shortage = opening.shortage {
             take(.tick, with: change(id, .paused, PauseReason.room + shortage))
             surroundings.note("\(id): waits for room: \(shortage)")
@@ -116,6 +148,7 @@ extension CoordinatorLoop {
     func end(_ run: String, _ standing: RunStanding) {
         guard let feed = feeds[run] else { return }
         feeds[run]?.awaitedRoom = nil
+        feeds[run]?.ends += 1
         let (runs, ledger) = (SharedRuns(plan.runs), ledger)
         let busy = Set(feed.inside.keys)
         begin { loop in
@@ -134,7 +167,10 @@ extension CoordinatorLoop {
                 loop.submit { $0.surroundings.note("\(run): \(error)") }
             }
             let failed = failures
-            loop.submit { $0.publish(.ended(run: run, failures: failed), run: run) }
+            loop.submit {
+                $0.feeds[run]?.ends -= 1
+                $0.publish(.ended(run: run, failures: failed), run: run)
+            }
         }
     }
 }

@@ -23,6 +23,11 @@ final class CoordinatorLoop: PollLoopHandler {
     var mapping: RecordMapping
     var feeds: [String: RunFeed] = [:]
     var watchers: [ClientID: String?] = [:]
+    /// What the machine said last of runs that it does not have any more; the newest ones.
+    var ended: [RunStatus] = []
+    /// Runs that were opened, where others of the ledger are none of this coordinator's business.
+    var ownRuns: [String] = []
+    private var looksForEnded = false
     private var turn = Turn()
     /// When the ledger is tried again, which had no room.
     private var blockedUntil: Int64?
@@ -114,6 +119,10 @@ final class CoordinatorLoop: PollLoopHandler {
     func endOfTurn(at now: Int64) throws {
         postponed.hand { desks.begin($0) }
         try flush()
+        if looksForEnded, turn.isEmpty {
+            looksForEnded = false
+            forgetEnded()
+        }
         feed()
         // A run may end for want of stores.
         try flush()
@@ -331,6 +340,7 @@ final class CoordinatorLoop: PollLoopHandler {
             retryRoom()
         }
         tellStatus(nil)
+        looksForEnded = true
     }
 
     private func sweep(_ now: Int64) {

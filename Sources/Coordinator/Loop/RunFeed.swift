@@ -22,8 +22,8 @@ struct RunFeed {
     /// Why the run has not begun; nil where it has.
     var awaitedRoom: String?
 
-    /// What the desk of beginnings has to do for it.
-    var errands = 0
+    /// Ends of the run that are yet to be told.
+    var ends = 0
     /// Readings under way; and a count of what happened, by which their age is told.
     private var readings = 0
     private var moment = 0
@@ -31,6 +31,12 @@ struct RunFeed {
     private var ended: [Int: Int] = [:]
 
     init(_ run: SharedRun) { self.run = run }
+
+    /// Whether nothing is done for it.
+    var isIdle: Bool {
+        !isReading && readings == 0 && inside.isEmpty && swaps.isEmpty && ends == 0
+            && awaitedRoom == nil
+    }
 
     /// A reading of stores begins.
     ///
