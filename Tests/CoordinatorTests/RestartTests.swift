@@ -199,12 +199,45 @@ import Testing
             try lab.sharing.ledger.append(
                 records + [.runChanged(run: run.id, .cancelled, reason: "asked", at: 1)])
             #expect(try lab.sharing.strays().count == 3)
+            let folder = lab.sharing.state.appending("runs").appending(FilePath(run.id))
+            let request = folder.appending("request.json")
+            try lab.sharing.files.makeFolders(folder)
+            try lab.sharing.files.publish([1], to: request)
             try lab.sharing.reopen()
             try lab.start()
             // Its last errand, as they are done one after the other.
             _ = try lab.onDesk()
             #expect(try lab.states(run.id) == [.cancelled: 4])
             #expect(try lab.sharing.strays().isEmpty)
+            #expect(try FileStatus.ifPresent(request) == nil)
+        }
+    }
+
+    @Test func theRequestOfAnEndedRunIsRemovedWhoeverWroteIt() throws {
+        try CoordinatorLab.run { lab in
+            let run = try lab.begin([lab.sharing.forge("a.sqlite")])
+            let folder = lab.sharing.state.appending("runs").appending(FilePath(run))
+            let request = folder.appending("request.json")
+            let order = try #require(try lab.worker("w1").orders().first)
+            #expect(try FileStatus.ifPresent(request) != nil)
+            try lab.restart()
+            // This process has not written it.
+            let worker = try lab.peer("w1")
+            try worker.hello(held: [held(order)])
+            _ = try worker.welcome()
+            let client = try lab.peer("client")
+            try client.wait(for: run) { $0.jobs["running"] == 1 }
+            try client.ask(.watch(run: run))
+            try worker.say(.done(ScriptedPeer.receipt(order)))
+            #expect(try client.end(of: run) == 0)
+            #expect(try FileStatus.ifPresent(request) == nil)
+            // Killed between the run's end and that.
+            try lab.stop()
+            try lab.sharing.files.publish([1], to: request)
+            try lab.sharing.reopen()
+            try lab.start()
+            try lab.onDesk()
+            #expect(try FileStatus.ifPresent(request) == nil)
         }
     }
 

@@ -128,13 +128,13 @@ extension CoordinatorLoop {
         take(.tick, with: change(run, .open, "there is room"))
     }
 
-    /// Gives up what is left of a run that was cancelled before this start.
+    /// Gives up what is left of a run that was over before this start.
     func tidy(_ overview: RunOverview) {
         let runs = plan.runs
         begin { loop in
             do throws(RunError) {
                 let run = try SharedRun(overview, runs)
-                try SharedRuns(runs).cancelRest(run, but: [])
+                if overview.state == .cancelled { try SharedRuns(runs).cancelRest(run, but: []) }
                 try run.clean()
             } catch {
                 loop.submit {

@@ -68,7 +68,8 @@ package final class RunningCoordinator: Sendable {
         }
     }
 
-    /// Has the rest of cancelled runs given up, whose coordinator was killed before it had.
+    /// Has the rest of cancelled runs given up, and removed what ended runs left, whose coordinator
+    /// was killed before it had.
     private func tidy() throws(RunError) {
         let runs: [RunOverview]
         do throws(LedgerError) {
@@ -77,9 +78,12 @@ package final class RunningCoordinator: Sendable {
             throw .ledger(error)
         }
         let unfinished: Set<StoreState> = [.waiting, .running, .validated]
-        for overview in runs where overview.state == .cancelled {
-            guard try hasStores(overview.id, in: unfinished) else { continue }
-            desks.loop.submit { $0.tidy(overview) }
+        for overview in runs where !overview.state.isUnfinished {
+            var isUntidy = try SharedRuns(plan.runs).isUntidy(overview.id)
+            if !isUntidy, overview.state == .cancelled {
+                isUntidy = try hasStores(overview.id, in: unfinished)
+            }
+            if isUntidy { desks.loop.submit { $0.tidy(overview) } }
         }
     }
 

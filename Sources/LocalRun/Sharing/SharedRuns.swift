@@ -213,6 +213,14 @@ package struct SharedRuns: Sendable {
         }
     }
 
+    /// Whether a run's own folder has what its end removes: it was killed between the two.
+    ///
+    /// - Throws: `RunError.file` where that cannot be looked at.
+    package func isUntidy(_ run: String) throws(RunError) -> Bool {
+        let file = RunFolders(state: surroundings.state, run: run).request
+        return try RunError.translating { try FileStatus.ifPresent(file) != nil }
+    }
+
     /// Whether anything may have been made of a store; one that waits for a replay was begun.
     private func isBegun(_ store: StoreSummary, of run: String) throws(RunError) -> Bool {
         guard store.state == .waiting, store.preparation == nil else { return true }
