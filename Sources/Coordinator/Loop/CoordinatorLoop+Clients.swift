@@ -265,9 +265,10 @@ extension CoordinatorLoop {
             }
             loop.answer(.event(.status(report)), to: client)
             loop.tellStops(run, client)
-            guard let status = report.runs.first, let run, RunState.isOver(status.state) else {
-                return
-            }
+            // While somebody asks for a replay, its end is told when that is answered.
+            guard let status = report.runs.first, let run, RunState.isOver(status.state),
+                loop.machine.isOver(run: run)
+            else { return }
             let failures = (status.stores["failed"] ?? 0) + (status.stores["cancelled"] ?? 0)
             loop.answer(.event(.ended(run: run, failures: failures)), to: client)
         }

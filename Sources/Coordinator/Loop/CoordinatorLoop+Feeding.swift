@@ -205,7 +205,10 @@ extension CoordinatorLoop {
     }
 
     private func answer(_ run: String, stores: Int, failed: Int) {
+        let hadEnded = machine.hasEnded(run: run)
         take(.lookedUp(RunOffer(run: run, stores: stores, failed: failed)))
+        // Who watches since that was asked waits for an end.
+        if hadEnded, machine.isOver(run: run) { end(run, .ended) }
     }
 
     private func swap(_ run: String, _ store: Int?) {
