@@ -70,10 +70,12 @@ static _Noreturn void become(
     for (int number = 1; number < NSIG; number++) sigaction(number, &standard, NULL);
     struct rlimit no_core = {0, 0};
     struct rlimit space = {child->address_space, child->address_space};
+    // No process has more, and the thread sanitizer refuses any limit.
+    int is_unlimited = child->address_space == 0 || child->address_space >> 47 != 0;
     // The parent may have died before the kernel was asked to tell.
     int is_ready = setpgid(0, 0) == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 &&
         getppid() == parent && setrlimit(RLIMIT_CORE, &no_core) == 0 &&
-        (child->address_space == 0 || setrlimit(RLIMIT_AS, &space) == 0);
+        (is_unlimited || setrlimit(RLIMIT_AS, &space) == 0);
     struct failure failure = {0, CLINUX_CHILD_PREPARING};
     if (is_ready &&
         arrange_descriptors(child->input, child->descriptor, report, &failure.step) == 0) {

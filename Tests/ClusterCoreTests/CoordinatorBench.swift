@@ -223,9 +223,11 @@ struct CoordinatorBench {
         handle(.taskEnded(tasks.removeFirst().id, outcome), location)
     }
 
-    /// Answers all tasks that go well by themselves, until there is none.
-    mutating func answerAll(plan: StorePlan? = nil) {
-        while let task = tasks.first {
+    /// Answers all tasks that go well by themselves, until there is none, or one is meant.
+    mutating func answerAll(
+        plan: StorePlan? = nil, until isMeant: (CoordinatorTask.Kind) -> Bool = { _ in false }
+    ) {
+        while let task = tasks.first, !isMeant(task.kind) {
             tasks.removeFirst()
             let outcome: TaskOutcome =
                 switch task.kind {

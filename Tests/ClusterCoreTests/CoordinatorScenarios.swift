@@ -30,6 +30,7 @@ struct CoordinatorScenario: CustomTestStringConvertible, Sendable {
 
     static var all: [CoordinatorScenario] {
         storeScenarios + attemptScenarios + workerScenarios + runScenarios + endScenarios
+            + askingScenarios
     }
 }
 
@@ -133,7 +134,7 @@ extension CoordinatorScenario {
             #expect(bench.runStanding() == nil)
             bench.request(.swap(run: "r", store: nil))
             #expect(bench.last.lookups == [.validated(run: "r", store: nil)])
-            bench.open(stores: 2, defersSwap: true)
+            bench.handle(.lookedUp(RunOffer(run: "r", stores: 2)))
             for number in 1...2 {
                 bench.handle(
                     .offered(

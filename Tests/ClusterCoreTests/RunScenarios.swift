@@ -41,6 +41,29 @@ extension CoordinatorScenario {
             #expect(bench.standing(1) == .done)
             #expect(bench.runStanding() == .ended)
         },
+        CoordinatorScenario("a move whose sync failed is not tried again by itself") { bench in
+            bench.join("w")
+            for (run, store) in [("a", 1), ("b", 2)] {
+                bench.open(run, stores: 1)
+                bench.small(store...store, run: run)
+                bench.say(.ready(freeSlots: 1), "w")
+                if let order = bench.orders.values.first(where: { $0.order.job.run == run }) {
+                    bench.say(.done(CoordinatorBench.receipt(order.order)), "w")
+                }
+                bench.orders = bench.orders.filter { $0.value.order.job.run != run }
+                bench.answerAll(until: { if case .swap = $0 { true } else { false } })
+                if run == "b" { bench.request(.cancel(run: "b")) }
+                bench.answer(.interrupted(.wrongPlan, text: "not synced"))
+                #expect(bench.last.notes.contains(.runStopped(run: run, reason: "not synced")))
+                bench.wait(100_000, beating: ["w"])
+                #expect(bench.tasks.isEmpty)
+                #expect(bench.standing(store, run: run) == .running)
+            }
+            #expect(bench.runStanding("a") == .paused && bench.runStanding("b") == .cancelled)
+            bench.request(.resume(run: "a"))
+            bench.answer(.swapped)
+            #expect(bench.runStanding("a") == .ended)
+        },
         CoordinatorScenario("a full disk pauses the run, which tries again by itself") { bench in
             bench.join("w")
             bench.open(stores: 2)
@@ -99,7 +122,7 @@ extension CoordinatorScenario {
             let sent = bench.records.count { if case .attemptBegan = $0 { true } else { false } }
             bench.request(.replay(run: "r", store: nil))
             #expect(bench.last.lookups == [.failed(run: "r", store: nil)])
-            bench.open(stores: 1)
+            bench.handle(.lookedUp(RunOffer(run: "r", stores: 1)))
             #expect(bench.runStanding() == .open)
             bench.handle(
                 .offered(

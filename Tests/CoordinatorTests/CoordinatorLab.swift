@@ -111,6 +111,74 @@ final class CoordinatorLab {
         throw Missing(description: "a note of \(text)")
     }
 
+    /// The lines of the log up to one that a test adds at this moment.
+    func notesSoFar() throws -> [String] {
+        coordinator?.desks.loop.submit { $0.surroundings.note("so far") }
+        var found: [String] = []
+        while case .element(let note) = notes.receive(within: .seconds(60)) {
+            if note == "so far" { return found }
+            found.append(note)
+        }
+        throw Missing(description: "the log")
+    }
+
+    /// Waits until the desk of beginnings has done what it was given so far.
+    func onDesk() throws {
+        // Whatever the loop was given before has reached the desk then.
+        try onLoop { _ in }
+        let done = BoundedMailbox<Bool>(capacity: 1)
+        let desks = try #require(coordinator?.desks)
+        let isTaken = desks.begin { _ in _ = done.sendIfRoom(true) }
+        #expect(isTaken)
+        _ = done.receive()
+    }
+
+    /// Lets time pass until runs have left the loop and its machine.
+    func untilForgotten(_ runs: [String]) throws {
+        for _ in 0..<10_000 {
+            wait(CoordinatorLoop.sampleInterval)
+            let isThere = try onLoop { loop in
+                runs.contains { run in
+                    loop.feeds[run] != nil
+                        || loop.machine.report().runs.contains { $0.run == run }
+                }
+            }
+            if !isThere { return }
+        }
+        throw Missing(description: "the end of \(runs)")
+    }
+
+    /// What a body says on the coordinator's thread.
+    func onLoop<Value: Sendable>(
+        _ body: @escaping @Sendable (CoordinatorLoop) -> Value
+    ) throws -> Value {
+        let answer = BoundedMailbox<Value>(capacity: 1)
+        coordinator?.desks.loop.submit { _ = answer.sendIfRoom(body($0)) }
+        guard case .element(let value) = answer.receive(within: .seconds(60)) else {
+            throw Missing(description: "the coordinator's thread")
+        }
+        return value
+    }
+
+    /// Keeps a desk busy and full until the mailbox that is returned is closed.
+    func fill(
+        _ ask: (Desks) -> (@escaping Desks.Errand) -> Bool
+    ) throws -> BoundedMailbox<Bool> {
+        let desks = try #require(coordinator?.desks)
+        let (begun, end) = (
+            BoundedMailbox<Bool>(capacity: 1), BoundedMailbox<Bool>(capacity: 1)
+        )
+        let give = ask(desks)
+        let isTaken = give { _ in
+            _ = begun.sendIfRoom(true)
+            _ = end.receive()
+        }
+        #expect(isTaken)
+        _ = begun.receive()
+        while give({ _ in }) {}
+        return end
+    }
+
     /// Another process on the same ledger.
     func restart() throws {
         try stop()

@@ -244,6 +244,34 @@ import Testing
         }
     }
 
+    @Test func aNameThatWasNotSyncedIsToldLoudlyAndNotTriedAgain() throws {
+        try SharingLab.run { lab in
+            let output = lab.folder.appending("out")
+            try lab.files.makeFolders(output)
+            let delivered = try deliver(lab, output: output)
+            _ = try delivered.accept()
+            let before = try lab.content(delivered.store)
+            lab.disk.fail { $0.operation == .syncFolder && $0.path == output ? .error(EIO) : nil }
+            let endings = try delivered.deliveries.move([try delivered.found])
+            lab.disk.fail(nil)
+            guard case .failure(let error)? = endings.first?.result else {
+                throw Missing(description: "a failed sync")
+            }
+            let store = TaskStore(found: try delivered.found, run: delivered.run)
+            #expect(store.hasMoved)
+            let task = CoordinatorTask(id: TaskID(1), store: key, kind: .swap)
+            let report = TaskReport(task, failed: error, hasMoved: store.hasMoved)
+            guard case .interrupted(let code, let text) = report.outcome else {
+                throw Missing(description: "an interruption")
+            }
+            #expect(code.decision == .planAgain && report.records.isEmpty)
+            #expect(text.contains("The original is untouched") && text.contains("Check the disk"))
+            // And so it is.
+            #expect(try lab.content(delivered.store) == before)
+            #expect(try lab.content(output.appending("a.sqlite")).first == "ok")
+        }
+    }
+
     @Test func oneOfSeveralThatCannotMoveStopsNoOther() throws {
         try SharingLab.run { lab in
             let output = lab.folder.appending("out")

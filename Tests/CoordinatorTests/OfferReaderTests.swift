@@ -120,7 +120,9 @@ import Testing
             // A replay forgives failures and lets what was given up be tried again.
             try lab.ledger.append(
                 [failed("c", .slotCrashed), failed("d", .badSource)] + change(run, 1, .failed))
-            #expect(try SharedRuns(lab.surroundings).reopen(id, store: 1) == 1)
+            var reopened = SharedRuns.Reopened()
+            try SharedRuns(lab.surroundings).reopen(id, store: 1, &reopened)
+            #expect(reopened.stores == 1 && !reopened.opensRun)
             let again = try #require(try lab.reader(run).one(1).offer).offer
             #expect(!again.isRunning)
             #expect(again.jobs[copy] == JobHistory(epoch: 2, attempts: 4, failures: 0))

@@ -172,6 +172,24 @@ import Testing
         }
     }
 
+    @Test func aSwapThatIsAskedForTwiceLeavesNoRunOpen() throws {
+        try CoordinatorLab.run { lab in
+            let stores = try (1...2).map { try lab.sharing.forge("s\($0).sqlite") }
+            let run = try lab.begin(stores, defersSwap: true)
+            let client = try lab.peer("client")
+            try client.ask(.watch(run: run))
+            try lab.worker("w1").work(2)
+            #expect(try client.end(of: run) == 0)
+            try client.ask(.swap(run: run, store: 1))
+            #expect(try client.end(of: run) == 0)
+            // What the second question found was taken by the first one meanwhile.
+            lab.coordinator?.desks.loop.submit { $0.swapping(run, [1, 2], failed: 0) }
+            #expect(try client.end(of: run) == 0)
+            #expect(try lab.states(run) == [.done: 2])
+            #expect(try lab.sharing.ledger.run(run)?.state == .ended)
+        }
+    }
+
     @Test func aSubmittedRunIsTheSameWhenItIsAskedForAgain() throws {
         try CoordinatorLab.run { lab in
             _ = try lab.sharing.forge("a.sqlite")
@@ -224,6 +242,45 @@ import Testing
                 try late.ask(request)
                 #expect(try late.refusal().code == .notFound, "\(request)")
             }
+        }
+    }
+
+    @Test func runsThatAreOverLeaveAndTheLedgerAnswersForThem() throws {
+        try CoordinatorLab.run { lab in
+            let stores = try (1...2).map { try lab.sharing.forge("s\($0).sqlite") }
+            let run = try lab.begin(stores, defersSwap: true)
+            let other = try lab.begin([lab.sharing.forge("other.sqlite")])
+            let client = try lab.peer("client")
+            try client.ask(.watch(run: run))
+            let worker = try lab.worker("w1")
+            try worker.work(3)
+            #expect(try client.end(of: run) == 0)
+            try lab.untilForgotten([run, other])
+            let status = try #require(try client.status(other).runs.first)
+            #expect(status.state == "ended" && status.stores == ["done": 1] && status.rows == 5)
+            try client.ask(.watch(run: other))
+            #expect(try client.end(of: other) == 0)
+            // Nothing failed, and who watches is told so.
+            try client.ask(.replay(run: other, store: nil))
+            #expect(try client.accepted() == other)
+            #expect(try client.end(of: other) == 0)
+            for request in [ClientRequest.pause(run: other), .resume(run: other)] {
+                try client.ask(request)
+                #expect(try client.refusal().code == .notPossible)
+            }
+            try lab.untilForgotten([run, other])
+
+            // Its swaps are still to be asked for, one by one, and end each time.
+            for (store, left) in [(2, 1), (1, 0)] {
+                let asker = try lab.peer("asker")
+                try asker.ask(.watch(run: run))
+                try asker.ask(.swap(run: run, store: store))
+                #expect(try asker.accepted() == run)
+                #expect(try asker.end(of: run) == 0)
+                #expect(try lab.states(run)[.validated] ?? 0 == left)
+                try lab.untilForgotten([run, other])
+            }
+            #expect(try lab.sharing.ledger.run(run)?.state == .ended)
         }
     }
 

@@ -1,10 +1,13 @@
 import ClusterCore
 import ClusterProtocol
+import DurableFiles
+import Glibc
 import Jobs
 import RunLedger
 import Testing
 
 @testable import Coordinator
+@testable import LocalRun
 
 /// What becomes of work when the coordinator starts again.
 @Suite struct RestartTests {
@@ -116,8 +119,125 @@ import Testing
             try again.hello(held: [held(order)])
             _ = try again.welcome()
             try again.say(.done(ScriptedPeer.receipt(order)))
-            // The run is over: nobody wants it, and its slot is free.
-            #expect(try again.denied(order.attempt.id) == .unknownAttempt)
+            // The run is over, and the ledger still knows.
+            try again.committed(order.attempt.id)
+        }
+    }
+
+    @Test func aReplayOpensItsRunWithItsFirstStores() throws {
+        try SharingLab.run { lab in
+            let run = try lab.begin([lab.forge("a.sqlite"), lab.forge("b.sqlite")])
+            try lab.fail([1, 2], of: run.id)
+            let runs = SharedRuns(lab.surroundings)
+            var reopened = SharedRuns.Reopened()
+            // Nothing of it is durable, or both.
+            lab.disk.fail(.commitLedger, .before, ENOSPC)
+            #expect(throws: RunError.self) { try runs.reopen(run.id, store: nil, &reopened) }
+            lab.disk.fail(nil)
+            #expect(reopened.stores == 0 && !reopened.opensRun)
+            #expect(try lab.ledger.run(run.id)?.state == .ended)
+            #expect(try lab.ledger.storeCounts(of: run.id) == [.failed: 2])
+            try runs.reopen(run.id, store: 2, &reopened)
+            #expect(reopened.stores == 1 && reopened.opensRun)
+            #expect(try lab.ledger.run(run.id)?.state == .open)
+            try runs.reopen(run.id, store: nil, &reopened)
+            #expect(reopened.stores == 2)
+            #expect(try lab.ledger.storeCounts(of: run.id) == [.waiting: 2])
+            try lab.ledger.append([.runChanged(run: run.id, .cancelled, reason: "t", at: 1)])
+            #expect(throws: RunError.self) { try runs.reopen(run.id, store: nil, &reopened) }
+        }
+    }
+
+    @Test func storesThatWaitInARunThatHasEndedAreTakenUp() throws {
+        try CoordinatorLab.run { lab in
+            let stores = try (1...2).map { try lab.sharing.forge("s\($0).sqlite") }
+            try lab.stop()
+            let run = try lab.sharing.begin(stores).id
+            try lab.sharing.fail([1, 2], of: run)
+            // As a replay left it that was killed between its stores and its run.
+            try lab.sharing.ledger.append([
+                .storeChanged(run: run, store: 2, .waiting, reason: nil, at: 1)
+            ])
+            try lab.sharing.reopen()
+            try lab.start()
+            try lab.note(containing: "had ended with 1 stores")
+            let client = try lab.peer("client")
+            try client.ask(.watch(run: run))
+            try lab.worker("w1").work(1)
+            #expect(try client.end(of: run) == 1)
+            #expect(try lab.states(run) == [.done: 1, .failed: 1])
+            #expect(try lab.sharing.ledger.run(run)?.state == .ended)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func whatACancelledRunLeftIsGivenUpAtTheNextStart(resumes: Bool) throws {
+        try CoordinatorLab.run(change: { $0.resumesRuns = resumes }) { lab in
+            let stores = try (1...4).map { try lab.sharing.forge("s\($0).sqlite") }
+            try lab.stop()
+            let run = try lab.sharing.begin(stores, defersSwap: true)
+            var records: [LedgerRecord] = []
+            for (store, states) in [
+                (1, [StoreState.running]), (2, [.running, .validated]),
+                (3, [.running, .failed, .waiting]),
+            ] {
+                for state in states {
+                    let reason =
+                        state == .failed ? FailureReason(code: .inputOutput, text: "t") : nil
+                    records.append(
+                        .storeChanged(
+                            run: run.id, store: store, state, reason: reason, at: 1))
+                }
+                records.append(
+                    .attemptBegan(
+                        run: run.id, store: store, work: .whole, attempt: "a\(store)", epoch: 1,
+                        at: 1))
+                let folder = try lab.sharing.attempts(of: store, in: run)
+                try lab.sharing.files.makeFolders(folder)
+                try lab.sharing.files.publish([1], to: folder.appending("store.sqlite"))
+            }
+            try lab.sharing.ledger.append(
+                records + [.runChanged(run: run.id, .cancelled, reason: "asked", at: 1)])
+            #expect(try lab.sharing.strays().count == 3)
+            let folder = lab.sharing.state.appending("runs").appending(FilePath(run.id))
+            let request = folder.appending("request.json")
+            try lab.sharing.files.makeFolders(folder)
+            try lab.sharing.files.publish([1], to: request)
+            try lab.sharing.reopen()
+            try lab.start()
+            // Its last errand, as they are done one after the other.
+            _ = try lab.onDesk()
+            #expect(try lab.states(run.id) == [.cancelled: 4])
+            #expect(try lab.sharing.strays().isEmpty)
+            #expect(try FileStatus.ifPresent(request) == nil)
+        }
+    }
+
+    @Test func theRequestOfAnEndedRunIsRemovedWhoeverWroteIt() throws {
+        try CoordinatorLab.run { lab in
+            let run = try lab.begin([lab.sharing.forge("a.sqlite")])
+            let folder = lab.sharing.state.appending("runs").appending(FilePath(run))
+            let request = folder.appending("request.json")
+            let order = try #require(try lab.worker("w1").orders().first)
+            #expect(try FileStatus.ifPresent(request) != nil)
+            try lab.restart()
+            // This process has not written it.
+            let worker = try lab.peer("w1")
+            try worker.hello(held: [held(order)])
+            _ = try worker.welcome()
+            let client = try lab.peer("client")
+            try client.wait(for: run) { $0.jobs["running"] == 1 }
+            try client.ask(.watch(run: run))
+            try worker.say(.done(ScriptedPeer.receipt(order)))
+            #expect(try client.end(of: run) == 0)
+            #expect(try FileStatus.ifPresent(request) == nil)
+            // Killed between the run's end and that.
+            try lab.stop()
+            try lab.sharing.files.publish([1], to: request)
+            try lab.sharing.reopen()
+            try lab.start()
+            try lab.onDesk()
+            #expect(try FileStatus.ifPresent(request) == nil)
         }
     }
 

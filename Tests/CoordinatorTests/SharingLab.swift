@@ -111,6 +111,27 @@ final class SharingLab {
         return try SharedRun(overview, surroundings)
     }
 
+    /// Lets stores of a run fail, and the run end.
+    func fail(_ stores: [Int], of run: String) throws {
+        var records: [LedgerRecord] = []
+        for store in stores {
+            for state in [StoreState.running, .failed] {
+                let reason = state == .failed ? FailureReason(code: .badSource, text: "t") : nil
+                records.append(
+                    .storeChanged(run: run, store: store, state, reason: reason, at: 1))
+            }
+        }
+        try ledger.append(records + [.runChanged(run: run, .ended, reason: "t", at: 1)])
+    }
+
+    /// The folder of a small store's attempts.
+    func attempts(of store: Int, in run: SharedRun) throws -> FilePath {
+        guard let found = try ledger.store(run: run.id, store)?.found else {
+            throw Missing(description: "store \(store)")
+        }
+        return run.context.places(of: found, result: found.path).building
+    }
+
     /// The same run as another process would find it.
     func find(_ id: String) throws -> SharedRun {
         try SharedRun(try SharedRuns(surroundings).find(id), surroundings)

@@ -41,8 +41,8 @@ package enum Lookup: Hashable, Sendable {
     /// A worker speaks of a store that is not here: `offered` where the store is unfinished,
     /// `absent` where not. It counts whatever `wantedStores` says.
     case store(StoreKey)
-    /// Failed stores of the run, or the one, are to wait again in the ledger; `run` with their
-    /// number follows, and they are offered as they are wanted.
+    /// Failed stores of the run, or the one, are to wait again in the ledger; `lookedUp` with
+    /// their number answers, always, and they are offered as they are wanted.
     case failed(run: String, store: Int?)
     /// The same for validated stores whose swap is asked for now; they are offered with the
     /// entry `swap(isRequested: true)`.

@@ -14,6 +14,12 @@ package enum CoordinatorEvent: Sendable {
     /// A run is opened, or opened again for stores that were not part of it before; then `stores`
     /// of the offer counts those alone.
     case run(RunOffer)
+    /// The answer to a lookup of failed or validated stores, each of which gets one: so many of
+    /// them will be offered, as by `run`; none where there is none, or they could not be read.
+    case lookedUp(RunOffer)
+    /// The ledger has no more unfinished stores of the run that were not offered than so many:
+    /// what was announced beyond that does not come.
+    case exhausted(run: String, left: Int)
     /// A store enters; see `CoordinatorMachine.wantedStores`.
     case offered(StoreOffer)
     /// The answer to a lookup: the store has ended, or there is no such store.
@@ -21,6 +27,9 @@ package enum CoordinatorEvent: Sendable {
     /// `accepted` are the attempts of it that the ledger has accepted: their workers still wait
     /// to be told.
     case absent(StoreKey, accepted: [String] = [])
+    /// A run has ended or was cancelled, and everybody was told: the machine lets go of it, unless
+    /// stores of it are still here or the ledger is being asked.
+    case forgotten(run: String)
     /// There is room again where a run waits for it.
     case room(run: String)
     /// Work beside the loop ended.

@@ -96,6 +96,9 @@ package struct CoordinatorMachine: Sendable {
         case .workerEnded(let worker): endWorker(named: worker)
         case .request(let request, let client): take(request, from: client)
         case .run(let offer): open(offer)
+        case .lookedUp(let offer): takeAnswer(offer)
+        case .forgotten(let run): forget(run: run)
+        case .exhausted(let run, let left): exhaust(run, left: left)
         case .offered(let offer): take(offer)
         case .absent(let key, let accepted): dismiss(key, accepted: accepted)
         case .room(let run):

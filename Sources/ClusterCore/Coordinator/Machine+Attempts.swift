@@ -62,7 +62,7 @@ extension CoordinatorMachine {
 
     /// A delivery for a store that is not here: the ledger has to be asked.
     private mutating func deliverElsewhere(_ receipt: Receipt, _ key: StoreKey, _ index: Int) {
-        guard let run = runIndexes[key.run], runs[run]?.phase != .cancelled else {
+        if let run = runIndexes[key.run], runs[run]?.phase == .cancelled {
             return deny(receipt, .unknownAttempt, index)
         }
         if parked[key] == nil { out.lookups.append(.store(key)) }

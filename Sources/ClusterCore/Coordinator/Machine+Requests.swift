@@ -16,18 +16,8 @@ extension CoordinatorMachine {
             reply(.done, to: client)
         case .drain(let worker): drain(worker, client)
         case .replay(let run, let store):
-            guard let index = known(run, client) else { return }
-            guard runs[index]?.phase != .cancelled else {
-                return refuse(
-                    client, .notPossible,
-                    "the run \(run) was cancelled; migrate its stores anew")
-            }
-            out.lookups.append(.failed(run: run, store: store))
-            reply(.accepted(run: run), to: client)
-        case .swap(let run, let store):
-            guard known(run, client) != nil else { return }
-            out.lookups.append(.validated(run: run, store: store))
-            reply(.accepted(run: run), to: client)
+            ask(.failed(run: run, store: store), of: run, client)
+        case .swap(let run, let store): ask(.validated(run: run, store: store), of: run, client)
         case .throttle(let settings): throttle(settings, client)
         case .status(let run):
             if let run, runIndexes[run] == nil {
@@ -54,6 +44,18 @@ extension CoordinatorMachine {
         if let index = runIndexes[run] { return index }
         refuse(client, .notFound, "there is no run \(run) here; status lists the runs")
         return nil
+    }
+
+    /// Asks the ledger for stores that are to be worked on again.
+    private mutating func ask(_ lookup: Lookup, of run: String, _ client: ClientID) {
+        guard let index = known(run, client) else { return }
+        guard runs[index]?.phase != .cancelled else {
+            return refuse(
+                client, .notPossible, "the run \(run) was cancelled; migrate its stores anew")
+        }
+        runs[index]?.questions += 1
+        out.lookups.append(lookup)
+        reply(.accepted(run: run), to: client)
     }
 
     private mutating func pause(_ run: String, _ client: ClientID) {

@@ -11,9 +11,39 @@ extension CoordinatorMachine {
         nextIndex += 1
         runs[index] = RunProgress(offer)
         runIndexes[offer.run] = index
+        if offer.isOver {
+            runs[index]?.phase = .ended
+            return
+        }
         openRuns.append(index)
-        if offer.pausedBy != nil { move(run: index, to: .paused) }
+        if offer.pausedBy != nil {
+            move(run: index, to: .paused)
+        } else if offer.stores <= 0 {
+            // It ends at once and needs no place among the others.
+            move(run: index, to: .open)
+        }
         admitRuns()
+        endIfDone(index)
+    }
+
+    /// The ledger was asked for stores of a run that are to be worked on again.
+    mutating func takeAnswer(_ offer: RunOffer) {
+        guard let index = runIndexes[offer.run] else {
+            if offer.stores > 0 { open(offer) }
+            return
+        }
+        if let questions = runs[index]?.questions, questions > 0 {
+            runs[index]?.questions = questions - 1
+        }
+        reopen(index, offer)
+        endIfDone(index)
+    }
+
+    /// Stores that were announced are not offered after all: somebody was faster with them.
+    mutating func exhaust(_ name: String, left: Int) {
+        guard let index = runIndexes[name], let run = runs[index], run.toOffer > max(0, left)
+        else { return }
+        runs[index]?.toOffer = max(0, left)
         endIfDone(index)
     }
 
@@ -31,6 +61,31 @@ extension CoordinatorMachine {
             }
             note(.runOpened(run: run.name))
         }
+    }
+
+    /// Whether a run is here and has ended, although the ledger may be asked for more.
+    package func hasEnded(run name: String) -> Bool {
+        runIndexes[name].map { runs[$0]?.phase == .ended } ?? false
+    }
+
+    /// Whether the machine has nothing to do with a run any more.
+    package func isOver(run name: String) -> Bool {
+        guard let index = runIndexes[name], let run = runs[index] else { return true }
+        guard run.phase == .ended || run.phase == .cancelled else { return false }
+        return run.inside == 0 && run.toOffer == 0 && run.questions == 0
+    }
+
+    /// Whether stores of a run that are offered stay here until their end is told.
+    package func takesStores(of name: String) -> Bool {
+        guard let index = runIndexes[name] else { return false }
+        return runs[index]?.phase != .cancelled
+    }
+
+    /// Lets go of a run that is over.
+    mutating func forget(run name: String) {
+        guard isOver(run: name), let index = runIndexes.removeValue(forKey: name) else { return }
+        timers.remove(.room(index))
+        runs[index] = nil
     }
 
     /// Lets runs begin while there is place for them.
@@ -104,7 +159,8 @@ extension CoordinatorMachine {
 
     /// Ends a run whose last store has ended.
     mutating func endIfDone(_ index: Int) {
-        guard let run = runs[index], run.inside == 0, run.toOffer == 0 else { return }
+        guard let run = runs[index], run.inside == 0, run.toOffer == 0, run.questions == 0
+        else { return }
         guard run.phase == .open || run.phase == .paused else { return }
         runs[index]?.hold = nil
         timers.remove(.room(index))

@@ -150,10 +150,19 @@ extension CoordinatorMachine {
     /// or the next start goes on.
     private mutating func interrupted(_ task: PendingTask, _ cause: Cause) {
         guard stores[task.store] != nil else { return }
-        let isShortOfRoom = cause.code.decision == .pause
-        if !isShortOfRoom, tryAgain(task) { return }
-        stores[task.store]?.taskTries = 0
-        wait(task, isShortOfRoom ? .room(cause.text) : .stopped(cause.text))
+        switch cause.code.decision {
+        case .pause:
+            stores[task.store]?.taskTries = 0
+            wait(task, .room(cause.text))
+        case .retry, .quarantineWorker, .nothing:
+            if tryAgain(task) { return }
+            stores[task.store]?.taskTries = 0
+            wait(task, .stopped(cause.text))
+        case .planAgain, .quarantineChunk, .stopRun:
+            // The same once more proves nothing, such as a sync after one that failed, and the
+            // store can neither be planned again nor fail: people have to look.
+            stop(task, cause.text)
+        }
     }
 
     /// Keeps a task until its run goes on; in a run that can be paused no more, for a while.
@@ -164,6 +173,19 @@ extension CoordinatorMachine {
             runs[run]?.heldTasks.append(task)
         } else {
             rest(task, tries: 1)
+        }
+    }
+
+    /// Keeps a task until somebody lets its run go on; in a run that can be paused no more, the
+    /// next start has the word.
+    private mutating func stop(_ task: PendingTask, _ text: String) {
+        guard let store = stores[task.store], let run = runs[store.run] else { return }
+        stores[task.store]?.taskTries = 0
+        runs[store.run]?.heldTasks.append(task)
+        if run.phase == .cancelled {
+            note(.runStopped(run: run.name, reason: text))
+        } else {
+            hold(store.run, .stopped(text))
         }
     }
 

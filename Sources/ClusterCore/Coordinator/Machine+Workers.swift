@@ -191,7 +191,8 @@ extension CoordinatorMachine {
             // It was accepted, and the answer was lost: the worker says it once more.
             return progress.jobs[held.work]?.accepted == held.attempt
         }
-        guard let run = runIndexes[held.run], runs[run]?.phase != .cancelled else { return false }
+        // A run that is not here may have ended, or be about to be opened.
+        if let run = runIndexes[held.run], runs[run]?.phase == .cancelled { return false }
         return park(held, key, index)
     }
 

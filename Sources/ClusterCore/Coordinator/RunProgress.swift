@@ -40,6 +40,9 @@ struct RunProgress: Sendable {
     var hold: Hold?
     /// Stores that were not offered yet.
     var toOffer: Int
+    /// Questions to the ledger about stores of the run that may be worked on again: until they
+    /// are answered, the run does not end.
+    var questions = 0
     /// Stores in the machine.
     var inside = 0
     /// Stores begun and not ended.

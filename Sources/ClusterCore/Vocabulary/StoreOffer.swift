@@ -15,10 +15,13 @@ package struct RunOffer: Hashable, Sendable {
     package let validated: Int
     /// Why the run was paused by a request before the coordinator started; nil where it was not.
     package let pausedBy: String?
+    /// Whether the run has ended and everybody knows: it enters so, without a word, since somebody
+    /// asks for a replay or swap of it.
+    package let isOver: Bool
 
     package init(
         run: String, stores: Int, failed: Int = 0, validated: Int = 0, defersSwap: Bool = false,
-        limits: RunLimits = RunLimits(), pausedBy: String? = nil
+        limits: RunLimits = RunLimits(), pausedBy: String? = nil, isOver: Bool = false
     ) {
         self.run = run
         self.stores = stores
@@ -27,6 +30,7 @@ package struct RunOffer: Hashable, Sendable {
         self.defersSwap = defersSwap
         self.limits = limits
         self.pausedBy = pausedBy
+        self.isOver = isOver
     }
 }
 

@@ -80,6 +80,9 @@ extension World {
     func tell(_ event: CoordinatorEvent) {
         step(event)
         while let offer = nextOffer() { step(.offered(offer)) }
+        for run in coordinator?.machine.wantedStores.keys.sorted() ?? [] where violation == nil {
+            step(.exhausted(run: run, left: 0))
+        }
         scheduleCoordinatorTick()
     }
 
@@ -203,6 +206,12 @@ extension World {
         guard coordinator?.life == life, coordinator?.tickAt == now else { return }
         coordinator?.tickAt = nil
         tell(.tick)
+        // What is over is let go of now and then, and comes back when somebody asks for it.
+        for index in runs.indices where runs[index].isOpened && violation == nil {
+            guard coordinator?.machine.isOver(run: runs[index].run) == true else { continue }
+            runs[index].isOpened = false
+            tell(.forgotten(run: runs[index].run))
+        }
     }
 
     private func scheduleCoordinatorTick() {

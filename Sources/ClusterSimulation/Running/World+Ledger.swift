@@ -82,7 +82,9 @@ extension World {
             return facts.standing == standing && isResting
         }
         note("  \(run): \(found.count) stores \(standing) are taken up again")
-        guard !found.isEmpty, ledger.written.runs[run]?.standing != .cancelled else { return }
+        guard !found.isEmpty, ledger.written.runs[run]?.standing != .cancelled else {
+            return tell(.lookedUp(RunOffer(run: run, stores: 0)))
+        }
         if !spec.isOpened {
             runs[index].isOpened = true
             ledger.change { $0.runs[run]?.standing = .open }
@@ -96,10 +98,12 @@ extension World {
                 runs[index].isSwapRequested.insert(key.number)
             }
         }
+        // Now and then one more is announced than there is.
+        let surplus = found.count % 2
         tell(
-            .run(
+            .lookedUp(
                 RunOffer(
-                    run: run, stores: found.count, defersSwap: spec.defersSwap,
+                    run: run, stores: found.count + surplus, defersSwap: spec.defersSwap,
                     limits: spec.limits)))
     }
 }

@@ -8,12 +8,12 @@ final class Desk: Sendable {
     private let errands: BoundedMailbox<@Sendable () -> Void>
     private let thread: OwnedThread
 
-    /// Errands that wait at most.
-    private static let capacity = 1024
-
+    /// - Parameters:
+    ///   - name: of the thread.
+    ///   - capacity: errands that wait at most.
     /// - Throws: `ThreadError`.
-    init(name: String) throws(ThreadError) {
-        let errands = BoundedMailbox<@Sendable () -> Void>(capacity: Self.capacity)
+    init(name: String, capacity: Int) throws(ThreadError) {
+        let errands = BoundedMailbox<@Sendable () -> Void>(capacity: capacity)
         self.errands = errands
         thread = try OwnedThread(name: name) {
             while let errand = errands.receive() { errand() }

@@ -12,17 +12,18 @@ final class Desks: Sendable {
     private let beginning: Desk
     let loop = LoopHandle()
 
+    /// - Parameter capacity: errands that wait at each at most.
     /// - Throws: `ThreadError`.
-    init() throws(ThreadError) {
-        reading = try Desk(name: "reading")
+    init(capacity: Int) throws(ThreadError) {
+        reading = try Desk(name: "reading", capacity: capacity)
         do throws(ThreadError) {
-            answering = try Desk(name: "answering")
+            answering = try Desk(name: "answering", capacity: capacity)
         } catch {
             reading.end()
             throw error
         }
         do throws(ThreadError) {
-            beginning = try Desk(name: "beginning")
+            beginning = try Desk(name: "beginning", capacity: capacity)
         } catch {
             reading.end()
             answering.end()
@@ -30,8 +31,11 @@ final class Desks: Sendable {
         }
     }
 
+    /// What is done at a desk.
+    typealias Errand = @Sendable (LoopHandle) -> Void
+
     /// Has something read; false where too much is asked for.
-    func read(_ errand: @escaping @Sendable (LoopHandle) -> Void) -> Bool {
+    func read(_ errand: @escaping Errand) -> Bool {
         let loop = loop
         return reading.ask { errand(loop) }
     }
@@ -43,7 +47,7 @@ final class Desks: Sendable {
     }
 
     /// Has something begun that may take long; false where too much is asked for.
-    func begin(_ errand: @escaping @Sendable (LoopHandle) -> Void) -> Bool {
+    func begin(_ errand: @escaping Errand) -> Bool {
         let loop = loop
         return beginning.ask { errand(loop) }
     }

@@ -18,6 +18,9 @@ extension CoordinatorLoop {
         case .watch(let run): watch(run, client)
         case .pause(let run), .resume(let run), .cancel(let run), .replay(let run, _),
             .swap(let run, _):
+            // What is accepted is done: who asks for more than there is place for is told so.
+            if case .replay = request, isDeskFull { return refuseForNow(client) }
+            if case .swap = request, isDeskFull { return refuseForNow(client) }
             guard feeds[run] == nil else { return take(.request(request, from: client)) }
             find(run, client) { $0.take(.request(request, from: client)) }
         case .throttle, .drain: take(.request(request, from: client))
@@ -30,6 +33,10 @@ extension CoordinatorLoop {
         } catch {
             surroundings.note("an answer could not be sent: \(error)")
         }
+    }
+
+    private func refuseForNow(_ client: ClientID) {
+        refuse(client, .notPossible, "too much is asked for at once; try again")
     }
 
     private func refuse(_ client: ClientID, _ code: Refusal.Code, _ text: String) {
@@ -55,7 +62,7 @@ extension CoordinatorLoop {
 
     // MARK: - Runs that are over
 
-    /// Brings a run into the machine that ended before this start.
+    /// Brings a run into the machine that has ended, or did before this start.
     private func find(
         _ id: String, _ client: ClientID, then: @escaping @Sendable (CoordinatorLoop) -> Void
     ) {
@@ -73,14 +80,14 @@ extension CoordinatorLoop {
                 }
                 let opening = try CoordinatorLoop.opening(of: overview, plan)
                 loop.submit {
-                    $0.open(opening)
+                    $0.bringBack(opening)
                     then($0)
                 }
             } catch {
                 loop.submit { $0.refuse(client, .notFound, "\(error)") }
             }
         }
-        if !isTaken { refuse(client, .notPossible, "too much is asked for at once; try again") }
+        if !isTaken { refuseForNow(client) }
     }
 
     /// What the machine needs to know of a run that the ledger has.
@@ -97,8 +104,8 @@ extension CoordinatorLoop {
         let left = OfferReader.unfinished(defersSwap: run.defersSwap)
         return Opening(
             run: run, overview: overview,
-            stores: overview.state.isUnfinished
-                ? left.reduce(0) { $0 + (counts[$1] ?? 0) } : 0,
+            // Also of a run that has ended: a replay may have been killed halfway.
+            stores: left.reduce(0) { $0 + (counts[$1] ?? 0) },
             failed: counts[.failed] ?? 0,
             validated: run.defersSwap ? counts[.validated] ?? 0 : 0, bounds: run.bounds)
     }
@@ -118,7 +125,7 @@ extension CoordinatorLoop {
                 loop.submit { $0.refuse(client, .badRequest, "\(error)") }
             }
         }
-        if !isTaken { refuse(client, .notPossible, "too much is asked for at once; try again") }
+        if !isTaken { refuseForNow(client) }
     }
 
     private static func begin(
@@ -172,7 +179,7 @@ extension CoordinatorLoop {
     // MARK: - Status
 
     private func status(of run: String?, _ client: ClientID) {
-        gather(run, for: client) { loop, report in
+        gather(run, { $0.refuse(client, $1) }) { loop, report in
             guard run == nil || !report.runs.isEmpty else {
                 return loop.refuse(client, .notFound, "there is no run \(run ?? "") here")
             }
@@ -180,19 +187,29 @@ extension CoordinatorLoop {
         }
     }
 
-    /// Reads what the ledger knows and joins it with what the machine says.
-    ///
-    /// - Parameters:
-    ///   - run: the run; nil for all.
-    ///   - client: is told where that cannot be read; nil for nobody.
-    ///   - done: is given the report.
+    /// Why nothing could be gathered.
+    private enum Failure: Sendable {
+        case tooMuch
+        case unreadable(LedgerError)
+    }
+
+    private func refuse(_ client: ClientID, _ failure: Failure) {
+        switch failure {
+        case .tooMuch: refuseForNow(client)
+        case .unreadable(let error):
+            refuse(client, .notPossible, "the ledger could not be read: \(error)")
+        }
+    }
+
+    /// Reads what the ledger knows and joins it with what the machine says; either `failed` or
+    /// `done` is called.
     private func gather(
-        _ run: String?, for client: ClientID?,
+        _ run: String?, _ failed: @escaping @Sendable (CoordinatorLoop, Failure) -> Void,
         _ done: @escaping @Sendable (CoordinatorLoop, StatusReport) -> Void
     ) {
         let ledger = ledger
         // Without the others of the ledger, where those are none of this coordinator's business.
-        let own = plan.resumesRuns ? nil : feeds.keys.sorted()
+        let own = plan.resumesRuns ? nil : ownRuns
         let wanted = (run.map { [$0] } ?? own).map { RunFigures.Selection.named($0) }
         let selection = wanted ?? .newest(Self.shownRuns)
         // Reading would wait for commits of others: what is known is answered at once.
@@ -205,23 +222,22 @@ extension CoordinatorLoop {
                 loop.submit { done($0, $0.report(of: figures)) }
             } catch {
                 loop.submit {
-                    $0.surroundings.note("the ledger could not be read: \(error)")
-                    guard let client else { return }
-                    $0.refuse(client, .notPossible, "the ledger could not be read: \(error)")
+                    $0.noteOutage(error)
+                    failed($0, .unreadable(error))
                 }
             }
         }
-        guard !isTaken, let client else { return }
-        refuse(client, .notPossible, "too much is asked for at once; try again")
+        if !isTaken { failed(self, .tooMuch) }
     }
 
     /// The newest runs that a status of all shows.
-    private static var shownRuns: Int { 64 }
+    static var shownRuns: Int { 64 }
 
     private func report(of figures: [RunFigures]) -> StatusReport {
         let machine = self.machine.report()
         let known = Dictionary(
-            machine.runs.map { ($0.run, $0) }, uniquingKeysWith: { first, _ in first })
+            (machine.runs + ended.reversed()).map { ($0.run, $0) },
+            uniquingKeysWith: { first, _ in first })
         return StatusReport(
             coordinator: plan.settings.coordinator, engine: Planner.engineVersion,
             runs: figures.map { figures in
@@ -235,7 +251,13 @@ extension CoordinatorLoop {
 
     private func watch(_ run: String?, _ client: ClientID) {
         watchers[client] = .some(run)
-        gather(run, for: client) { loop, report in
+        gather(
+            run,
+            { loop, failure in
+                loop.watchers[client] = nil
+                loop.refuse(client, failure)
+            }
+        ) { loop, report in
             guard run == nil || !report.runs.isEmpty else {
                 loop.watchers[client] = nil
                 return loop.refuse(client, .notFound, "there is no run \(run ?? "") here")
@@ -243,9 +265,10 @@ extension CoordinatorLoop {
             loop.answer(.event(.status(report)), to: client)
             loop.tellStops(run, client)
             loop.tellLeftOut(run, client)
-            guard let status = report.runs.first, let run, RunState.isOver(status.state) else {
-                return
-            }
+            // While somebody asks for a replay, its end is told when that is answered.
+            guard let status = report.runs.first, let run, RunState.isOver(status.state),
+                loop.machine.isOver(run: run)
+            else { return }
             let failures = (status.stores["failed"] ?? 0) + (status.stores["cancelled"] ?? 0)
             loop.answer(.event(.ended(run: run, failures: failures)), to: client)
         }
@@ -267,14 +290,15 @@ extension CoordinatorLoop {
         guard !watchers.isEmpty || surroundings.watch != nil else { return }
         let wanted = Set(watchers.values)
         for asked in wanted where run == nil || asked == nil || asked == run {
-            gather(asked, for: nil) { loop, report in
+            // The next one comes soon.
+            gather(asked, { _, _ in }) { loop, report in
                 for (client, watched) in loop.watchers where watched == asked {
                     loop.answer(.event(.status(report)), to: client)
                 }
             }
         }
         guard let watch = surroundings.watch else { return }
-        gather(run, for: nil) { _, report in watch(.status(report)) }
+        gather(run, { _, _ in }) { _, report in watch(.status(report)) }
     }
 
     /// Tells watchers of something.

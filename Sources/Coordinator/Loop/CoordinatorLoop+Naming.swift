@@ -42,7 +42,8 @@ extension CoordinatorLoop {
     /// The most files that are named in a note.
     private static var namedFiles: Int { 5 }
 
-    /// Remembers what a run's discovery left out, for all who ask for the run later.
+    /// Remembers what a run's discovery left out, for all who ask for the run later; of the newest
+    /// runs alone.
     func noteLeftOut(_ files: [String], of run: String) {
         guard !files.isEmpty else { return }
         var named = files.prefix(Self.namedFiles).joined(separator: "; ")
@@ -53,14 +54,15 @@ extension CoordinatorLoop {
         let note = WatchNote(
             run: run, store: nil, kind: "files-left-out",
             text: "\(files.count) \(words) left out that may hold a user's data: \(named)")
-        leftOut[run] = note
+        leftOut.append(note)
+        if leftOut.count > Self.shownRuns { leftOut.removeFirst() }
         surroundings.note(note.line)
         publish(.note(note), run: run)
     }
 
     /// Tells a watcher what was left out before it came.
     func tellLeftOut(_ run: String?, _ client: ClientID) {
-        for (id, note) in leftOut where run == nil || run == id {
+        for note in leftOut where run == nil || run == note.run {
             answer(.event(.note(note)), to: client)
         }
     }

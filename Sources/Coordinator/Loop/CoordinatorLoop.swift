@@ -20,17 +20,28 @@ final class CoordinatorLoop: PollLoopHandler {
     let tasks: any TaskRunner
     let desks: Desks
     /// What watchers are told of files that runs left out.
-    var leftOut: [String: WatchNote] = [:]
+    var leftOut: [WatchNote] = []
     var machine: CoordinatorMachine
     var mapping: RecordMapping
     var feeds: [String: RunFeed] = [:]
     var watchers: [ClientID: String?] = [:]
+    /// What the machine said last of runs that it does not have any more; the newest ones.
+    var ended: [RunStatus] = []
+    /// Runs that were opened, where others of the ledger are none of this coordinator's business.
+    var ownRuns: [String] = []
+    private var looksForEnded = false
     private var turn = Turn()
     /// When the ledger is tried again, which had no room.
     private var blockedUntil: Int64?
     private var nextSample: Int64 = 0
     private var nextSweep: Int64 = 0
     private var nextRoomLook: Int64 = 0
+    /// What was put off.
+    private var postponed = Postponed()
+    /// Whether the last reading of the ledger failed.
+    private var isUnreadable = false
+    /// Whether unfinished runs of the ledger are yet to be opened.
+    var isResuming: Bool
     /// Connections that were refused since this was last told.
     private var refusals: [String: Int] = [:]
 
@@ -53,6 +64,7 @@ final class CoordinatorLoop: PollLoopHandler {
         self.surroundings = surroundings
         self.tasks = tasks
         self.desks = desks
+        isResuming = plan.resumesRuns
         ledger = plan.runs.ledger
         var options = SocketOptions()
         options.security = plan.security
@@ -71,7 +83,7 @@ final class CoordinatorLoop: PollLoopHandler {
 
     var nextWake: Int64? {
         let waits = [
-            machine.nextWake?.milliseconds, blockedUntil, nextSample,
+            machine.nextWake?.milliseconds, blockedUntil, nextSample, postponed.nextWake,
             mailroom.isCrowded ? sockets.now + 20 : nil,
         ]
         return waits.compactMap(\.self).min()
@@ -81,6 +93,7 @@ final class CoordinatorLoop: PollLoopHandler {
         mailroom.sendRest()
         if now >= nextSample { sample(now) }
         if now >= nextSweep { sweep(now) }
+        for body in postponed.due(at: now) { body(self) }
         take(.tick)
     }
 
@@ -106,8 +119,15 @@ final class CoordinatorLoop: PollLoopHandler {
     }
 
     func endOfTurn(at now: Int64) throws {
+        postponed.hand { desks.begin($0) }
         try flush()
+        if looksForEnded, turn.isEmpty {
+            looksForEnded = false
+            forgetEnded()
+        }
         feed()
+        // A run may end for want of stores.
+        try flush()
     }
 
     func willEnd() throws {
@@ -181,6 +201,36 @@ final class CoordinatorLoop: PollLoopHandler {
         default: break
         }
         take(.taskEnded(report.task, report.outcome), with: report.records)
+    }
+
+    // MARK: - What is put off
+
+    /// Does something again after a while, since it cannot be done now.
+    func postpone(_ body: @escaping (CoordinatorLoop) -> Void) {
+        postponed.add(body, at: sockets.now + Self.retryInterval)
+    }
+
+    /// Tells of a ledger that cannot be read, once until it can be read again.
+    func noteOutage(_ error: some Error) {
+        if !isUnreadable {
+            surroundings.note("the ledger could not be read, and is tried again: \(error)")
+        }
+        isUnreadable = true
+    }
+
+    /// The ledger was read.
+    func noteReading() {
+        if isUnreadable { surroundings.note("the ledger can be read again") }
+        isUnreadable = false
+    }
+
+    /// Whether there is no place at the desk of beginnings: requests are refused then, so that
+    /// what waits does not grow.
+    var isDeskFull: Bool { postponed.hasErrands }
+
+    /// Has something begun, or ended, that was accepted: at once, or when there is place.
+    func begin(_ errand: @escaping Desks.Errand) {
+        if postponed.hasErrands || !desks.begin(errand) { postponed.add(errand) }
     }
 
     // MARK: - Effects
@@ -267,8 +317,8 @@ final class CoordinatorLoop: PollLoopHandler {
 
     /// A store has left the machine.
     private func end(_ key: StoreKey, _ standing: StoreStanding, _ cause: Cause?) {
-        guard let feed = feeds[key.run], let found = feed.inside[key.number] else { return }
-        feeds[key.run]?.inside[key.number] = nil
+        guard let feed = feeds[key.run], let found = feeds[key.run]?.leave(key.number)
+        else { return }
         let discards =
             switch standing {
             case .done, .cancelled: true
@@ -295,6 +345,7 @@ final class CoordinatorLoop: PollLoopHandler {
             retryRoom()
         }
         tellStatus(nil)
+        looksForEnded = true
     }
 
     private func sweep(_ now: Int64) {

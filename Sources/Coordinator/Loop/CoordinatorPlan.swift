@@ -22,6 +22,9 @@ package struct CoordinatorPlan: Sendable {
     package var resumesRuns = true
     /// Threads that check deliveries and move small stores.
     package var taskThreads = 2
+    /// Errands that wait at each desk at most; more are refused to clients, and wait in the loop
+    /// where they are its own.
+    package var deskCapacity = 1024
 
     package init(
         endpoint: String, security: SocketOptions.Security, access: AccessPolicy,

@@ -22,6 +22,9 @@ struct RecordMapping {
     /// Learns in which state the ledger has a run.
     mutating func learn(_ state: RunState, of run: String) { standing[run] = state }
 
+    /// Lets go of a run that the machine does not have any more.
+    mutating func forget(_ run: String) { standing[run] = nil }
+
     /// Learns why a store's task failed.
     mutating func learn(_ cause: FailureCause, of store: StoreKey) { causes[store] = cause }
 

@@ -22,7 +22,49 @@ struct RunFeed {
     /// Why the run has not begun; nil where it has.
     var awaitedRoom: String?
 
+    /// Ends of the run that are yet to be told.
+    var ends = 0
+    /// Readings under way; and a count of what happened, by which their age is told.
+    private var readings = 0
+    private var moment = 0
+    /// Stores that ended while something was read, with the moment.
+    private var ended: [Int: Int] = [:]
+
     init(_ run: SharedRun) { self.run = run }
+
+    /// Whether nothing is done for it.
+    var isIdle: Bool {
+        !isReading && readings == 0 && inside.isEmpty && swaps.isEmpty && ends == 0
+            && awaitedRoom == nil
+    }
+
+    /// A reading of stores begins.
+    ///
+    /// - Returns: its moment: what it finds of a store that ends later is out of date.
+    mutating func beginReading() -> Int {
+        readings += 1
+        moment += 1
+        return moment
+    }
+
+    mutating func endReading() {
+        readings = max(0, readings - 1)
+        if readings == 0 { ended = [:] }
+    }
+
+    /// A store has left the machine.
+    ///
+    /// - Returns: its files; nil where it was not there.
+    mutating func leave(_ number: Int) -> FoundStore? {
+        moment += 1
+        if readings > 0 { ended[number] = moment }
+        return inside.removeValue(forKey: number)
+    }
+
+    /// Whether what a reading found of a store still holds, and the machine does not have it.
+    func isNews(_ number: Int, of reading: Int) -> Bool {
+        inside[number] == nil && ended[number].map { $0 < reading } ?? true
+    }
 
     /// Reads from the beginning again, as stores wait that came to an end before.
     mutating func rewind() {

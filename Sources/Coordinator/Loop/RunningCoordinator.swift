@@ -9,7 +9,7 @@ package import ZeroMQ
 package final class RunningCoordinator: Sendable {
     private let loop: PollLoop<CoordinatorLoop>
     private let tasks: any TaskRunner
-    private let desks: Desks
+    let desks: Desks
     private let plan: CoordinatorPlan
 
     /// Makes what does work beside the loop; it is given what takes the reports.
@@ -30,7 +30,7 @@ package final class RunningCoordinator: Sendable {
         makeTasks: MakeTasks? = nil
     ) throws {
         self.plan = plan
-        let desks = try Desks()
+        let desks = try Desks(capacity: plan.deskCapacity)
         self.desks = desks
         let handle = desks.loop
         let answer: @Sendable (TaskReport) -> Void = { report in
@@ -60,10 +60,30 @@ package final class RunningCoordinator: Sendable {
         }
         handle.set(loop)
         do {
+            try tidy()
             if plan.resumesRuns { try resume() }
         } catch {
             end()
             throw error
+        }
+    }
+
+    /// Has the rest of cancelled runs given up, and removed what ended runs left, whose coordinator
+    /// was killed before it had.
+    private func tidy() throws(RunError) {
+        let runs: [RunOverview]
+        do throws(LedgerError) {
+            runs = try plan.runs.ledger.runs()
+        } catch {
+            throw .ledger(error)
+        }
+        let unfinished: Set<StoreState> = [.waiting, .running, .validated]
+        for overview in runs where !overview.state.isUnfinished {
+            var isUntidy = try SharedRuns(plan.runs).isUntidy(overview.id)
+            if !isUntidy, overview.state == .cancelled {
+                isUntidy = try hasStores(overview.id, in: unfinished)
+            }
+            if isUntidy { desks.loop.submit { $0.tidy(overview) } }
         }
     }
 
@@ -75,9 +95,26 @@ package final class RunningCoordinator: Sendable {
         } catch {
             throw .ledger(error)
         }
-        for overview in runs.reversed() where overview.state.isUnfinished {
+        for overview in runs.reversed() {
+            switch overview.state {
+            case .open, .paused: break
+            case .ended:
+                // A replay may have been killed halfway.
+                guard try hasStores(overview.id, in: [.waiting, .running]) else { continue }
+            case .cancelled: continue
+            }
             let opening = try CoordinatorLoop.opening(of: overview, plan)
             desks.loop.submit { $0.open(opening) }
+        }
+        desks.loop.submit { $0.isResuming = false }
+    }
+
+    private func hasStores(_ run: String, in states: Set<StoreState>) throws(RunError) -> Bool {
+        do throws(LedgerError) {
+            let counts = try plan.runs.ledger.storeCounts(of: run)
+            return states.contains { counts[$0] ?? 0 > 0 }
+        } catch {
+            throw .ledger(error)
         }
     }
 

@@ -32,9 +32,19 @@ package struct TaskReport: Sendable {
         self.init(
             task: task.id, store: task.store,
             outcome: hasMoved
-                ? .interrupted(failure.code, text: failure.text)
+                ? .interrupted(failure.code, text: Self.text(halfway: failure))
                 : .failed(failure.code, text: failure.text))
         cause = failure.cause
+    }
+
+    /// What people are told of a move that began and did not end.
+    private static func text(halfway failure: SharedFailure) -> String {
+        guard failure.isFailedSync else { return failure.text }
+        return failure.text
+            + ". The result may have its name by now, and whether that name reached the disk no "
+            + "later sync can tell. The original is untouched where it is, or in the run's backup "
+            + "beside it. Check the disk first; then resume the run, which ends the move, or put "
+            + "the original back by godwit rollback"
     }
 }
 

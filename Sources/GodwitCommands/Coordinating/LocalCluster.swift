@@ -106,8 +106,7 @@ struct LocalCluster {
             result = .failure(error)
         }
         // They are asked first, so that they say goodbye to somebody who listens.
-        for process in processes { process.terminate() }
-        for process in processes { process.join() }
+        WorkerProcess.end(processes)
         coordinator.terminate()
         view.end()
         try coordinator.join()

@@ -23,6 +23,8 @@ final class WorkerProcess: Sendable {
     /// The process at hand, shared with the thread that waits for it.
     private final class Life: Sendable {
         let content = Mutex<(pid: Int32?, isEnding: Bool)>((nil, false))
+        /// Closed when no process is there any more, nor will be.
+        let end = BoundedMailbox<Bool>(capacity: 1)
     }
 
     let name: String
@@ -46,7 +48,10 @@ final class WorkerProcess: Sendable {
         self.name = name
         let life = Life()
         self.life = life
-        thread = try OwnedThread(name: name) { Self.supervise(program, life, died) }
+        thread = try OwnedThread(name: name) {
+            Self.supervise(program, life, died)
+            life.end.close()
+        }
     }
 
     private static func supervise(
@@ -104,6 +109,28 @@ final class WorkerProcess: Sendable {
         }
     }
 
-    /// Waits until the worker has ended.
-    func join() { thread.join() }
+    /// Waits until the worker has ended, which was asked to, and kills it where that takes too
+    /// long: a slot of it may wait for a disk that does not answer.
+    ///
+    /// - Parameter patience: the longest wait before that.
+    func join(patience: Duration) {
+        if case .nothingYet = life.end.receive(within: patience) {
+            life.content.withLock { content in
+                if let pid = content.pid { kill(pid, SIGKILL) }
+            }
+        }
+        thread.join()
+    }
+
+    /// Ends workers: all are asked first and have the same time for it.
+    ///
+    /// - Parameters:
+    ///   - processes: the workers.
+    ///   - patience: the longest wait before those that are left are killed.
+    static func end(_ processes: [WorkerProcess], patience: Duration = .seconds(10)) {
+        for process in processes { process.terminate() }
+        let clock = ContinuousClock()
+        let deadline = clock.now + patience
+        for process in processes { process.join(patience: max(.zero, deadline - clock.now)) }
+    }
 }

@@ -89,6 +89,9 @@ struct RunFolders: Hashable, Sendable {
     /// The run's own folder.
     var folder: FilePath { state.appending("runs").appending(FilePath(run)) }
 
+    /// The file with the run's request, which workers do jobs by.
+    var request: FilePath { folder.appending("request.json") }
+
     /// The folder of one store: plan, routes, shards, snapshot.
     func folder(ofStore number: Int) -> FilePath { folder.appending("\(number)") }
 }

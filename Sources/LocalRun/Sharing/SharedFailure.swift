@@ -6,10 +6,13 @@ package struct SharedFailure: Error, Hashable, Sendable {
     /// For people; never a value of a row.
     package let text: String
     package let cause: FailureCause
+    /// Whether contents or names may not have reached the disk.
+    package let isFailedSync: Bool
 
     /// The failure that an error of a run is; a sync that failed voids what was to be saved.
     package init(_ error: RunError) {
-        if error.isFailedSync {
+        isFailedSync = error.isFailedSync
+        if isFailedSync {
             // It is made anew and never synced again: the system tells of a lost write once.
             code = .wrongPlan
         } else {

@@ -161,18 +161,18 @@ package final class SharedRun: Sendable {
             return root.folder.appending(
                 FilePath(DurableFileSystem.temporaryPrefix + "\(context.mark)-request.json"))
         }
-        return RunFolders(state: context.state, run: id).folder.appending("request.json")
+        return RunFolders(state: context.state, run: id).request
     }
 
-    /// Removes what the run as a whole left, once no job of it runs any more.
+    /// Removes what the run as a whole left, once no job of it runs any more; also what an
+    /// earlier process wrote, which was killed.
     ///
     /// - Throws: `RunError.file` for the first file that stays.
     package func clean() throws(RunError) {
-        let written = requests.withLock { $0.keys.sorted() }
         try RunError.translating {
-            for name in written {
-                guard let root = roots.environment.roots[name] else { continue }
-                try context.files.remove(requestFile(root))
+            for root in roots.environment.roots.values {
+                let file = requestFile(root)
+                if try FileStatus.ifPresent(file) != nil { try context.files.remove(file) }
             }
         }
         requests.withLock { $0 = [:] }

@@ -124,30 +124,65 @@ package struct SharedRuns: Sendable {
         try book.change(run, .cancelled, reason)
     }
 
-    /// Lets failed stores of a run wait for work again.
+    /// What a replay has come to so far.
+    package struct Reopened: Sendable {
+        /// Stores that wait again.
+        package var stores = 0
+        /// Whether the run had ended and is open again.
+        package var opensRun = false
+
+        package init() {}
+    }
+
+    /// Lets failed stores of a run wait for work again, and opens the run, where it has ended,
+    /// together with the first of them: a kill must not leave stores that wait in a run that is
+    /// over.
     ///
-    /// - Returns: how many; 0 where none failed.
-    /// - Throws: `RunError` where the ledger cannot be written.
-    package func reopen(_ run: String, store: Int?) throws(RunError) -> Int {
-        var count = 0
+    /// - Parameters:
+    ///   - run: which must not end meanwhile.
+    ///   - store: one of its stores; nil takes all that failed.
+    ///   - reopened: counts on with every commit, also where a later one fails.
+    /// - Throws: `RunError` where the ledger cannot be read or written, or has no such run, and
+    ///   for one that was cancelled.
+    package func reopen(
+        _ run: String, store: Int?, _ reopened: inout Reopened
+    ) throws(RunError) {
+        let state = try find(run).state
+        guard state != .cancelled else {
+            throw .nothingToDo("the run \(run) was cancelled: migrate its stores anew")
+        }
         var last: Int?
         while true {
             let page = try RunError.ledger { () throws(LedgerError) in
                 try surroundings.ledger.stores(of: run, in: [.failed], after: last, limit: 1000)
             }
-            guard let end = page.last?.number else { return count }
+            guard let end = page.last?.number else { return }
             last = end
             let chosen = page.filter { store == nil || $0.number == store }
-            count += chosen.count
-            try RunError.ledger { () throws(LedgerError) in
-                try surroundings.ledger.append(
-                    chosen.map {
-                        .storeChanged(
-                            run: run, store: $0.number, .waiting, reason: nil,
-                            at: surroundings.environment.wallTime())
-                    })
+            guard !chosen.isEmpty else { continue }
+            let at = surroundings.environment.wallTime()
+            let opens = state == .ended && !reopened.opensRun
+            var records: [LedgerRecord] = []
+            if opens {
+                records.append(
+                    .runChanged(
+                        run: run, .open, reason: "stores are worked on again", at: at))
             }
+            records += chosen.map {
+                .storeChanged(run: run, store: $0.number, .waiting, reason: nil, at: at)
+            }
+            try RunError.ledger { () throws(LedgerError) in
+                try surroundings.ledger.append(records)
+            }
+            reopened.stores += chosen.count
+            if opens { reopened.opensRun = true }
         }
+    }
+
+    /// How many stores of a run have failed; 0 where that cannot be read, for it only counts
+    /// towards a limit.
+    package func failures(of run: String) -> Int {
+        do throws(RunError) { return try storeCount(of: run, in: .failed) } catch { return 0 }
     }
 
     /// Reopens what failed in a run that has ended, as a later command names it.
@@ -178,6 +213,22 @@ package struct SharedRuns: Sendable {
         }
     }
 
+    /// Whether a run's own folder has what its end removes: it was killed between the two.
+    ///
+    /// - Throws: `RunError.file` where that cannot be looked at.
+    package func isUntidy(_ run: String) throws(RunError) -> Bool {
+        let file = RunFolders(state: surroundings.state, run: run).request
+        return try RunError.translating { try FileStatus.ifPresent(file) != nil }
+    }
+
+    /// Whether anything may have been made of a store; one that waits for a replay was begun.
+    private func isBegun(_ store: StoreSummary, of run: String) throws(RunError) -> Bool {
+        guard store.state == .waiting, store.preparation == nil else { return true }
+        return try RunError.ledger { () throws(LedgerError) in
+            try !surroundings.ledger.jobHistories(run: run, store: store.number).isEmpty
+        }
+    }
+
     /// Gives up every unfinished store of a cancelled run but those that are at work.
     ///
     /// - Parameters:
@@ -197,6 +248,8 @@ package struct SharedRuns: Sendable {
             for store in page where !busy.contains(store.number) {
                 // Between two names it must not be left; a rollback or the same request ends it.
                 guard try !deliveries.hasBegunMove(store.found) else { continue }
+                // Before its end is durable: a start looks again at stores that have not ended.
+                if try isBegun(store, of: run.id) { try deliveries.removeAll(of: store.found) }
                 try RunError.ledger { () throws(LedgerError) in
                     try surroundings.ledger.append([
                         .storeChanged(
@@ -205,7 +258,6 @@ package struct SharedRuns: Sendable {
                         .released(run: run.id, store: store.number),
                     ])
                 }
-                if store.state != .waiting { try deliveries.removeAll(of: store.found) }
             }
         }
     }

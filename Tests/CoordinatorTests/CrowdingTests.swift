@@ -1,0 +1,118 @@
+import ClusterCore
+import ClusterProtocol
+import DurableFiles
+import Glibc
+import Jobs
+import RunLedger
+import Testing
+import Threads
+
+@testable import Coordinator
+@testable import LocalRun
+
+/// Nothing that was accepted is lost where too much is asked for, or the ledger cannot be read.
+@Suite struct CrowdingTests {
+    @Test func whatWasAcceptedIsDoneAndMoreIsRefused() throws {
+        try CoordinatorLab.run(change: { $0.deskCapacity = 64 }) { lab in
+            let run = try lab.begin([
+                lab.sharing.forge("a.sqlite"), lab.sharing.forge("b.sqlite"),
+            ])
+            let worker = try lab.worker("w1")
+            let order = try #require(try worker.orders().first)
+            try worker.say(
+                .failed(
+                    AttemptFailure(
+                        attempt: order.attempt.id, code: .badSource, text: "damaged",
+                        slotEnded: false)))
+            let client = try lab.peer("client")
+            try client.wait(for: run) { $0.stores["failed"] == 1 }
+            try client.ask(.watch(run: run))
+            let end = try lab.fill { $0.begin }
+            try client.ask(.replay(run: run, store: nil))
+            #expect(try client.accepted() == run)
+            try client.ask(.replay(run: run, store: nil))
+            #expect(try client.refusal().text.contains("too much"))
+            try client.ask(.swap(run: run, store: nil))
+            #expect(try client.refusal().text.contains("too much"))
+            #expect(try lab.states(run)[.failed] == 1)
+            end.close()
+            // Also the run's end, for which there was no place, is told.
+            try worker.work(2)
+            #expect(try client.end(of: run) == 0)
+            #expect(try lab.states(run) == [.done: 2])
+        }
+    }
+
+    @Test func aReplayWaitsForRoomInTheLedger() throws {
+        try CoordinatorLab.run { lab in
+            try lab.stop()
+            let run = try lab.sharing.begin([lab.sharing.forge("a.sqlite")]).id
+            try lab.sharing.fail([1], of: run)
+            try lab.start()
+            let client = try lab.peer("client")
+            lab.sharing.disk.fail(.commitLedger, .before, ENOSPC)
+            try client.ask(.replay(run: run, store: nil))
+            #expect(try client.accepted() == run)
+            try lab.note(containing: "tried again")
+            lab.sharing.disk.fail(nil)
+            lab.wait(CoordinatorLoop.retryInterval)
+            // Also whoever asks for its end before it is done.
+            try client.ask(.watch(run: run))
+            try lab.worker("w1").work(1)
+            #expect(try client.end(of: run) == 0)
+        }
+    }
+
+    @Test func aRunThatCannotBeReadRestsBeforeTheNextTry() throws {
+        try CoordinatorLab.run { lab in
+            let run = try lab.begin([lab.sharing.forge("a.sqlite")])
+            let client = try lab.peer("client")
+            try client.wait(for: run) { $0.jobs["waiting"] == 1 }
+            let error = RunError.nothingToDo("the test says so")
+            for _ in 0..<3 {
+                try lab.onLoop {
+                    $0.feeds[run]?.isReading = true
+                    $0.failed(reading: run, error)
+                }
+            }
+            #expect(try lab.onLoop { $0.feeds[run]?.isReading } == true)
+            #expect(try lab.notesSoFar().count { $0.contains("could not be read") } == 1)
+            lab.wait(CoordinatorLoop.retryInterval)
+            var rests = true
+            for _ in 0..<10_000 where rests {
+                rests = try lab.onLoop { $0.feeds[run]?.isReading ?? true }
+            }
+            #expect(!rests)
+            try lab.onLoop { $0.noteReading() }
+            try lab.note(containing: "can be read again")
+        }
+    }
+
+    @Test func aWorkersResultIsNotThrownAwayBecauseNobodyHasTimeToLook() throws {
+        try CoordinatorLab.run(change: { $0.deskCapacity = 64 }) { lab in
+            let run = try lab.begin([lab.sharing.forge("a.sqlite")])
+            let order = try #require(try lab.worker("w1").orders().first)
+            let client = try lab.peer("client")
+            // A paused run reads no stores by itself.
+            try client.ask(.pause(run: run))
+            try client.done()
+            try lab.restart()
+            _ = try lab.peer("client").status(run)
+            let end = try lab.fill { $0.read }
+            let worker = try lab.peer("w1")
+            try worker.hello(held: [
+                HeldAttempt(
+                    run: order.job.run, store: order.job.store, work: order.job.work,
+                    attempt: order.attempt.id, epoch: order.attempt.epoch)
+            ])
+            #expect(try worker.welcome().drop.isEmpty)
+            // It was looked for, and there was no place.
+            try lab.onLoop { _ in }
+            end.close()
+            lab.wait(CoordinatorLoop.retryInterval)
+            try lab.peer("client").wait(for: run) { $0.jobs["running"] == 1 }
+            try worker.say(.done(ScriptedPeer.receipt(order)))
+            try worker.committed(order.attempt.id)
+        }
+    }
+}
