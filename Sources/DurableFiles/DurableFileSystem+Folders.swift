@@ -50,7 +50,8 @@ extension DurableFileSystem {
                 }
                 return
             } catch {
-                guard error.isMissing else { throw error }
+                // ESTALE: over NFS, for a folder that another machine has removed.
+                guard error.number == ENOENT || error.number == ESTALE else { throw error }
             }
         }
         for folder in try missing(path) { try makeFolder(folder, permissions: permissions) }

@@ -181,4 +181,19 @@ extension DurableFileSystem {
             }
         }
     }
+
+    /// Temporary files in a folder whose writers are other processes; of a folder that one process
+    /// alone writes in at a time they are dead.
+    ///
+    /// - Returns: their paths; none where the folder is missing.
+    package func abandoned(in folder: FilePath) throws(DurableFileError) -> [FilePath] {
+        guard try FileStatus.ifPresent(folder) != nil else { return [] }
+        return try names(in: folder).filter { name in
+            let text = name.description
+            guard text.hasPrefix(Self.temporaryPrefix) else { return false }
+            let parts = text.dropFirst(Self.temporaryPrefix.count).split(separator: "-")
+            let numbers = parts.compactMap { Int64($0) }
+            return parts.count == 2 && numbers.count == 2 && numbers[0] != clinux_process_id()
+        }.map { folder.appending($0) }
+    }
 }

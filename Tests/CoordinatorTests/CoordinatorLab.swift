@@ -25,6 +25,8 @@ final class CoordinatorLab {
     private(set) var endpoint = ""
     private var starts = 0
     private var change: (inout CoordinatorPlan) -> Void = { _ in }
+    /// Called where a report would be written.
+    var runEnded: (@Sendable (String) -> Void)?
 
     /// Contexts live as long as the process: those that end beside others that use CURVE can
     /// crash libzmq before 4.3.5.
@@ -83,7 +85,7 @@ final class CoordinatorLab {
             plan, context: Self.context(),
             surroundings: CoordinatorSurroundings(
                 clock: { clinux_monotonic_nanoseconds() / 1_000_000 + ahead.milliseconds },
-                note: { _ = notes.sendIfRoom($0) })
+                note: { _ = notes.sendIfRoom($0) }, runEnded: runEnded)
         ) { answer in
             tasks.answer.withLock { $0 = answer }
             return tasks

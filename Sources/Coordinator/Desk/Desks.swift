@@ -10,25 +10,27 @@ final class Desks: Sendable {
     private let answering: Desk
     /// Where runs begin, are replayed and given up.
     private let beginning: Desk
+    /// For reports of runs that have ended, which take long for large ones.
+    private let reporting: Desk
     let loop = LoopHandle()
 
     /// - Parameter capacity: errands that wait at each at most.
     /// - Throws: `ThreadError`.
     init(capacity: Int) throws(ThreadError) {
-        reading = try Desk(name: "reading", capacity: capacity)
-        do throws(ThreadError) {
-            answering = try Desk(name: "answering", capacity: capacity)
-        } catch {
-            reading.end()
-            throw error
+        var made: [Desk] = []
+        func desk(_ name: String) throws(ThreadError) -> Desk {
+            do throws(ThreadError) {
+                made.append(try Desk(name: name, capacity: capacity))
+                return made[made.count - 1]
+            } catch {
+                for desk in made { desk.end() }
+                throw error
+            }
         }
-        do throws(ThreadError) {
-            beginning = try Desk(name: "beginning", capacity: capacity)
-        } catch {
-            reading.end()
-            answering.end()
-            throw error
-        }
+        reading = try desk("reading")
+        answering = try desk("answering")
+        beginning = try desk("beginning")
+        reporting = try desk("reporting")
     }
 
     /// What is done at a desk.
@@ -52,11 +54,18 @@ final class Desks: Sendable {
         return beginning.ask { errand(loop) }
     }
 
+    /// Has a report made; false where too many are asked for.
+    func report(_ errand: @escaping Errand) -> Bool {
+        let loop = loop
+        return reporting.ask { errand(loop) }
+    }
+
     /// Ends them; what was not begun is dropped.
     func end() {
         reading.end()
         answering.end()
         beginning.end()
+        reporting.end()
     }
 }
 

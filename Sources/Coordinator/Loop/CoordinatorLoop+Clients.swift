@@ -80,11 +80,13 @@ extension CoordinatorLoop {
                 }
                 let opening = try CoordinatorLoop.opening(of: overview, plan)
                 loop.submit {
-                    $0.bringBack(opening)
+                    $0.open(opening, .named)
                     then($0)
                 }
             } catch {
-                loop.submit { $0.refuse(client, .notFound, "\(error)") }
+                var code = Refusal.Code.notFound
+                if case .ledger = error { code = .notPossible }
+                loop.submit { [code] in $0.refuse(client, code, "\(error)") }
             }
         }
         if !isTaken { refuseForNow(client) }
@@ -98,6 +100,8 @@ extension CoordinatorLoop {
         let counts: [StoreState: Int]
         do throws(LedgerError) {
             counts = try plan.runs.ledger.storeCounts(of: overview.id)
+            // From here on its state is known to whoever asks, also when that changes.
+            _ = try plan.runs.ledger.figures(of: .named([overview.id]))
         } catch {
             throw .ledger(error)
         }
@@ -118,7 +122,11 @@ extension CoordinatorLoop {
             do throws(RunError) {
                 let opening = try CoordinatorLoop.begin(wanted, plan)
                 loop.submit {
-                    $0.open(opening)
+                    guard $0.open(opening, .submitted) else {
+                        return $0.refuse(
+                            client, .notPossible,
+                            "the run \(opening.run.id) was cancelled meanwhile; submit it again")
+                    }
                     $0.answer(.accepted(run: opening.run.id), to: client)
                 }
             } catch {
@@ -267,7 +275,7 @@ extension CoordinatorLoop {
             loop.tellLeftOut(run, client)
             // While somebody asks for a replay, its end is told when that is answered.
             guard let status = report.runs.first, let run, RunState.isOver(status.state),
-                loop.machine.isOver(run: run)
+                loop.machine.isOver(run: run), loop.feeds[run]?.ends ?? 0 == 0
             else { return }
             let failures = (status.stores["failed"] ?? 0) + (status.stores["cancelled"] ?? 0)
             loop.answer(.event(.ended(run: run, failures: failures)), to: client)

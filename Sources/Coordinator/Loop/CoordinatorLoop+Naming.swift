@@ -42,9 +42,10 @@ extension CoordinatorLoop {
     /// The most files that are named in a note.
     private static var namedFiles: Int { 5 }
 
-    /// Remembers what a run's discovery left out, for all who ask for the run later; of the newest
-    /// runs alone.
+    /// Remembers what a run's last discovery left out, for all who ask for the run later; of the
+    /// newest runs alone.
     func noteLeftOut(_ files: [String], of run: String) {
+        leftOut.removeAll { $0.run == run }
         guard !files.isEmpty else { return }
         var named = files.prefix(Self.namedFiles).joined(separator: "; ")
         if files.count > Self.namedFiles {

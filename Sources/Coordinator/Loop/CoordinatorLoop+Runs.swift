@@ -24,18 +24,13 @@ extension CoordinatorLoop {
         var shortage: String?
 
         /// Whether the run has nothing to do before somebody asks for a replay or swap.
-        var isOver: Bool {
-            switch overview.state {
+        func isOver(in state: RunState) -> Bool {
+            switch state {
             case .ended: stores == 0
             case .open: stores == 0 && validated > 0
             case .paused, .cancelled: false
             }
         }
-    }
-
-    /// A run that somebody asks for is here again, if it was not.
-    func bringBack(_ opening: Opening) {
-        if feeds[opening.run.id] == nil { open(opening, isOver: opening.isOver) }
     }
 
     /// Lets go of runs that are over, of which there may be thousands.
@@ -51,37 +46,61 @@ extension CoordinatorLoop {
         }
     }
 
+    /// Why a run enters.
+    enum Entry: Sendable {
+        /// Somebody submitted it: it goes on, also where it was paused.
+        case submitted
+        /// It was unfinished when this start began.
+        case resumed
+        /// Somebody asks for something of it.
+        case named
+    }
+
     /// A run is opened, or stores were added to one.
     ///
-    /// - Parameters:
-    ///   - opening: the run.
-    ///   - isOver: whether it enters as one that has ended.
-    func open(_ opening: Opening, isOver: Bool = false) {
-        noteLeftOut(opening.leftOut, of: opening.run.id)
+    /// - Returns: false, and it does not enter, for one that was cancelled meanwhile; what was
+    ///   added to it is given up.
+    @discardableResult
+    func open(_ opening: Opening, _ entry: Entry) -> Bool {
         let id = opening.run.id
         if !plan.resumesRuns, !ownRuns.contains(id) { ownRuns.append(id) }
-        mapping.learn(opening.overview.state, of: id)
-        guard feeds[id] == nil else {
-            feeds[id]?.awaitedRoom = opening.shortage
-            if opening.added > 0 {
-                feeds[id]?.rewind()
-                take(
-                    .run(
-                        RunOffer(run: id, stores: opening.added, failed: opening.failed)))
-            }
-            take(.request(.resume(run: id), from: ClientID("")))
-            return
+        if entry == .submitted { noteLeftOut(opening.leftOut, of: id) }
+        guard feeds[id] != nil else { return enter(opening, entry) }
+        // What the loop knows of it is newer than what was read at a desk.
+        guard entry == .submitted else { return true }
+        guard machine.takesStores(of: id) else {
+            end(id, .cancelled)
+            return false
         }
+        feeds[id]?.awaitedRoom = opening.shortage
+        if opening.added > 0 {
+            feeds[id]?.rewind()
+            take(.run(RunOffer(run: id, stores: opening.added, failed: opening.failed)))
+        }
+        take(.request(.resume(run: id), from: ClientID("")))
+        return true
+    }
+
+    private func enter(_ opening: Opening, _ entry: Entry) -> Bool {
+        let id = opening.run.id
+        // It may have come to its end since it was read at a desk.
+        let figures = ledger.knownFigures(of: .named([id]))?.first
+        let state = figures?.state ?? opening.overview.state
+        let reason = figures?.reason ?? opening.overview.reason
+        if state == .cancelled {
+            tidy(opening.overview, isCancelled: true, reports: false)
+            return false
+        }
+        mapping.learn(state, of: id)
         var feed = RunFeed(opening.run)
         feed.awaitedRoom = opening.shortage
         feeds[id] = feed
-        let pause = opening.overview.state == .paused ? opening.overview.reason : nil
-        // A disk that was full is looked at anew.
-        let pausedBy = pause.flatMap { $0.hasPrefix(PauseReason.room) ? nil : $0 }
-        if opening.overview.state == .paused, pausedBy == nil, opening.shortage == nil {
+        // A disk that was full is looked at anew, and who submits it wants it to go on.
+        let isHeld = state == .paused && !reason.hasPrefix(PauseReason.room) && entry != .submitted
+        if state == .paused, !isHeld, opening.shortage == nil {
             take(.tick, with: change(id, .open, "taken up again"))
         }
-        if opening.overview.state == .ended, opening.stores > 0 {
+        if state == .ended, opening.stores > 0 {
             surroundings.note("\(id): had ended with \(opening.stores) stores that wait for work")
             take(.tick, with: change(id, .open, "stores wait in it"))
         }
@@ -93,11 +112,13 @@ extension CoordinatorLoop {
                     limits: RunLimits(
                         stores: opening.bounds.stores, jobs: opening.bounds.jobs,
                         failures: opening.bounds.failures),
-                    pausedBy: pausedBy, isOver: isOver)))
+                    pausedBy: isHeld ? reason : nil,
+                    isOver: entry == .named && opening.isOver(in: state))))
         if let shortage = opening.shortage {
             take(.tick, with: change(id, .paused, PauseReason.room + shortage))
             surroundings.note("\(id): waits for room: \(shortage)")
         }
+        return true
     }
 
     private func change(_ run: String, _ state: RunState, _ reason: String) -> [LedgerRecord] {
@@ -131,26 +152,37 @@ extension CoordinatorLoop {
         take(.tick, with: change(run, .open, "there is room"))
     }
 
-    /// Gives up what is left of a run that was over before this start.
-    func tidy(_ overview: RunOverview) {
-        let runs = plan.runs
+    /// Gives up what is left of a run that was over before this start, and writes its report where
+    /// that is missing.
+    func tidy(_ overview: RunOverview, isCancelled: Bool, reports: Bool) {
+        let (runs, id) = (plan.runs, overview.id)
         begin { loop in
             do throws(RunError) {
-                let run = try SharedRun(overview, runs)
-                if overview.state == .cancelled { try SharedRuns(runs).cancelRest(run, but: []) }
-                try run.clean()
+                try Self.giveUp(overview, isCancelled: isCancelled, runs)
             } catch {
-                loop.submit {
-                    $0.surroundings.note("\(overview.id): not everything was removed: \(error)")
-                }
+                loop.submit { $0.noteRest(of: id, error) }
             }
+            if reports { loop.submit { $0.report(id) } }
         }
+    }
+
+    /// Gives up what is left of a run that is over.
+    static func giveUp(
+        _ overview: RunOverview, isCancelled: Bool, _ runs: SharedRun.Surroundings
+    ) throws(RunError) {
+        let run = try SharedRun(overview, runs)
+        if isCancelled { try SharedRuns(runs).cancelRest(run, but: []) }
+        try run.clean()
+    }
+
+    /// Tells of what could not be removed.
+    func noteRest(of run: String, _ error: any Error) {
+        surroundings.note("\(run): not everything was removed: \(error)")
     }
 
     /// A run has come to its end.
     func end(_ run: String, _ standing: RunStanding) {
         guard let feed = feeds[run] else { return }
-        let runEnded = surroundings.runEnded
         feeds[run]?.awaitedRoom = nil
         feeds[run]?.ends += 1
         let (runs, ledger) = (SharedRuns(plan.runs), ledger)
@@ -158,11 +190,23 @@ extension CoordinatorLoop {
         begin { loop in
             do {
                 if standing == .cancelled { try runs.cancelRest(feed.run, but: busy) }
-                try feed.run.clean()
+                // Somebody may have added stores to it meanwhile, whose jobs go by its request.
+                let left = try ledger.storeCounts(of: run).filter { $0.value > 0 }.keys
+                if !left.contains(where: { $0 == .waiting || $0 == .running }) {
+                    try feed.run.clean()
+                }
             } catch {
-                loop.submit { $0.surroundings.note("\(run): not everything was removed: \(error)") }
+                loop.submit { $0.noteRest(of: run, error) }
             }
-            // Whatever became of that, the run is over.
+            loop.submit { $0.report(run) }
+        }
+    }
+
+    /// Has the report of a run written that is over, and its end told then.
+    private func report(_ run: String) {
+        let (ledger, runEnded) = (ledger, surroundings.runEnded)
+        let errand: Desks.Errand = { loop in
+            runEnded?(run)
             var failures = 0
             do throws(LedgerError) {
                 let counts = try ledger.storeCounts(of: run)
@@ -171,11 +215,22 @@ extension CoordinatorLoop {
                 loop.submit { $0.surroundings.note("\(run): \(error)") }
             }
             let failed = failures
-            runEnded?(run)
-            loop.submit {
-                $0.feeds[run]?.ends -= 1
-                $0.publish(.ended(run: run, failures: failed), run: run)
-            }
+            loop.submit { $0.reported(run, failures: failed) }
         }
+        if !desks.report(errand) { begin(errand) }
+    }
+
+    private func reported(_ run: String, failures: Int) {
+        guard let ends = feeds[run]?.ends else { return }
+        feeds[run]?.ends = max(0, ends - 1)
+        // A replay may have been asked for, or stores be at work still: their end is told then.
+        guard ends <= 1, machine.isOver(run: run) else { return }
+        publish(.ended(run: run, failures: failures), run: run)
+    }
+
+    /// The last store of a cancelled run that was at work has left.
+    func endIfCancelled(_ run: String) {
+        guard feeds[run]?.inside.isEmpty == true, !machine.takesStores(of: run) else { return }
+        end(run, .cancelled)
     }
 }

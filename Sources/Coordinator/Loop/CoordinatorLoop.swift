@@ -327,6 +327,7 @@ final class CoordinatorLoop: PollLoopHandler {
             case .validated, .running: false
             }
         tasks.release(key, TaskStore(found: found, run: feed.run), discards: discards)
+        endIfCancelled(key.run)
     }
 
     // MARK: - Time

@@ -1,4 +1,5 @@
 import ClusterCore
+import DurableFiles
 package import LocalRun
 package import RunLedger
 import Synchronization
@@ -11,6 +12,8 @@ package final class RunningCoordinator: Sendable {
     private let tasks: any TaskRunner
     let desks: Desks
     private let plan: CoordinatorPlan
+    /// Whether somebody writes reports of runs that have ended.
+    private let reportsEnds: Bool
 
     /// Makes what does work beside the loop; it is given what takes the reports.
     package typealias MakeTasks =
@@ -30,6 +33,7 @@ package final class RunningCoordinator: Sendable {
         makeTasks: MakeTasks? = nil
     ) throws {
         self.plan = plan
+        reportsEnds = surroundings.runEnded != nil
         let desks = try Desks(capacity: plan.deskCapacity)
         self.desks = desks
         let handle = desks.loop
@@ -77,13 +81,46 @@ package final class RunningCoordinator: Sendable {
         } catch {
             throw .ledger(error)
         }
-        let unfinished: Set<StoreState> = [.waiting, .running, .validated]
+        let shared = SharedRuns(plan.runs)
+        let requests = requestsInRoots()
         for overview in runs where !overview.state.isUnfinished {
-            var isUntidy = try SharedRuns(plan.runs).isUntidy(overview.id)
-            if !isUntidy, overview.state == .cancelled {
-                isUntidy = try hasStores(overview.id, in: unfinished)
+            let isCancelled = overview.state == .cancelled
+            let hasLeft = try hasStores(overview.id, in: [.waiting, .running])
+            // One that has ended is taken up again.
+            if hasLeft, !isCancelled { continue }
+            var isUntidy = hasLeft
+            if !isUntidy { isUntidy = try shared.isUntidy(overview.id, requests) }
+            if !isUntidy, isCancelled { isUntidy = try hasStores(overview.id, in: [.validated]) }
+            // Nobody else's run may be begun or replayed before that.
+            if !plan.resumesRuns {
+                if isUntidy { tidy(overview, isCancelled) }
+                continue
             }
-            if isUntidy { desks.loop.submit { $0.tidy(overview) } }
+            let reports = reportsEnds ? try shared.lacksReport(overview) : false
+            if isUntidy || reports {
+                desks.loop.submit {
+                    $0.tidy(overview, isCancelled: isCancelled, reports: reports)
+                }
+            }
+        }
+    }
+
+    private func tidy(_ overview: RunOverview, _ isCancelled: Bool) {
+        do throws(RunError) {
+            try CoordinatorLoop.giveUp(overview, isCancelled: isCancelled, plan.runs)
+        } catch {
+            desks.loop.submit { $0.noteRest(of: overview.id, error) }
+        }
+    }
+
+    private func requestsInRoots() -> [FilePath] {
+        do throws(RunError) {
+            return try SharedRuns(plan.runs).requestsInRoots()
+        } catch {
+            desks.loop.submit {
+                $0.surroundings.note("what runs left cannot be looked for: \(error)")
+            }
+            return []
         }
     }
 
@@ -104,7 +141,7 @@ package final class RunningCoordinator: Sendable {
             case .cancelled: continue
             }
             let opening = try CoordinatorLoop.opening(of: overview, plan)
-            desks.loop.submit { $0.open(opening) }
+            desks.loop.submit { $0.open(opening, .resumed) }
         }
         desks.loop.submit { $0.isResuming = false }
     }
@@ -129,7 +166,7 @@ package final class RunningCoordinator: Sendable {
     ) throws(RunError) -> String {
         let opening = try CoordinatorLoop.begin(
             request, over: stores, waitsForRoom: waitsForRoom, plan)
-        desks.loop.submit { $0.open(opening) }
+        desks.loop.submit { $0.open(opening, .submitted) }
         return opening.run.id
     }
 
@@ -145,7 +182,7 @@ package final class RunningCoordinator: Sendable {
     ) throws(RunError) -> (run: String, stores: Int) {
         let (overview, count) = try SharedRuns(plan.runs).replay(selection)
         let opening = try CoordinatorLoop.opening(of: overview, plan)
-        desks.loop.submit { $0.open(opening) }
+        desks.loop.submit { $0.open(opening, .submitted) }
         return (overview.id, count)
     }
 

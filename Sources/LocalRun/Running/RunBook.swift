@@ -23,15 +23,23 @@ struct RunBook {
 
     /// Begins a run, or finds the unfinished one of the same request.
     ///
+    /// - Parameters:
+    ///   - stores: all of the request.
+    ///   - request: its text.
+    ///   - digest: of what makes two requests the same.
+    ///   - engine: that begins it.
+    ///   - opens: whether a paused run is opened; else its owner does that.
+    /// - Returns: the run's id, and whether it had begun before.
     /// - Throws: `RunError.otherRun` where an unfinished run has one of the stores.
     func begin(
-        _ stores: [FoundStore], request: String, digest: String, engine: String
+        _ stores: [FoundStore], request: String, digest: String, engine: String,
+        opens: Bool = true
     ) throws(RunError) -> (id: String, isResumed: Bool) {
         let runs = try RunError.ledger { () throws(LedgerError) in try ledger.runs() }
         if let open = runs.first(where: {
             $0.state.isUnfinished && $0.record.requestDigest == digest
         }) {
-            if open.state == .paused { try change(open.id, .open, "taken up again") }
+            if opens, open.state == .paused { try change(open.id, .open, "taken up again") }
             try add(stores, to: open.id)
             return (open.id, true)
         }

@@ -92,6 +92,9 @@ struct RunFolders: Hashable, Sendable {
     /// The file with the run's request, which workers do jobs by.
     var request: FilePath { folder.appending("request.json") }
 
+    /// The report that programs read.
+    var report: FilePath { folder.appending("report.json") }
+
     /// The folder of one store: plan, routes, shards, snapshot.
     func folder(ofStore number: Int) -> FilePath { folder.appending("\(number)") }
 }

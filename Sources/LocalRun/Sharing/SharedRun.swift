@@ -156,10 +156,13 @@ package final class SharedRun: Sendable {
         return reference
     }
 
+    /// What the name of a run's request in a root ends with.
+    static func requestSuffix(of run: String) -> String { "-\(run)-request.json" }
+
     private func requestFile(_ root: FileRoot) -> FilePath {
         guard context.sharesState else {
             return root.folder.appending(
-                FilePath(DurableFileSystem.temporaryPrefix + "\(context.mark)-request.json"))
+                FilePath("\(DurableFileSystem.temporaryPrefix)\(context.mark)-request.json"))
         }
         return RunFolders(state: context.state, run: id).request
     }
@@ -174,6 +177,8 @@ package final class SharedRun: Sendable {
                 let file = requestFile(root)
                 if try FileStatus.ifPresent(file) != nil { try context.files.remove(file) }
             }
+            let folder = RunFolders(state: context.state, run: id).folder
+            for name in try context.files.abandoned(in: folder) { try context.files.remove(name) }
         }
         requests.withLock { $0 = [:] }
     }

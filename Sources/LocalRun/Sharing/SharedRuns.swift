@@ -60,7 +60,8 @@ package struct SharedRuns: Sendable {
         return (stores, found.skipped.filter(\.needsAttention).map { "\($0.path): \($0.reason)" })
     }
 
-    /// Begins a run over these stores, or finds the same request's unfinished one.
+    /// Begins a run over these stores, or finds the same request's unfinished one, whose state is
+    /// not changed.
     ///
     /// - Throws: `RunError.otherRun` where an unfinished run has one of the stores.
     package func begin(
@@ -71,7 +72,7 @@ package struct SharedRuns: Sendable {
         let recorded = RecordedRequest(request, mark: mark)
         let (id, _) = try book.begin(
             stores, request: try recorded.text(), digest: try recorded.digest(),
-            engine: Planner.engineVersion)
+            engine: Planner.engineVersion, opens: false)
         return try book.find(id, state: surroundings.state)
     }
 
@@ -213,12 +214,48 @@ package struct SharedRuns: Sendable {
         }
     }
 
-    /// Whether a run's own folder has what its end removes: it was killed between the two.
+    /// Requests of runs that lie beside the stores, because workers do not see the state folder.
     ///
+    /// - Throws: `RunError.file` where a root cannot be looked at.
+    package func requestsInRoots() throws(RunError) -> [FilePath] {
+        try RunError.translating {
+            try surroundings.roots.environment.roots.values.flatMap { root in
+                try surroundings.environment.files.names(in: root.folder)
+                    .filter { $0.description.hasPrefix(DurableFileSystem.temporaryPrefix) }
+            }
+        }
+    }
+
+    /// Looks whether a run that is over has left what its end removes.
+    ///
+    /// - Parameters:
+    ///   - run: its id.
+    ///   - requests: those in the roots.
+    /// - Returns: whether it has: it was killed between the two.
     /// - Throws: `RunError.file` where that cannot be looked at.
-    package func isUntidy(_ run: String) throws(RunError) -> Bool {
-        let file = RunFolders(state: surroundings.state, run: run).request
-        return try RunError.translating { try FileStatus.ifPresent(file) != nil }
+    package func isUntidy(_ run: String, _ requests: [FilePath]) throws(RunError) -> Bool {
+        let name = SharedRun.requestSuffix(of: run)
+        if requests.contains(where: { $0.description.hasSuffix(name) }) { return true }
+        let folders = RunFolders(state: surroundings.state, run: run)
+        return try RunError.translating {
+            if try FileStatus.ifPresent(folders.request) != nil { return true }
+            return try !surroundings.environment.files.abandoned(in: folders.folder).isEmpty
+        }
+    }
+
+    /// Whether a run that is over has no report of its end: it was killed between the two.
+    ///
+    /// - Throws: `RunError` where that cannot be looked at.
+    package func lacksReport(_ run: RunOverview) throws(RunError) -> Bool {
+        let counts = try RunError.ledger { () throws(LedgerError) in
+            try surroundings.ledger.storeCounts(of: run.id)
+        }
+        // A prune has removed it, a rollback has come after it.
+        guard counts[.pruned] ?? 0 == 0, counts[.rolledBack] ?? 0 == 0 else { return false }
+        let file = RunFolders(state: surroundings.state, run: run.id).report
+        guard let status = try RunError.translating({ try FileStatus.ifPresent(file) })
+        else { return true }
+        return status.identity.modified.seconds < run.changedAt / 1000
     }
 
     /// Whether anything may have been made of a store; one that waits for a replay was begun.
