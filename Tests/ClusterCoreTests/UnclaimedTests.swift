@@ -49,6 +49,26 @@ import Testing
         #expect(bench.failures.isEmpty)
     }
 
+    @Test func workersThatComeLaterGetWhatTheyMakePlaceFor() {
+        var bench = CoordinatorBench()
+        bench.open()
+        let next = Receipt(
+            run: "r", store: 1, work: .copy(chunk: 1), attempt: "r-1-copy-1-1", epoch: 1,
+            files: [], rows: 1, sums: [:], counts: [:])
+        bench.large(
+            accepted: [next],
+            jobs: [
+                .copy(chunk: 0): JobHistory(epoch: 1, attempts: 1, open: ["r-1-copy-0-1"]),
+                .copy(chunk: 1): JobHistory(epoch: 1, attempts: 1),
+            ], isRunning: true)
+        bench.answer(.prepared(CoordinatorBench.chunks(31), .kept(steps: 0)))
+        // Without slots one shard may wait for its merge; with one slot three may.
+        bench.join("w")
+        #expect(bench.order(.copy(chunk: 2)) != nil)
+        bench.done(.copy(chunk: 2))
+        #expect(bench.order(.copy(chunk: 3)) != nil)
+    }
+
     @Test func chunksOfUnknownEngineAreNotGivenToAnother() {
         var bench = CoordinatorBench()
         bench.join("w", engine: "2")

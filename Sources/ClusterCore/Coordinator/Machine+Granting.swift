@@ -7,6 +7,7 @@ import Jobs
 extension CoordinatorMachine {
     /// Hands out what there is to workers that have room.
     mutating func handOut() {
+        widen()
         var aside: [(run: Int, flow: Flow)] = []
         for kind in roster.classes.indices {
             while isUnthrottled(), roster.freest(kind) != nil {
@@ -26,6 +27,15 @@ extension CoordinatorMachine {
             }
         }
         for (run, flow) in aside { comeBack(flow, of: run) }
+    }
+
+    /// Lets large stores take turns again whose next jobs had to wait for a merge with fewer slots.
+    private mutating func widen() {
+        let window = window
+        if window > knownWindow {
+            for index in stores.keys where stores[index]?.isHandingOut == true { refresh(index) }
+        }
+        knownWindow = window
     }
 
     private mutating func isUnthrottled() -> Bool {
