@@ -41,7 +41,26 @@ struct CoordinatorBench {
         }
         let faults = machine.check()
         #expect(faults.isEmpty, "\(event)", sourceLocation: location)
+        let unexplained = Self.unexplained(machine.report())
+        #expect(unexplained.isEmpty, "\(event)", sourceLocation: location)
         return last
+    }
+
+    /// Runs in which something waits without a reason, and workers that have none although they
+    /// have nothing.
+    static func unexplained(_ report: StatusReport) -> [String] {
+        var found: [String] = []
+        for run in report.runs where run.state == "open" || run.state == "paused" {
+            let words = ["waiting", "ready", "resting", "unclaimed"]
+            let waiting = words.reduce(run.stores["waiting", default: 0]) {
+                $0 + run.jobs[$1, default: 0]
+            }
+            if waiting > 0, run.waitingFor == nil { found.append("\(run)") }
+        }
+        for worker in report.workers where worker.running == 0 && worker.reason == nil {
+            found.append("\(worker)")
+        }
+        return found
     }
 
     // MARK: Workers

@@ -177,13 +177,13 @@ extension CoordinatorScenario {
             #expect(bench.orders.count == 2)
             #expect(
                 bench.machine.waitingReason(of: StoreKey(run: "r", number: 3), .whole)
-                    == .jobLimit)
+                    == .jobLimit(2))
             bench.done(.whole, store: 1)
             bench.done(.whole, store: 2)
             #expect(bench.orders.count == 1)
             #expect(
                 bench.machine.waitingReason(of: StoreKey(run: "r", number: 4), .whole)
-                    == .storeLimit)
+                    == .storeLimit(3))
             bench.finishAll()
             #expect(bench.runStanding() == .ended)
         },

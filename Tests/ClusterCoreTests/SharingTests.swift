@@ -158,7 +158,9 @@ import Testing
         bench.join("n", engine: "2")
         #expect(reason(.copy(chunk: 0)) == .noWorkerWithEngine("1"))
         bench.join("m", roots: ["other"])
-        #expect(reason(.copy(chunk: 0)) == .noSuitableWorker)
+        #expect(
+            reason(.copy(chunk: 0))?.description
+                == "no worker with the root run; the nearest has the root other")
         bench.join("w")
         #expect(reason(.copy(chunk: 0)) == nil)
         #expect(reason(.copy(chunk: 1)) == .allWorkersBusy)

@@ -272,6 +272,10 @@ extension CoordinatorScenario {
             #expect(bench.machine.workerStatus.first?.state == .active)
             bench.say(.bye(reason: "enough"), "b")
             bench.request(.drain(worker: "c"))
+            #expect(
+                bench.machine.waitingReason(run: "r")
+                    == .noReadyWorker(UnreadyWorkers(draining: 1)))
+            bench.say(.bye(reason: "drained"), "c")
             #expect(bench.machine.waitingReason(run: "r") == .noWorkerWithEngine("1"))
             bench.join("d")
             bench.finishAll()

@@ -45,7 +45,7 @@ import Testing
             let order = try #require(try first.orders().first)
             try lab.restart()
             let other = try lab.worker("w2")
-            try lab.peer("client").wait(for: run) { ($0.jobs["running"] ?? 0) == 1 }
+            try lab.peer("client").wait(for: run) { ($0.jobs["unclaimed"] ?? 0) == 1 }
             // Its lease gets the full term.
             try other.expectNothing()
             lab.wait(Int64(order.leaseMilliseconds) - 1_000_000)

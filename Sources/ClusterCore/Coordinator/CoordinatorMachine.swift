@@ -6,7 +6,8 @@ import Jobs
 /// Not a word of it is durable by itself: a new start makes a new machine, opens the unfinished
 /// runs with `CoordinatorEvent.run` and offers their stores with what the ledger knows. No event
 /// costs more than O(log n) in workers, attempts or stores, but for the end of a store and of a
-/// worker's connection, which cost what they have in hand.
+/// worker's connection, which cost what they have in hand, and slots that come, which may cost a
+/// look at each store in hand.
 package struct CoordinatorMachine: Sendable {
     package let settings: CoordinatorSettings
     /// Read by the planted fault `wallClockLease` alone; a simulation sets it before each event.
@@ -40,6 +41,8 @@ package struct CoordinatorMachine: Sendable {
     var wallLeases = PriorityTable<Int, Instant>()
 
     var nextIndex = 0
+    /// The window by which large stores take turns.
+    var knownWindow = 0
     let jitter: Jitter
     let policy: FailurePolicy
 

@@ -24,6 +24,8 @@ struct JobState: Hashable, Sendable {
     var cause: Cause?
     /// When a back-off ends.
     var restsUntil: Instant?
+    /// Why it rests, a lost lease included.
+    var restsAfter: Cause?
     /// The accepted attempt.
     var accepted: String?
     /// What was accepted, until it is merged.

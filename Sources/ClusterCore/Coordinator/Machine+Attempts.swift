@@ -180,6 +180,11 @@ extension CoordinatorMachine {
         grants[attempt.grant]?.worker = worker
         roster.update(worker) { $0.grants.insert(attempt.grant) }
         renew(grant: attempt.grant)
+        // It goes on, and counts as slow by its time alone.
+        slow.remove(id)
+        if settings.speculation.isOn {
+            set(.slow(id), after: max(1, settings.speculation.least))
+        }
     }
 
     /// Lets the answer of a check go to the place that its worker has now: without leases it may

@@ -94,19 +94,20 @@ extension CoordinatorMachine {
         case .again:
             move(job: id, to: .ready)
             putBack(id, avoiding: job.failedOn)
-        case .later(let tries): rest(id, tries: tries)
+        case .later(let tries): rest(id, tries: tries, after: cause)
         case .quarantine: quarantine(id, job.cause ?? cause)
         }
     }
 
     private func isChecking(_ id: String) -> Bool { attempts[id]?.phase == .checking }
 
-    private mutating func rest(_ id: JobID, tries: Int) {
+    private mutating func rest(_ id: JobID, tries: Int, after cause: Cause) {
         guard let key = key(id.store) else { return }
         let wait = jitter.wait(
             settings.backoff, tries: tries, for: "\(key) \(id.work.name)")
         move(job: id, to: .resting)
         stores[id.store]?.jobs[id.work]?.restsUntil = now.adding(wait)
+        stores[id.store]?.jobs[id.work]?.restsAfter = cause
         set(.rest(id), after: wait)
         refresh(id.store)
     }
@@ -114,6 +115,7 @@ extension CoordinatorMachine {
     mutating func endRest(_ id: JobID) {
         guard let job = stores[id.store]?.jobs[id.work], job.phase == .resting else { return }
         stores[id.store]?.jobs[id.work]?.restsUntil = nil
+        stores[id.store]?.jobs[id.work]?.restsAfter = nil
         move(job: id, to: .ready)
         putBack(id, avoiding: job.failedOn)
     }

@@ -7,6 +7,7 @@ import Jobs
 extension CoordinatorMachine {
     /// Hands out what there is to workers that have room.
     mutating func handOut() {
+        widen()
         var aside: [(run: Int, flow: Flow)] = []
         for kind in roster.classes.indices {
             while isUnthrottled(), roster.freest(kind) != nil {
@@ -26,6 +27,15 @@ extension CoordinatorMachine {
             }
         }
         for (run, flow) in aside { comeBack(flow, of: run) }
+    }
+
+    /// Lets large stores take turns again whose next jobs had to wait for a merge with fewer slots.
+    private mutating func widen() {
+        let window = window
+        if window > knownWindow {
+            for index in stores.keys where stores[index]?.isHandingOut == true { refresh(index) }
+        }
+        knownWindow = window
     }
 
     private mutating func isUnthrottled() -> Bool {
@@ -250,8 +260,10 @@ extension CoordinatorMachine {
 // MARK: - Second attempts
 
 extension CoordinatorMachine {
-    /// Looks whether an attempt takes long by what others of its kind took.
+    /// Looks whether an attempt takes long by what others of its kind took; one that nobody came
+    /// back with does.
     mutating func becomeSlow(_ name: String) {
+        if attempts[name]?.phase == .unclaimed { return slow.set(name, now) }
         guard let attempt = attempts[name], attempt.phase == .leased,
             let isWhole = stores[attempt.job.store]?.isWhole,
             let run = stores[attempt.job.store]?.run
@@ -282,7 +294,9 @@ extension CoordinatorMachine {
                 let job = store.jobs[attempt.job.work], job.live.count == 1, store.isHandingOut,
                 // What was lost or failed twice is judged by one attempt at a time.
                 job.losses < 2, job.failures < 2,
-                job.phase == .running, roster.fits(kind, store.requirement)
+                job.phase == .running, roster.fits(kind, store.requirement),
+                // Chunks of one store all come from one engine, whichever has begun.
+                store.isWhole || roster.requirements[store.requirement].engine != nil
             else {
                 // Looked at again when it is the only one.
                 if attempts[name] == nil { slow.remove(name) }

@@ -41,7 +41,8 @@ extension CoordinatorMachine {
             var known = 0
             for job in store.jobs.values {
                 known += 1
-                jobs["\(job.phase)", default: 0] += 1
+                let word = isUnclaimed(job) ? "\(AttemptPhase.unclaimed)" : "\(job.phase)"
+                jobs[word, default: 0] += 1
             }
             let all = store.isWhole ? 1 : store.copies.count + store.links.count
             jobs["waiting", default: 0] += max(0, all - known)
@@ -63,36 +64,6 @@ extension CoordinatorMachine {
             case .cancelled: .cancelled
             }
         return standing.rawValue
-    }
-
-    /// The workers, in the order in which they joined.
-    package var workerStatus: [WorkerStatus] {
-        roster.workers.sorted { $0.key < $1.key }.map { _, worker in
-            let running = worker.grants.reduce(0) { $0 + (grants[$1]?.attempts.count ?? 0) }
-            return WorkerStatus(
-                name: worker.name, host: worker.host, engine: worker.engine, slots: worker.slots,
-                running: running, state: state(of: worker.phase), reason: reason(of: worker))
-        }
-    }
-
-    private func state(of phase: WorkerPhase) -> WorkerStatus.State {
-        switch phase {
-        case .greeted, .ready: .active
-        case .silent: .silent
-        case .draining: .draining
-        case .quarantined: .quarantined
-        case .gone: .gone
-        }
-    }
-
-    private func reason(of worker: WorkerState) -> String? {
-        switch worker.phase {
-        case .greeted: "it has not said that it is ready"
-        case .silent: "not heard of"
-        case .draining: "it finishes what it has"
-        case .quarantined: worker.reason
-        case .ready, .gone: nil
-        }
     }
 }
 

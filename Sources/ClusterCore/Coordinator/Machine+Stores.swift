@@ -207,6 +207,8 @@ extension CoordinatorMachine {
         stores[job.store]?.jobs[job.work]?.live.append(id)
         stores[job.store]?.live.insert(id)
         if let run = stores[job.store]?.run { runs[run]?.running += 1 }
+        // As with a worker that falls silent, others may do it, too, before its lease runs out.
+        if settings.speculation.isOn { set(.slow(id), after: settings.livenessMilliseconds) }
     }
 
     /// Ends attempts of an earlier start whose workers ended with it.

@@ -116,7 +116,7 @@ extension CoordinatorMachine {
         }
         switch cause.code.decision {
         case .retry, .quarantineWorker, .nothing:
-            guard tryAgain(task) else {
+            guard tryAgain(task, cause) else {
                 return finish(task.store, StoreEnd(standing: .failed, cause: cause))
             }
         case .pause: wait(task, .room(cause.text))
@@ -129,20 +129,21 @@ extension CoordinatorMachine {
     }
 
     /// Lets a task rest before its next try; false where it was tried often enough.
-    private mutating func tryAgain(_ task: PendingTask) -> Bool {
+    private mutating func tryAgain(_ task: PendingTask, _ cause: Cause) -> Bool {
         guard let store = stores[task.store] else { return false }
         stores[task.store]?.taskTries += 1
         guard store.taskTries + 1 < settings.quarantine.tasks else { return false }
-        rest(task, tries: store.taskTries + 1)
+        rest(task, tries: store.taskTries + 1, after: cause)
         return true
     }
 
     /// Lets a task rest for as long as so many tries ask for.
-    private mutating func rest(_ task: PendingTask, tries: Int) {
+    private mutating func rest(_ task: PendingTask, tries: Int, after cause: Cause?) {
         guard let key = key(task.store) else { return }
         let number = nextIndex
         nextIndex += 1
         restingTasks[number] = task
+        restingTasks[number]?.cause = cause
         set(.task(number), after: jitter.wait(settings.backoff, tries: tries, for: "\(key)"))
     }
 
@@ -155,7 +156,7 @@ extension CoordinatorMachine {
             stores[task.store]?.taskTries = 0
             wait(task, .room(cause.text))
         case .retry, .quarantineWorker, .nothing:
-            if tryAgain(task) { return }
+            if tryAgain(task, cause) { return }
             stores[task.store]?.taskTries = 0
             wait(task, .stopped(cause.text))
         case .planAgain, .quarantineChunk, .stopRun:
@@ -172,7 +173,7 @@ extension CoordinatorMachine {
         if runs[run]?.phase == .paused {
             runs[run]?.heldTasks.append(task)
         } else {
-            rest(task, tries: 1)
+            rest(task, tries: 1, after: nil)
         }
     }
 

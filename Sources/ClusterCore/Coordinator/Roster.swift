@@ -236,6 +236,11 @@ extension Roster {
         classes.indices.contains { !free[$0].isEmpty && fits[$0][requirement] }
     }
 
+    /// Whether a worker is ready and has room for another batch.
+    func hasRoom(_ index: Int) -> Bool {
+        workers[index].map { free[$0.kind].contains(index) } ?? false
+    }
+
     /// Ready workers.
     var activeCount: Int { active.reduce(0, +) }
 }

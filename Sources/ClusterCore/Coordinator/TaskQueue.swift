@@ -5,6 +5,8 @@ struct PendingTask: Hashable, Sendable {
     /// The store's plan, by count: tasks of an earlier one are dropped.
     let generation: Int
     let kind: CoordinatorTask.Kind
+    /// Why it rests, or is tried once more.
+    var cause: Cause?
 
     /// Whether it takes long, so that it must not take every thread.
     var isHeavy: Bool {

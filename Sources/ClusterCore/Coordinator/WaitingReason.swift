@@ -1,20 +1,26 @@
-import ClusterProtocol
-package import Jobs
-
 /// Why a job, or a whole run, does not move.
 package enum WaitingReason: Hashable, Sendable, CustomStringConvertible {
     case noWorker
+    /// Workers that could do it are there, but none of them takes jobs.
+    case noReadyWorker(UnreadyWorkers)
     case noWorkerWithEngine(String)
     /// Workers are there, but none has the roots and policies that the store needs.
-    case noSuitableWorker
+    case noSuitableWorker(Shortage)
+    /// Attempts of workers that are not heard of are waited for until their leases end.
+    case unclaimed(jobs: Int, seconds: Int64)
     case allWorkersBusy
     /// It failed and is tried again then.
     case backOff(until: Instant, Cause?)
     case paused(String)
     case behindOtherRuns
-    case storeLimit
-    case jobLimit
-    case throttled
+    /// The run's own limit of stores at a time.
+    case storeLimit(Int)
+    /// The run's own limit of jobs at a time.
+    case jobLimit(Int)
+    /// A limit of jobs at a time that was set on request, of one run or of all together.
+    case throttledJobs(run: String?, Int)
+    /// A limit of bytes a second that was set on request, of one run or of all together.
+    case throttled(run: String?, bytesPerSecond: Int64)
     /// Its store has not begun: others of the run are at work.
     case behindOtherStores
     /// Its store is at another stage first.
@@ -32,146 +38,119 @@ package enum WaitingReason: Hashable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .noWorker: "no worker is connected"
+        case .noReadyWorker(let workers): "no suitable worker takes jobs: \(workers)"
         case .noWorkerWithEngine(let engine): "no worker with engine \(engine)"
-        case .noSuitableWorker: "no worker with the roots and policies that are needed"
+        case .noSuitableWorker(let shortage):
+            "no worker with \(shortage.missing); the nearest has \(shortage.present)"
+        case .unclaimed(1, let seconds):
+            "1 job waits for a worker that is not heard of; its lease ends in \(seconds) s"
+        case .unclaimed(let jobs, let seconds):
+            "\(jobs) jobs wait for a worker that is not heard of; their leases end in \(seconds) s"
         case .allWorkersBusy: "all workers are busy"
         case .backOff(_, let cause):
-            "waits before the next try" + (cause.map { " after: \($0.text)" } ?? "")
+            "waits before the next try" + (cause.map { " after: \($0)" } ?? "")
         case .paused(let reason): "paused: \(reason)"
         case .behindOtherRuns: "other runs come first"
-        case .storeLimit: "the run's limit of stores is reached"
-        case .jobLimit: "the limit of jobs is reached"
-        case .throttled: "throttled"
+        case .storeLimit(let limit): "the run's limit of \(stores(limit)) at a time is reached"
+        case .jobLimit(let limit): "the run's limit of \(jobs(limit)) at a time is reached"
+        case .throttledJobs(let run, let limit):
+            "throttled to \(jobs(limit)) at a time\(lifting(run))"
+        case .throttled(let run, let limit):
+            "throttled to \(limit) bytes a second\(lifting(run))"
         case .behindOtherStores: "other stores come first"
         case .stage(let phase): "its store is \(phase)"
         case .merge: "waits for the merge of earlier shards"
         case .quarantined(let cause):
-            "given up until a replay" + (cause.map { ": \($0.text)" } ?? "")
+            "given up until a replay" + (cause.map { ": \($0)" } ?? "")
         case .offers: "the next stores are being read"
         case .behindOtherTasks: "merges, checks and swaps of other stores come first"
         case .failedOnFreeWorkers: "the free workers have just failed it"
         }
     }
-}
 
-extension CoordinatorMachine {
-    /// Why a job waits; nil where it runs or has ended, or its store is not here.
-    ///
-    /// - Parameters:
-    ///   - key: the store.
-    ///   - work: the job.
-    /// - Returns: the first thing that has to change.
-    package func waitingReason(of key: StoreKey, _ work: Work) -> WaitingReason? {
-        guard let index = storeIndexes[key], let store = stores[index], let run = runs[store.run]
-        else { return nil }
-        switch store.jobs[work]?.phase {
-        case .running, .checking, .accepted: return nil
-        case .quarantined: return .quarantined(store.jobs[work]?.cause)
-        case .ready, .resting, nil: break
+    private func jobs(_ count: Int) -> String { count == 1 ? "1 job" : "\(count) jobs" }
+
+    private func stores(_ count: Int) -> String { count == 1 ? "1 store" : "\(count) stores" }
+
+    private func lifting(_ run: String?) -> String {
+        guard let run else { return ", all runs together; throttle --off lifts it" }
+        return " of run \(run); throttle \(run) --off lifts it"
+    }
+
+    /// How much there is to be done about it: of several reasons the lowest is told.
+    var rank: Int {
+        switch self {
+        case .paused: 0
+        case .noWorker: 1
+        case .noReadyWorker: 2
+        case .noWorkerWithEngine: 3
+        case .noSuitableWorker: 4
+        case .unclaimed: 5
+        case .throttledJobs: 6
+        case .throttled: 7
+        case .jobLimit: 8
+        case .storeLimit: 9
+        case .quarantined: 10
+        case .failedOnFreeWorkers: 11
+        case .backOff: 12
+        case .merge: 13
+        case .behindOtherTasks: 14
+        case .allWorkersBusy: 15
+        case .behindOtherRuns: 16
+        case .behindOtherStores: 17
+        case .stage: 18
+        case .offers: 19
         }
-        if let reason = waitingReason(of: run) { return reason }
-        if let until = store.jobs[work]?.restsUntil {
-            return .backOff(until: until, store.jobs[work]?.cause)
-        }
-        if let reason = stageReason(store, work, run) { return reason }
-        if run.isFull || throttle.jobs.map({ attempts.count >= $0 }) == true { return .jobLimit }
-        return workerReason(store.requirement) ?? mergeReason(store, work) ?? throttleReason
-            ?? busyReason(store.requirement)
-    }
-
-    private func waitingReason(of run: RunProgress) -> WaitingReason? {
-        switch run.phase {
-        case .paused: .paused(run.hold?.reason ?? "")
-        case .queued: .behindOtherRuns
-        case .open, .ended, .cancelled: nil
-        }
-    }
-
-    private func stageReason(
-        _ store: StoreProgress, _ work: Work, _ run: RunProgress
-    ) -> WaitingReason? {
-        switch store.phase {
-        case .waiting:
-            if !run.hasStorePlace { return .storeLimit }
-            return store.isWhole ? nil : .behindOtherStores
-        case .copying:
-            if case .link = work { return .stage(.copying) }
-            return nil
-        case .linking: return nil
-        case .preparing, .indexing, .validating, .swapping, .replanning, .ending, .ended:
-            return .stage(store.phase)
-        }
-    }
-
-    private func mergeReason(_ store: StoreProgress, _ work: Work) -> WaitingReason? {
-        guard !store.isWhole, roster.hasFree(for: store.requirement) else { return nil }
-        var copy = store
-        return copy.hasNext(window: window) ? nil : .merge
-    }
-
-    private var throttleReason: WaitingReason? {
-        timers.contains(.throttle) ? .throttled : nil
-    }
-
-    private func busyReason(_ requirement: Int) -> WaitingReason {
-        roster.hasFree(for: requirement) ? .failedOnFreeWorkers : .allWorkersBusy
-    }
-
-    private func workerReason(_ requirement: Int) -> WaitingReason? {
-        if roster.hasActive(for: requirement) { return nil }
-        if !roster.hasActive(engine: nil) { return .noWorker }
-        let engine = roster.requirements[requirement].engine
-        if let engine, !roster.hasActive(engine: engine) { return .noWorkerWithEngine(engine) }
-        return .noSuitableWorker
-    }
-
-    /// Why nothing of a run moves; nil where an attempt or a task of it is at work, or it is over.
-    ///
-    /// O(stores of the run in hand).
-    package func waitingReason(run name: String) -> WaitingReason? {
-        guard let index = runIndexes[name], let run = runs[index] else { return nil }
-        if let reason = waitingReason(of: run) { return reason }
-        guard run.phase == .open, run.running == 0 else { return nil }
-        let inside = stores.values.filter { $0.run == index }.sorted { $0.key < $1.key }
-        if inside.contains(where: { $0.tasks > 0 || $0.phase == .replanning }) { return nil }
-        guard !inside.isEmpty else { return run.toOffer > 0 ? .offers : nil }
-        if let reason = taskReason(inside) { return reason }
-        let resting = inside.flatMap { $0.jobs.values }.compactMap { job in
-            job.restsUntil.map { (until: $0, cause: job.cause) }
-        }
-        let store = inside.first { $0.isHandingOut && !$0.isResting } ?? inside[0]
-        if store.isHandingOut || !store.isWhole, let next = resting.min(by: { $0.until < $1.until })
-        {
-            return .backOff(until: next.until, next.cause)
-        }
-        if store.phase == .waiting, !run.hasStorePlace { return .storeLimit }
-        if run.isFull || throttle.jobs.map({ attempts.count >= $0 }) == true { return .jobLimit }
-        return workerReason(store.requirement) ?? throttleReason
-            ?? busyReason(store.requirement)
-    }
-
-    /// Whether stores wait for tasks that have not begun.
-    private func taskReason(_ inside: [StoreProgress]) -> WaitingReason? {
-        guard inside.contains(where: { $0.waitsForTask }) else { return nil }
-        let keys = Set(inside.map(\.key))
-        let resting = restingTasks.filter { key($0.value.store).map(keys.contains) == true }
-        let next = resting.keys.compactMap { timers.priority(of: .task($0)) }.min()
-        if let next { return .backOff(until: next, nil) }
-        return .behindOtherTasks
     }
 }
 
-extension StoreProgress {
-    /// Whether a task of it was asked for that the loop does not have.
-    fileprivate var waitsForTask: Bool {
-        if tasks > 0 { return false }
-        switch phase {
-        case .preparing, .indexing, .validating, .swapping: return true
-        case .copying, .linking:
-            return isStepAsked || jobs.values.contains { $0.phase == .checking }
-        case .waiting, .replanning, .ending, .ended: return false
-        }
+/// What a worker lacks of what jobs need; names in their order.
+package struct Shortage: Hashable, Sendable {
+    package let roots: [String]
+    package let policies: [String]
+    /// The roots that the worker has.
+    package let present: String
+    /// What it lacks, for people.
+    package let missing: String
+
+    init(of requirement: Requirement, in kind: WorkerClass) {
+        roots = requirement.roots.subtracting(kind.roots).sorted()
+        policies = requirement.policies.subtracting(kind.policies).sorted()
+        present = kind.roots.isEmpty ? "no root" : Self.words("root", "roots", kind.roots.sorted())
+        missing = [
+            roots.isEmpty ? nil : Self.words("root", "roots", roots),
+            policies.isEmpty ? nil : Self.words("policy", "policies", policies),
+        ].compactMap(\.self).joined(separator: " and ")
     }
 
-    fileprivate var isResting: Bool { jobs.values.contains { $0.restsUntil != nil } }
+    private static func words(_ one: String, _ many: String, _ names: [String]) -> String {
+        "the \(names.count == 1 ? one : many) \(list(names))"
+    }
+
+    /// The first few names, and how many there are beside.
+    private static func list(_ names: [String]) -> String {
+        let most = 6
+        let shown = names.prefix(most).joined(separator: ", ")
+        return names.count <= most ? shown : "\(shown) and \(names.count - most) more"
+    }
+}
+
+/// Workers that are there and get no jobs, by why.
+package struct UnreadyWorkers: Hashable, Sendable, CustomStringConvertible {
+    package var quarantined = 0
+    package var draining = 0
+    package var notReady = 0
+
+    package init(quarantined: Int = 0, draining: Int = 0, notReady: Int = 0) {
+        self.quarantined = quarantined
+        self.draining = draining
+        self.notReady = notReady
+    }
+
+    var isEmpty: Bool { quarantined + draining + notReady == 0 }
+
+    package var description: String {
+        [(quarantined, "quarantined"), (draining, "draining"), (notReady, "not ready")]
+            .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+    }
 }

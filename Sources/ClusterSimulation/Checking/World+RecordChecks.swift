@@ -139,6 +139,28 @@ extension World {
         }
         let found = process.machine.check().sorted()
         if let first = found.first { fail(.soundMachine, first) }
+        checkReasons(process.machine.report())
+    }
+
+    /// Whatever waits has a reason, also while something else is at work, and so has a worker that
+    /// has nothing.
+    private func checkReasons(_ report: StatusReport) {
+        var waiting = 0
+        for run in report.runs where run.state == "open" || run.state == "paused" {
+            let words = ["waiting", "ready", "resting", "unclaimed"]
+            let jobs = words.reduce(0) { $0 + run.jobs[$1, default: 0] }
+            let stores = run.stores["waiting", default: 0]
+            waiting += jobs + stores
+            if jobs + stores > 0, run.waitingFor == nil {
+                fail(.waitingHasReason, "\(run.run): \(jobs) jobs, \(stores) stores: no reason")
+            }
+        }
+        for worker in report.workers where worker.reason == nil {
+            let isFull = worker.running >= worker.slots
+            if worker.state != .active || worker.running == 0 || (waiting > 0 && !isFull) {
+                fail(.waitingHasReason, "\(worker.name) has no jobs for no reason")
+            }
+        }
     }
 
     /// A worker that comes back keeps every attempt that could still be accepted.

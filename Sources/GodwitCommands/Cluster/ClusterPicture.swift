@@ -88,7 +88,7 @@ struct ClusterPicture: Hashable, Sendable {
                 return group.isEmpty ? [] : packed(group, behind: name, indent, width)
             }
         }
-        if let reason = run.waitingFor { lines.append("\(indent)  \(waiting(reason))") }
+        if let line = waiting(run) { lines.append("\(indent)  \(line)") }
         return lines
     }
 
@@ -125,7 +125,9 @@ struct ClusterPicture: Hashable, Sendable {
     }
 
     private static func jobParts(_ run: RunStatus) -> [String] {
-        let order = ["running", "checking", "ready", "resting", "waiting", "accepted"]
+        let order = [
+            "running", "checking", "unclaimed", "ready", "resting", "waiting", "accepted",
+        ]
         let known = order.compactMap { word in run.jobs[word].map { (word, $0) } }
         let others = run.jobs.filter { !order.contains($0.key) }.sorted { $0.key < $1.key }
         let counts = (known + others.map { ($0.key, $0.value) }).filter { $0.1 > 0 }
@@ -163,11 +165,16 @@ struct ClusterPicture: Hashable, Sendable {
         return lines
     }
 
-    /// Why nothing moves, as a part of a line.
-    private static func waiting(_ reason: String) -> String {
+    /// Why nothing moves, or not all of it, as a part of a line.
+    private static func waiting(_ run: RunStatus) -> String? {
+        guard let reason = run.waitingFor else { return nil }
         let line = oneLine(reason)
-        if line.hasPrefix("waits") { return line }
-        return "waits: " + (line.hasPrefix("paused: paused") ? line.dropFirst(8) : line[...])
+        let who = run.isMoving ? "the rest " : ""
+        if line.hasPrefix("waits") { return who + line }
+        // It says itself how many wait.
+        if line.first?.isNumber == true { return line }
+        return "\(who)waits: "
+            + (line.hasPrefix("paused: paused") ? line.dropFirst(8) : line[...])
     }
 
     private static func oneLine(_ text: String) -> String {
@@ -182,6 +189,11 @@ struct ClusterPicture: Hashable, Sendable {
 
     /// What of a run is worth a line of a log when it changes.
     struct Milestone: Hashable, Sendable {
+        /// How reasons begin that every run comes to now and then while its tasks are at work.
+        private static let passing = [
+            "other stores come first", "its store is", "the next stores are", "merges, checks",
+        ]
+
         private let state: String
         private let failed: Int
         private let waitingFor: String?
@@ -190,7 +202,9 @@ struct ClusterPicture: Hashable, Sendable {
         init(_ run: RunStatus) {
             state = run.state
             failed = run.stores["failed", default: 0]
-            waitingFor = run.waitingFor
+            // While others are at work it comes and goes with them; seconds go by.
+            let lasts = !run.isMoving && !Self.passing.contains { run.waitsFor($0) }
+            waitingFor = lasts ? run.waitingFor?.filter { !$0.isNumber } : nil
             let stores = run.stores.values.reduce(0, +)
             let done = run.stores["done", default: 0] + run.stores["validated", default: 0]
             let jobs = run.jobs.values.reduce(0, +)
@@ -208,13 +222,21 @@ struct ClusterPicture: Hashable, Sendable {
     static func line(of run: RunStatus) -> String {
         let parts = [run.state] + storeParts(run) + jobParts(run) + rateParts(run) + sumParts(run)
         let line = "\(run.run): " + parts.joined(separator: ", ")
-        return run.waitingFor.map { "\(line); \(waiting($0))" } ?? line
+        return waiting(run).map { "\(line); \($0)" } ?? line
     }
 }
 
 extension RunStatus {
     /// Whether it can still go on.
     var isUnfinished: Bool { state != "ended" && state != "cancelled" }
+
+    /// Whether the reason for which it waits begins so.
+    fileprivate func waitsFor(_ reason: String) -> Bool { waitingFor?.hasPrefix(reason) == true }
+
+    /// Whether a worker that is heard of has a job of it, or what one delivered is looked at.
+    var isMoving: Bool {
+        state == "open" && jobs["running", default: 0] + jobs["checking", default: 0] > 0
+    }
 }
 
 /// The order of runs by their ids: `r10` comes after `r9`.

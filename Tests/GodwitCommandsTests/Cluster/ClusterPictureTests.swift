@@ -109,6 +109,12 @@ import Testing
         #expect(fleet != milestone(["done": 500, "waiting": 1499, "failed": 1]))
         #expect(fleet != milestone(["done": 500, "waiting": 1500], state: "paused"))
         #expect(fleet != milestone(["done": 500, "waiting": 1500], waitingFor: "no worker"))
+        #expect(fleet == milestone(["done": 500, "waiting": 1500], waitingFor: "its store is x"))
+        #expect(
+            fleet == milestone(["done": 500, "waiting": 1500], ["running": 1], waitingFor: "busy"))
+        #expect(
+            milestone(["running": 1], waitingFor: "its lease ends in 30 s")
+                == milestone(["running": 1], waitingFor: "its lease ends in 29 s"))
         let one = milestone(["running": 1], ["accepted": 10, "waiting": 90])
         #expect(one == milestone(["running": 1], ["accepted": 19, "waiting": 81]))
         #expect(one != milestone(["running": 1], ["accepted": 20, "waiting": 80]))
@@ -124,6 +130,16 @@ import Testing
     @Test func aReasonThatSaysItWaitsIsNotToldTwice() {
         let waiting = ClusterSamples.run(waitingFor: "waits before the next try after: x")
         #expect(ClusterPicture.line(of: waiting).hasSuffix("; waits before the next try after: x"))
+        let counted = ClusterSamples.run(
+            jobs: ["unclaimed": 2, "waiting": 3], waitingFor: "2 jobs wait for a worker")
+        let line = ClusterPicture.line(of: counted)
+        #expect(line.contains("2 jobs unclaimed, 3 waiting"))
+        #expect(line.hasSuffix("; 2 jobs wait for a worker"))
+        let moving = ClusterSamples.run(
+            jobs: ["running": 1, "resting": 1], waitingFor: "waits before the next try after: x")
+        #expect(
+            ClusterPicture.line(of: moving)
+                .hasSuffix("; the rest waits before the next try after: x"))
     }
 
     @Test func runsAreOrderedByTheirNumbers() {
@@ -139,7 +155,7 @@ import Testing
             ClusterPicture.line(of: run)
                 == "r3: open, 0/3 stores, 2 ready to swap, 1 failed, 1 job running, "
                 + "120,000 rows/s, 84.2 MB/s, 4 min 05 s left, 1,234,567 rows, 5.0 MiB read; "
-                + "waits: no room")
+                + "the rest waits: no room")
         let ended = ClusterSamples.run(state: "ended")
         #expect(
             ClusterPicture.line(of: ended)

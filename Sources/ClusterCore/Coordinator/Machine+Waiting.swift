@@ -1,0 +1,245 @@
+import ClusterProtocol
+package import Jobs
+
+// Why jobs and runs wait. Whatever waits has a reason, also while other things are at work.
+
+extension CoordinatorMachine {
+    /// Why a job waits; nil where it runs or has ended, or its store is not here.
+    ///
+    /// - Parameters:
+    ///   - key: the store.
+    ///   - work: the job.
+    /// - Returns: the first thing that has to change.
+    package func waitingReason(of key: StoreKey, _ work: Work) -> WaitingReason? {
+        guard let index = storeIndexes[key], let store = stores[index], let run = runs[store.run]
+        else { return nil }
+        let job = store.jobs[work]
+        switch job?.phase {
+        case .running:
+            return job.flatMap { isUnclaimed($0) ? unclaimedReason([$0]) : nil }
+        case .checking, .accepted: return nil
+        case .quarantined: return .quarantined(job?.cause)
+        case .ready, .resting, nil: break
+        }
+        if let reason = waitingReason(of: run) { return reason }
+        if let until = job?.restsUntil { return .backOff(until: until, job?.restsAfter) }
+        switch store.phase {
+        case .waiting where store.isWhole: break
+        case .waiting: return beginReason(run)
+        case .copying:
+            if case .link = work { return .stage(.copying) }
+        case .linking: break
+        case .preparing, .indexing, .validating, .swapping, .replanning, .ending, .ended:
+            return .stage(store.phase)
+        }
+        return handOutReason(store, run)
+    }
+
+    /// Why something of a run waits, what is to be done something about first; nil where nothing
+    /// waits: all of it is at work, or it is over.
+    ///
+    /// O(stores of the run in hand and their jobs).
+    package func waitingReason(run name: String) -> WaitingReason? {
+        runIndexes[name].flatMap { waits(of: $0).first }
+    }
+
+    /// All that waits in a run; O(stores of the run in hand and their jobs).
+    func waits(of index: Int) -> RunWaits {
+        var waits = RunWaits()
+        guard let run = runs[index] else { return waits }
+        if let reason = waitingReason(of: run) {
+            waits.add(reason)
+            return waits
+        }
+        guard run.phase == .open else { return waits }
+        var unclaimed: [JobState] = []
+        let resting = Dictionary(
+            grouping: restingTasks.filter { stores[$0.value.store]?.run == index },
+            by: { $0.value.store })
+        for store in stores.keys {
+            guard let progress = stores[store], progress.run == index else { continue }
+            add(progress, run, to: &waits, &unclaimed)
+            guard progress.waitsForTask else { continue }
+            let next = (resting[store] ?? []).compactMap { number, task in
+                timers.priority(of: .task(number)).map { (until: $0, cause: task.cause) }
+            }.min { $0.until < $1.until }
+            waits.add(
+                next.map { .backOff(until: $0.until, $0.cause) } ?? .behindOtherTasks,
+                store: progress.key.number)
+        }
+        if !unclaimed.isEmpty { waits.add(unclaimedReason(unclaimed)) }
+        if waits.isEmpty, run.toOffer > 0 || run.questions > 0 { waits.add(.offers) }
+        return waits
+    }
+
+    /// Adds why jobs of a store wait, if any do.
+    private func add(
+        _ store: StoreProgress, _ run: RunProgress, to waits: inout RunWaits,
+        _ unclaimed: inout [JobState]
+    ) {
+        let number = store.key.number
+        let jobs = WaitingJobs(store)
+        if store.phase == .waiting, !store.isWhole {
+            return waits.add(beginReason(run), store: number)
+        }
+        // Of the many small stores that wait for the same workers one says it all.
+        if store.phase == .waiting, !waits.enterSmall(store.requirement) { return }
+        switch store.phase {
+        case .waiting,
+            .copying where jobs.copies > 0,
+            .linking where jobs.links > 0:
+            waits.add(
+                handOutReason(store, run), requirement: store.requirement, store: number)
+        case .copying, .linking:
+            if jobs.links > 0 { waits.add(.stage(store.phase), store: number) }
+        case .preparing, .indexing, .validating, .swapping, .replanning, .ending, .ended:
+            if jobs.copies + jobs.links > 0 { waits.add(.stage(store.phase), store: number) }
+        }
+        for job in store.jobs.values {
+            if let until = job.restsUntil, job.phase == .resting {
+                waits.add(
+                    .backOff(until: until, job.restsAfter), requirement: store.requirement,
+                    store: number)
+            } else if isUnclaimed(job) {
+                unclaimed.append(job)
+            }
+        }
+    }
+}
+
+// MARK: - Reasons
+
+extension CoordinatorMachine {
+    private func waitingReason(of run: RunProgress) -> WaitingReason? {
+        switch run.phase {
+        case .paused: .paused(run.hold?.reason ?? "")
+        case .queued: .behindOtherRuns
+        case .open, .ended, .cancelled: nil
+        }
+    }
+
+    /// Why a store does not begin.
+    private func beginReason(_ run: RunProgress) -> WaitingReason {
+        if !run.hasStorePlace, let limit = run.limits.stores { return .storeLimit(limit) }
+        return .behindOtherStores
+    }
+
+    /// Why a job that could begin is given to nobody.
+    private func handOutReason(_ store: StoreProgress, _ run: RunProgress) -> WaitingReason {
+        if let reason = workerReason(store.requirement) { return reason }
+        if store.phase == .waiting, !run.hasStorePlace { return beginReason(run) }
+        if let reason = limitReason(run) { return reason }
+        if !store.isWhole {
+            var copy = store
+            if !copy.hasNext(window: window) { return .merge }
+        }
+        return roster.hasFree(for: store.requirement) ? .failedOnFreeWorkers : .allWorkersBusy
+    }
+
+    /// The limit that holds jobs of a run back.
+    private func limitReason(_ run: RunProgress) -> WaitingReason? {
+        if let limit = throttle.jobs, attempts.count >= limit {
+            return .throttledJobs(run: nil, limit)
+        }
+        if let limit = run.throttleJobs, run.running >= limit {
+            return .throttledJobs(run: run.name, limit)
+        }
+        if let limit = run.limits.jobs, run.running >= limit { return .jobLimit(limit) }
+        var (all, own) = (bucket, run.bucket)
+        if let limit = all.bytesPerSecond, !all.isOpen(now) {
+            return .throttled(run: nil, bytesPerSecond: limit)
+        }
+        if let limit = own.bytesPerSecond, !own.isOpen(now) {
+            return .throttled(run: run.name, bytesPerSecond: limit)
+        }
+        return nil
+    }
+
+    /// Why no worker can have what asks for a requirement; nil where one can, once it is free.
+    private func workerReason(_ requirement: Int) -> WaitingReason? {
+        if roster.hasActive(for: requirement) { return nil }
+        let present = roster.workers.values.filter { $0.phase != .silent && $0.phase != .gone }
+        if present.isEmpty { return .noWorker }
+        var unready = UnreadyWorkers()
+        for worker in present where roster.fits(worker.kind, requirement) {
+            switch worker.phase {
+            case .quarantined: unready.quarantined += 1
+            case .draining: unready.draining += 1
+            case .greeted, .ready, .silent, .gone: unready.notReady += 1
+            }
+        }
+        if !unready.isEmpty { return .noReadyWorker(unready) }
+        let wanted = roster.requirements[requirement]
+        let kinds = Set(present.map(\.kind)).sorted().map { roster.classes[$0] }.filter {
+            wanted.engine == nil || $0.engine == wanted.engine
+        }
+        let nearest = kinds.map { Shortage(of: wanted, in: $0) }.min {
+            $0.roots.count + $0.policies.count < $1.roots.count + $1.policies.count
+        }
+        return nearest.map { .noSuitableWorker($0) }
+            ?? wanted.engine.map { .noWorkerWithEngine($0) }
+    }
+
+    private func unclaimedReason(_ jobs: [JobState]) -> WaitingReason {
+        let ends = jobs.flatMap(\.live).compactMap { id in
+            attempts[id].flatMap { grants[$0.grant]?.deadline }
+        }
+        return .unclaimed(jobs: jobs.count, seconds: seconds(until: ends.max()))
+    }
+
+    /// Whole seconds from now on, the last one counted in full.
+    func seconds(until end: Instant?) -> Int64 {
+        let left = max(0, end?.since(now) ?? 0)
+        return left / 1000 + (left % 1000 > 0 ? 1 : 0)
+    }
+}
+
+// MARK: - What waits
+
+extension CoordinatorMachine {
+    /// Whether a job is given out and none of its workers is heard of.
+    func isUnclaimed(_ job: JobState) -> Bool {
+        job.phase == .running
+            && job.live.allSatisfy { id in
+                guard let attempt = attempts[id] else { return false }
+                switch attempt.phase {
+                case .unclaimed: return true
+                case .leased: return attempt.worker.flatMap { roster[$0] }.map(isSilent) ?? true
+                case .checking, .ended: return false
+                }
+            }
+    }
+
+    /// Whether nothing was heard of a worker for too long, whatever else is said of it.
+    func isSilent(_ worker: WorkerState) -> Bool {
+        worker.phase == .silent
+            || worker.lastHeard.adding(settings.livenessMilliseconds) < now
+    }
+}
+
+/// Jobs of a store that nobody has, resting ones left out, by their stage.
+private struct WaitingJobs {
+    var copies: Int
+    var links: Int
+
+    init(_ store: StoreProgress) {
+        copies = store.isWhole ? 1 : store.copies.count
+        links = store.links.count
+        for (work, job) in store.jobs where job.phase != .ready {
+            if case .link = work { links -= 1 } else { copies -= 1 }
+        }
+    }
+}
+
+extension StoreProgress {
+    /// Whether a task of it was asked for that the loop does not have.
+    fileprivate var waitsForTask: Bool {
+        if tasks > 0 { return false }
+        switch phase {
+        case .preparing, .indexing, .validating, .swapping: return true
+        case .copying, .linking:
+            return isStepAsked || jobs.values.contains { $0.phase == .checking }
+        case .waiting, .replanning, .ending, .ended: return false
+        }
+    }
+}

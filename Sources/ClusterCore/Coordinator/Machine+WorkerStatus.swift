@@ -1,0 +1,93 @@
+package import ClusterProtocol
+
+// Where each worker stands, and why one with room gets no jobs.
+
+extension CoordinatorMachine {
+    /// The workers, in the order in which they joined.
+    ///
+    /// O(stores in hand and their jobs) where a worker has room.
+    package var workerStatus: [WorkerStatus] {
+        let hasRoom = roster.workers.keys.contains { roster.hasRoom($0) }
+        let waiting: [Waiting] =
+            hasRoom
+            ? openRuns.compactMap { index in
+                runs[index].map { Waiting(run: $0.name, waits: waits(of: index)) }
+            } : []
+        return roster.workers.sorted { $0.key < $1.key }.map { index, worker in
+            let running = worker.grants.reduce(0) { $0 + (grants[$1]?.attempts.count ?? 0) }
+            return WorkerStatus(
+                name: worker.name, host: worker.host, engine: worker.engine, slots: worker.slots,
+                running: running, state: state(of: worker.phase),
+                reason: reason(of: worker, index, waiting))
+        }
+    }
+
+    /// What waits in a run.
+    private struct Waiting {
+        let run: String
+        let waits: RunWaits
+    }
+
+    private func state(of phase: WorkerPhase) -> WorkerStatus.State {
+        switch phase {
+        case .greeted, .ready: .active
+        case .silent: .silent
+        case .draining: .draining
+        case .quarantined: .quarantined
+        case .gone: .gone
+        }
+    }
+
+    private func reason(of worker: WorkerState, _ index: Int, _ waiting: [Waiting]) -> String? {
+        switch worker.phase {
+        case .greeted: return "it has not said that it is ready"
+        case .silent:
+            let ends = worker.grants.compactMap { grants[$0]?.deadline }.max()
+            return ends.map { "not heard of; its leases end in \(seconds(until: $0)) s" }
+                ?? "not heard of"
+        case .draining: return "it finishes what it has"
+        case .quarantined: return worker.reason
+        case .ready where roster.hasRoom(index): return idleReason(of: worker, waiting)
+        case .ready, .gone: return nil
+        }
+    }
+
+    /// Why a worker with room gets nothing: of what it could do the first reason, else what it
+    /// lacks for the rest; nil where it has jobs and no others wait.
+    private func idleReason(of worker: WorkerState, _ waiting: [Waiting]) -> String? {
+        var best: (run: String, reason: WaitingReason)?
+        var others: (run: String, reason: WaitingReason)?
+        var lacking: String?
+        for one in waiting {
+            for requirement in one.waits.requirements {
+                if !roster.fits(worker.kind, requirement) {
+                    lacking = lacking ?? lack(of: worker, requirement, run: one.run)
+                } else if let reason = one.waits[requirement], isFirst(reason, before: best?.reason)
+                {
+                    best = (one.run, reason)
+                }
+            }
+            if let reason = one.waits[nil], isFirst(reason, before: others?.reason) {
+                others = (one.run, reason)
+            }
+        }
+        if let best { return "\(best.run): \(best.reason)" }
+        if let lacking { return lacking }
+        if let others { return "\(others.run): \(others.reason)" }
+        return worker.grants.isEmpty ? "no job waits" : nil
+    }
+
+    private func isFirst(_ reason: WaitingReason, before other: WaitingReason?) -> Bool {
+        other.map { reason.rank < $0.rank } ?? true
+    }
+
+    /// What a worker is without that jobs of a run need.
+    private func lack(of worker: WorkerState, _ requirement: Int, run: String) -> String {
+        let wanted = roster.requirements[requirement]
+        if let engine = wanted.engine, engine != worker.engine {
+            return "engine \(worker.engine); the jobs of \(run) need engine \(engine)"
+        }
+        let shortage = Shortage(of: wanted, in: roster.classes[worker.kind])
+        return "the jobs of \(run) need \(shortage.missing); it has \(shortage.present)"
+    }
+}
