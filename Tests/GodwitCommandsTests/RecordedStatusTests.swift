@@ -23,11 +23,12 @@ import Testing
     @Test func prunedRunsTellWhatTheyDid() {
         let pruned = run {
             $0.stores = ["pruned": 2_000]
-            $0.pruned = .init(migrated: 1_980, unchanged: 0, failed: 20)
+            $0.pruned = .init(
+                migrated: 1_900, unchanged: 0, failed: 20, rolledBack: 78, cancelled: 2)
         }
         #expect(
             RecordedStatus.lines(of: [pruned], holder: nil)[1].hasSuffix(
-                "2,000 pruned (1,980 migrated, 20 failed)"))
+                "2,000 pruned (1,900 migrated, 20 failed, 78 rolled back, 2 cancelled)"))
     }
 
     /// Only a run that nobody works on needs a command.
