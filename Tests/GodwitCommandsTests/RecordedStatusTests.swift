@@ -44,7 +44,8 @@ import Testing
         #expect(
             Array(RecordedStatus.lines(of: [paused], holder: nil).dropFirst(2)) == [
                 "r1 is paused: no room: /s is full",
-                "nobody is at work: the command of an unfinished run goes on with it",
+                "nobody is at work: the command of an unfinished run goes on with it; where that",
+                "was godwit submit, start godwit coordinate with this --state",
             ])
     }
 }

@@ -108,8 +108,9 @@ struct RecordedStatus: Hashable, Sendable, Codable {
         if let holder {
             lines.append("at work: \(holder)")
         } else if unfinished {
-            lines.append(
-                "nobody is at work: the command of an unfinished run goes on with it")
+            lines += WrappedText.lines(
+                "nobody is at work: the command of an unfinished run goes on with it; where that "
+                    + "was godwit submit, start godwit coordinate with this --state")
         }
         return lines
     }
