@@ -31,6 +31,15 @@ import Testing
                 "2,000 pruned (1,900 migrated, 20 failed, 78 rolled back, 2 cancelled)"))
     }
 
+    /// Of old runs only those are pruned that have something left.
+    @Test func runsArePrunedOnce() {
+        #expect(PruneCommand.isPruned([.pruned: 3]))
+        #expect(PruneCommand.isPruned([.pruned: 3, .done: 0]))
+        #expect(!PruneCommand.isPruned([.pruned: 3, .done: 1]))
+        #expect(!PruneCommand.isPruned([.cancelled: 1]))
+        #expect(!PruneCommand.isPruned([:]))
+    }
+
     /// Only a run that nobody works on needs a command.
     @Test func pausesTellWhoGoesOn() {
         let paused = run {

@@ -45,7 +45,7 @@ struct ReplayCommand: ParsableCommand {
     var json = false
 
     func validate() throws {
-        let limit = MigrationArguments.workerLimit
+        let limit = LocalArguments.workerLimit
         if let workers, !(1...limit).contains(workers) {
             throw ValidationError("--workers takes 1 to \(limit)")
         }

@@ -26,7 +26,9 @@ struct WorkCommand: ParsableCommand {
     @Option(help: "Jobs at a time; by default as many as there are processors.")
     var slots: Int?
 
-    @Option(name: .customLong("root"), help: "A folder that jobs name, as NAME=FOLDER; needed, may be repeated.")
+    @Option(
+        name: .customLong("root"),
+        help: "A folder that jobs name, as NAME=FOLDER; needed, may be repeated.")
     var roots: [String] = []
 
     @Option(help: "The folder that keys new has written, or this worker's part of it.")

@@ -158,6 +158,8 @@ extension Ledger {
     ///   - from: the state before.
     ///   - state: the state now.
     ///   - beginning: what the text of their report begins with; nil for any, or none.
+    /// - Returns: their number.
+    /// - Throws: `LedgerError` where the ledger cannot be read.
     /// - Complexity: O(stores × their events).
     package func stores(
         of run: String, from: StoreState, in state: StoreState, report beginning: String? = nil

@@ -107,6 +107,7 @@ final class WorkerLoop: PollLoopHandler {
             do throws(ProtocolError) {
                 try take(try link.decode(message))
             } catch {
+                if link.isForClients(message) { throw WorkerError.clientsKey }
                 surroundings.note(.unreadable("\(error)"))
             }
         }
