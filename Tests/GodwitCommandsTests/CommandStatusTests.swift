@@ -126,6 +126,24 @@ import ZeroMQ
         #expect(!isComplete([.done: 9], leftOut: 1))
     }
 
+    /// What somebody took out of a run is none of a replay's business.
+    @Test func replaysMeanWhatHadFailed() throws {
+        func ending(_ counts: [StoreState: Int]) -> RunEnding {
+            RunEnding(id: "r1", counts: counts, isResumed: false, isCutShort: false)
+        }
+        let undone = ending([.done: 3, .rolledBack: 2, .cancelled: 1])
+        #expect(EndReport.isComplete(undone, leftOut: 0, of: .replay))
+        #expect(!EndReport.isComplete(undone, leftOut: 0, of: .migration))
+        for state in [StoreState.failed, .waiting, .running] {
+            let open = ending([.done: 3, state: 1])
+            #expect(!EndReport.isComplete(open, leftOut: 0, of: .replay))
+        }
+        let text = try #require(EndReport.undone(undone, .replay))
+        #expect(text.hasPrefix("3 stores were given up or rolled back"))
+        #expect(text.contains("godwit migrate begins another run"))
+        #expect(EndReport.undone(ending([.done: 3]), .replay) == nil)
+    }
+
     @Test func failuresAreCountedByWhatIsToBeDone() {
         var outcomes = StoreOutcomes(count: 1200)
         outcomes.fail("a", CommandFailure(.canBeRepeated, "r"))

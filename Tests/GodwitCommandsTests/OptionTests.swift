@@ -5,14 +5,18 @@ import MigrationEngine
 import Testing
 
 @Suite struct OptionTests {
+    private func command(_ words: [String]) throws -> PlanCommand {
+        try PlanCommand.parse(["store", "--to", "self"] + words)
+    }
+
     private func arguments(_ words: String...) throws -> MigrationArguments {
-        try PlanCommand.parse(["store", "--to", "self"] + words).arguments
+        try command(words).arguments
     }
 
     @Test func standardsAreThoseOfTheEngine() throws {
         let arguments = try arguments()
         #expect(try arguments.options() == PlanOptions())
-        #expect(arguments.slots >= 1)
+        #expect(try command([]).place.slots >= 1)
         #expect(arguments.to.form == .itself)
         #expect(arguments.from == nil)
     }
@@ -21,8 +25,8 @@ import Testing
         let arguments = try arguments(
             "--strategy", "partitioned", "--partition", "uuid:Car.id", "--partition",
             "uuid:Person.id", "--chunk-bytes", "64K", "--history", "keep", "--dangling", "nullify",
-            "--allow-missing-external", "--link-external", "--framework", "1132", "--workers", "3",
-            "--from", "A.momd:V", "other")
+            "--allow-missing-external", "--link-external", "--framework", "1132", "--from",
+            "A.momd:V", "other")
         let expected = PlanOptions(
             strategy: .partitioned,
             partition: .uuid([PropertyKey("Car", "id"), PropertyKey("Person", "id")]),
@@ -30,9 +34,20 @@ import Testing
             allowsMissingExternalData: true, linksExternalData: true,
             framework: FrameworkVersion(1132))
         #expect(try arguments.options() == expected)
-        #expect(arguments.slots == 3)
+        #expect(try command(["--workers", "3"]).place.slots == 3)
         #expect(arguments.stores == ["store", "other"])
         #expect(arguments.from?.form == .compiledBundle("A.momd", version: "V"))
+    }
+
+    /// What a command refuses its help does not offer, and what it needs is said to be.
+    @Test func helpSaysWhatGoes() {
+        let submit = SubmitCommand.helpMessage()
+        #expect(!submit.contains("--workers") && !submit.contains("--state"))
+        #expect(submit.contains("needed"))
+        #expect(CoordinateCommand.helpMessage().contains("needed"))
+        #expect(WorkCommand.helpMessage().contains("needed"))
+        #expect(PlanCommand.helpMessage().contains("TMPDIR"))
+        #expect(MigrateCommand.helpMessage().contains("before it begins"))
     }
 
     @Test(arguments: [

@@ -23,11 +23,21 @@ import Testing
     @Test func prunedRunsTellWhatTheyDid() {
         let pruned = run {
             $0.stores = ["pruned": 2_000]
-            $0.pruned = .init(migrated: 1_980, unchanged: 0, failed: 20)
+            $0.pruned = .init(
+                migrated: 1_900, unchanged: 0, failed: 20, rolledBack: 78, cancelled: 2)
         }
         #expect(
             RecordedStatus.lines(of: [pruned], holder: nil)[1].hasSuffix(
-                "2,000 pruned (1,980 migrated, 20 failed)"))
+                "2,000 pruned (1,900 migrated, 20 failed, 78 rolled back, 2 cancelled)"))
+    }
+
+    /// Of old runs only those are pruned that have something left.
+    @Test func runsArePrunedOnce() {
+        #expect(PruneCommand.isPruned([.pruned: 3]))
+        #expect(PruneCommand.isPruned([.pruned: 3, .done: 0]))
+        #expect(!PruneCommand.isPruned([.pruned: 3, .done: 1]))
+        #expect(!PruneCommand.isPruned([.cancelled: 1]))
+        #expect(!PruneCommand.isPruned([:]))
     }
 
     /// Only a run that nobody works on needs a command.
@@ -43,7 +53,8 @@ import Testing
         #expect(
             Array(RecordedStatus.lines(of: [paused], holder: nil).dropFirst(2)) == [
                 "r1 is paused: no room: /s is full",
-                "nobody is at work: the command of an unfinished run goes on with it",
+                "nobody is at work: the command of an unfinished run goes on with it; where that",
+                "was godwit submit, start godwit coordinate with this --state",
             ])
     }
 }

@@ -112,6 +112,7 @@ import ZeroMQ
             (["--connect", "ipc:///tmp/none", "--root", "a=/tmp", "--root", "a=/"], "twice"),
             (["--connect", "ipc:///tmp/none", "--root", "a=/does/not/exist"], "exist"),
             (["--connect", "ipc:///tmp/none", "--root", "a=/tmp", "--keys", "/none"], "/none"),
+            (["--connect", "ipc:///tmp/none", "--root", "a=/tmp", "--slot-memory", "1K"], "256.0"),
         ])
     func whatCannotBeIsRefused(arguments: [String], word: String) throws {
         let process = Process()

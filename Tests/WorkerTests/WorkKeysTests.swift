@@ -98,6 +98,7 @@ import ZeroMQ
                 #expect(refusal.description.contains(key.text))
             }
             try late.expectLog("not on the coordinator's list")
+            try late.expectLog("\(key.text), into a file NAME.pub in allowed/workers")
             // Another one is served meanwhile.
             let known = try cluster.start(
                 "--keys", "\(cluster.folder.path)/keys", "--name", "worker-1")

@@ -18,10 +18,12 @@ enum ClientNews: Sendable {
     case interrupted
 }
 
-/// Why a handshake can never succeed as things are.
+/// Why nobody is let in as things are.
 enum HandshakeRefusal: Hashable, Sendable {
     /// The coordinator does not know this key.
     case unknownKey
+    /// The coordinator has this key on the list of workers.
+    case workersKey
     /// One side uses keys, the other none.
     case mechanism
     case other(String)
@@ -118,8 +120,19 @@ final class ClientDesk: PollLoopHandler {
                 }
                 tell(.reply(try MessageCodec().decode(message.frame.bytes)))
             } catch {
-                tell(.unreadable(error))
+                tell(Self.isForWorkers(message) ? .keptOut(.workersKey) : .unreadable(error))
             }
+        }
+    }
+
+    /// Whether a message is a refusal as only workers get it: the coordinator takes this side for
+    /// one, for whose key it is follows from the list that it is on.
+    private static func isForWorkers(_ message: Message) -> Bool {
+        do throws(ProtocolError) {
+            let answer: CoordinatorMessage = try MessageCodec().decode(message.frame.bytes)
+            return if case .refused = answer { true } else { false }
+        } catch {
+            return false
         }
     }
 

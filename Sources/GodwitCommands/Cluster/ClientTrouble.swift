@@ -47,6 +47,10 @@ struct ClientTrouble {
                         ": put its public half, \($0), into a file NAME.pub in allowed/clients "
                             + "of the coordinator's keys"
                     } ?? "")
+            case .workersKey:
+                "the coordinator at \(endpoint) has the key of \(connection.keys ?? "this side") "
+                    + "on its list of workers: this is a worker's key; give a client's, such as "
+                    + "that of clients/NAME in the folder of keys"
             case .mechanism where connection.keys == nil:
                 "the coordinator at \(endpoint) asks for keys: give --keys FOLDER"
             case .mechanism:
@@ -60,12 +64,20 @@ struct ClientTrouble {
     }
 
     /// The coordinator said no.
-    func refused(_ refusal: Refusal) -> CommandFailure {
+    ///
+    /// Its own words about a run that is not there may name folders of its machine.
+    func refused(_ refusal: Refusal, of request: ClientRequest) -> CommandFailure {
+        if refusal.code == .notFound, let run = request.run, refusal.text.contains("no run \(run)")
+        {
+            return .usage(
+                "the coordinator at \(endpoint) has no run \(run); godwit status "
+                    + "\(connection.options) lists those that it has")
+        }
         switch refusal.code {
-        case .quarantined, .nameTaken: CommandFailure(.canBeRepeated, refusal.text)
-        case .notFound, .notPossible, .badRequest: .usage(refusal.text)
+        case .quarantined, .nameTaken: return CommandFailure(.canBeRepeated, refusal.text)
+        case .notFound, .notPossible, .badRequest: return .usage(refusal.text)
         case .protocolVersion, .badMessage:
-            .usage("the coordinator at \(endpoint) does not understand: \(refusal.text)")
+            return .usage("the coordinator at \(endpoint) does not understand: \(refusal.text)")
         }
     }
 

@@ -124,7 +124,7 @@ final class CoordinatorClient {
             case .connected:
                 trouble.isConnected = true
                 deadline = ContinuousClock.now.advanced(by: patience.answer)
-            case .reply(.refused(let refusal)): throw trouble.refused(refusal)
+            case .reply(.refused(let refusal)): throw trouble.refused(refusal, of: request)
             case .reply(let reply): return reply
             case .unreadable(let error): throw trouble.unreadable(error)
             case .unfinished(let reason): trouble.unfinished = reason
@@ -156,6 +156,17 @@ final class CoordinatorClient {
 }
 
 extension ClientRequest {
+    /// The run that has to be there; nil where none is named.
+    var run: String? {
+        switch self {
+        case .status(let run), .watch(let run): run
+        case .pause(let run), .resume(let run), .cancel(let run): run
+        case .replay(let run, _), .swap(let run, _): run
+        case .throttle(let settings): settings.run
+        case .submit, .workers, .drain: nil
+        }
+    }
+
     /// Whether asking a second time has the effect of asking once.
     var isRepeatable: Bool {
         switch self {

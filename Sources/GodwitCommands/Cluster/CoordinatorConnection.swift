@@ -26,7 +26,12 @@ struct CoordinatorConnection: Sendable {
     }
 
     /// The options that name the same coordinator again, for commands that are shown.
-    var options: String {
+    var options: String { options(keys: keys) }
+
+    /// The same for a worker, whose key is another one, on a machine of its own.
+    var workerOptions: String { options(keys: keys.map { _ in "KEYS/workers/NAME" }) }
+
+    private func options(keys: String?) -> String {
         var text = "--connect \(endpoint)"
         if let keys { text += " --keys \(keys)" }
         if keys == nil, CoordinatorEndpoint(endpoint)?.reach == .loopback { text += " --plain" }

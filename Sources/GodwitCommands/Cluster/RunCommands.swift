@@ -98,7 +98,7 @@ struct WorkersCommand: ParsableCommand {
         guard !workers.isEmpty else {
             Console.print(
                 "no worker is connected; one joins with: godwit work --root NAME=FOLDER "
-                    + coordinator.connection.options)
+                    + coordinator.connection.workerOptions)
             return
         }
         for line in WorkerTable.lines(workers) { Console.print(line) }

@@ -18,12 +18,19 @@ struct SubmitCommand: ParsableCommand {
     @OptionGroup
     var arguments: MigrationArguments
 
+    /// Understood so that the refusal can say what to take instead.
+    @OptionGroup(visibility: .hidden)
+    var place: LocalArguments
+
     @OptionGroup
     var connection: ConnectArguments
 
     @Option(
         name: .customLong("root"),
-        help: "A folder of this machine and its name at the coordinator, as NAME=FOLDER.")
+        help: """
+            A folder of this machine and its name at the coordinator, as NAME=FOLDER; needed, may \
+            be repeated.
+            """)
     var roots: [String] = []
 
     @Option(help: "The folder of the results, in a shared folder; without it stores are swapped.")
@@ -60,12 +67,12 @@ struct SubmitCommand: ParsableCommand {
         if deferSwap, output != nil {
             throw ValidationError("--defer-swap has no meaning with --output: nothing is swapped")
         }
-        if arguments.workers != nil {
+        if place.workers != nil {
             throw ValidationError(
                 "--workers is not for submit: workers join by godwit work; --limit-jobs bounds a "
                     + "run")
         }
-        if arguments.state != nil {
+        if place.state != nil {
             throw ValidationError("--state is the coordinator's: leave it out")
         }
     }
@@ -107,7 +114,9 @@ struct SubmitCommand: ParsableCommand {
         }
         let submitted = try CommandFailure.translating {
             try ScratchFolder.with { scratch in
-                let request = try RequestBuilder(arguments, scratch: scratch).request(
+                let request = try RequestBuilder(
+                    arguments, slots: place.slots, scratch: scratch
+                ).request(
                     inputs: [], output: nil, state: FilePath(""), defersSwap: deferSwap,
                     waitsForRoom: !noWait, failureLimit: nil)
                 return SubmittedRequest(

@@ -82,7 +82,7 @@ final class WatchSession {
         case .reply(.event(let event)): return try take(event)
         case .reply(.status(let report)): return try take(.status(report))
         case .reply(.done): return end(failures: nil)
-        case .reply(.refused(let refusal)): throw trouble.refused(refusal)
+        case .reply(.refused(let refusal)): throw trouble.refused(refusal, of: .watch(run: run))
         case .reply(.accepted): break
         case .unreadable(let error): throw trouble.unreadable(error)
         case .unfinished: break

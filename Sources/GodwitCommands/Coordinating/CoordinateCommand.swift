@@ -30,7 +30,7 @@ struct CoordinateCommand: ParsableCommand {
 
     @Option(
         name: .customLong("root"),
-        help: "A folder that workers see, too, as NAME=FOLDER; may be repeated.")
+        help: "A folder that workers see, too, as NAME=FOLDER; needed, may be repeated.")
     var roots: [String] = []
 
     @Option(help: "The folder that keys new has written, or the coordinator's part of it.")
@@ -51,6 +51,11 @@ struct CoordinateCommand: ParsableCommand {
     func validate() throws {
         guard let endpoint = CoordinatorEndpoint(listen) else {
             throw ValidationError("--listen takes tcp://HOST:PORT or ipc:///PATH")
+        }
+        if roots.isEmpty {
+            throw ValidationError(
+                "name the folders that hold the stores by --root NAME=FOLDER, which may be "
+                    + "repeated; workers have them under the same names")
         }
         if keys != nil, plain { throw ValidationError("choose one of --keys and --plain") }
         if keys == nil {

@@ -43,7 +43,7 @@ struct ClusterEnd {
     /// - Throws: `CommandFailure`, or `ExitCode`.
     func report(
         _ request: RunRequest, destination: String, fleet: FleetArguments?, asJSON: Bool,
-        seconds: Double
+        seconds: Double, of purpose: EndReport.Purpose = .migration
     ) throws {
         try check()
         let (counts, outcomes, single) = try CommandFailure.translating { try read() }
@@ -51,7 +51,7 @@ struct ClusterEnd {
             ending(counts), request: request, destination: destination, fleet: fleet,
             seconds: seconds)
         try report.show(single: single, asJSON: asJSON)
-        try report.finish(failures: outcomes)
+        try report.finish(failures: outcomes, of: purpose)
     }
 
     /// What became of the stores.

@@ -39,6 +39,7 @@ package struct CommandFailure: Error, Sendable, CustomStringConvertible {
         case let error as any RunErrorConvertible: self.init(error.runError)
         case let error as ZeroMQError: self.init(CommandStatus(error), "\(error)")
         case let error as ThreadError: self.init(.inputOutput, "\(error)")
+        case let error as WorkerError: self.init(.usage, "\(error)")
         case let error as SlotError: self.init(.inputOutput, "\(error)")
         default: self.init(.bug, "a bug of godwit: \(error)")
         }

@@ -104,10 +104,21 @@ struct EndReport {
         }
     }
 
+    /// What the command that ends was asked for.
+    enum Purpose: Hashable, Sendable {
+        /// All stores of the run.
+        case migration
+        /// What had failed; the others are as they were.
+        case replay
+    }
+
     /// Ends the command as the run ended.
     ///
+    /// - Parameters:
+    ///   - failures: of this command.
+    ///   - purpose: what it was asked for.
     /// - Throws: `ExitCode`.
-    func finish(failures: StoreOutcomes) throws {
+    func finish(failures: StoreOutcomes, of purpose: Purpose = .migration) throws {
         if ending.isCutShort {
             Console.log("godwit: the run was ended by --max-failures; the same command goes on")
         }
@@ -133,29 +144,40 @@ struct EndReport {
                 "godwit: \(counted(unfinished, "store is", plural: "stores are")) not finished; "
                     + "the same command goes on")
         }
-        let givenUp = (ending.counts[.cancelled] ?? 0) + (ending.counts[.rolledBack] ?? 0)
-        if givenUp > 0 {
-            Console.log(
-                "godwit: \(counted(givenUp, "store was", plural: "stores were")) given up or "
-                    + "rolled back in this run and not migrated again; once it has ended, the "
-                    + "same command begins another run")
-        }
+        if let text = EndReport.undone(ending, purpose) { Console.log("godwit: \(text)") }
         if leftOut > 0 {
             Console.log(
                 "godwit: \(counted(leftOut, "file was", plural: "files were")) left out that may "
                     + "hold a user's data, see above")
         }
-        guard EndReport.isComplete(ending, leftOut: leftOut) else {
+        guard EndReport.isComplete(ending, leftOut: leftOut, of: purpose) else {
             throw ExitCode(CommandStatus.canBeRepeated.rawValue)
         }
     }
 
+    /// What is told of stores that somebody took out of the run; nil where there are none.
+    static func undone(_ ending: RunEnding, _ purpose: Purpose) -> String? {
+        let count = (ending.counts[.cancelled] ?? 0) + (ending.counts[.rolledBack] ?? 0)
+        guard count > 0 else { return nil }
+        let stores = counted(count, "store was", plural: "stores were")
+        let text = "\(stores) given up or rolled back in this run and not migrated again; "
+        return switch purpose {
+        case .migration: text + "once it has ended, the same command begins another run"
+        case .replay: text + "godwit migrate begins another run for them"
+        }
+    }
+
     /// Whether every store that was meant is done, or built and waiting for its swap.
-    static func isComplete(_ ending: RunEnding, leftOut: Int) -> Bool {
+    ///
+    /// A replay does not mean those that somebody took out of the run.
+    static func isComplete(
+        _ ending: RunEnding, leftOut: Int, of purpose: Purpose = .migration
+    ) -> Bool {
         let isEvery = ending.counts.allSatisfy { state, count in
             switch state {
             case .done, .validated, .pruned: true
-            case .waiting, .running, .failed, .rolledBack, .cancelled: count == 0
+            case .rolledBack, .cancelled: count == 0 || purpose == .replay
+            case .waiting, .running, .failed: count == 0
             }
         }
         return isEvery && leftOut == 0 && !ending.isCutShort

@@ -20,6 +20,9 @@ struct MigrateCommand: ParsableCommand {
     @OptionGroup
     var arguments: MigrationArguments
 
+    @OptionGroup
+    var place: LocalArguments
+
     @Option(
         help: """
             The folder of the results, made where it is missing; without it stores are swapped in \
@@ -30,7 +33,11 @@ struct MigrateCommand: ParsableCommand {
     @Flag(help: "Stop before the swap; godwit swap goes on.")
     var deferSwap = false
 
-    @Flag(help: "End with 74 where a disk is full, instead of waiting for room.")
+    @Flag(
+        help: """
+            End with 74 where there is too little room for the whole run before it begins, or a \
+            disk is full later, instead of waiting for room.
+            """)
     var noWait = false
 
     @Option(help: "End the run after this many failed stores; any number without it.")
@@ -64,18 +71,18 @@ struct MigrateCommand: ParsableCommand {
 
     /// Whether worker processes are asked for: they keep a store that crashes SQLite from the run.
     private var isInProcess: Bool {
-        inProcess || (arguments.workers == nil && workerCommand == nil)
+        inProcess || (place.workers == nil && workerCommand == nil)
     }
 
     func run() throws {
         if let output { try FolderOption.check("--output", output) }
-        if let state = arguments.state { try FolderOption.check("--state", state) }
-        let state = try arguments.stateFolder(output: output)
+        if let state = place.state { try FolderOption.check("--state", state) }
+        let state = try place.stateFolder(of: arguments, output: output)
         TemporaryFiles.use(state)
         let clock = MonotonicClock.start()
         let (fleet, request) = try ScratchFolder.with { scratch in
             let fleet = try FleetArguments(arguments, output: output, state: state)
-            let builder = try RequestBuilder(arguments, scratch: scratch)
+            let builder = try RequestBuilder(arguments, slots: place.slots, scratch: scratch)
             return (
                 fleet,
                 builder.request(
@@ -86,7 +93,7 @@ struct MigrateCommand: ParsableCommand {
         guard isInProcess else {
             return try MigrationWithWorkers(
                 request: request, fleet: fleet, destination: arguments.to.text,
-                workers: arguments.slots, command: workerCommand, waitsForRoom: !noWait,
+                workers: place.slots, command: workerCommand, waitsForRoom: !noWait,
                 asJSON: arguments.json, clock: clock
             ).run()
         }

@@ -1,7 +1,5 @@
 import ArgumentParser
 import CoreDataStore
-import DurableFiles
-import Foundation
 import ManagedObjectModel
 import MigrationEngine
 
@@ -52,13 +50,6 @@ struct MigrationArguments: ParsableArguments {
             """)
     var chunkBytes: ByteSize?
 
-    @Option(
-        help: """
-            Worker processes of migrate, with one job at a time each; without it jobs run in this \
-            process, as many at a time as there are processors.
-            """)
-    var workers: Int?
-
     @Option(help: "What becomes of persistent history: drop or keep.")
     var history = HistoryPolicy.drop
 
@@ -74,26 +65,13 @@ struct MigrationArguments: ParsableArguments {
     @Option(help: "The Core Data version to write as, 637 or later, such as 1522.")
     var framework: Int?
 
-    @Option(
-        help: """
-            The folder of runs: ledger, reports, and while a run lasts plans and shards. \
-            Without it .godwit in --output, or beside the first PATH.
-            """)
-    var state: String?
-
     @Flag(help: "Print JSON.")
     var json = false
-
-    /// The most jobs at a time.
-    static let workerLimit = 256
 
     /// The least bytes of a chunk: a page, below which cutting costs and bounds nothing.
     static let leastChunkBytes: Int64 = 4096
 
     func validate() throws {
-        if let workers, !(1...Self.workerLimit).contains(workers) {
-            throw ValidationError("--workers takes 1 to \(Self.workerLimit)")
-        }
         // Stores of earlier versions hold no model, and nobody could read the result without it.
         if let framework, !(637...1_000_000).contains(framework) {
             throw ValidationError("--framework takes a version from 637 on, such as 1522")
@@ -105,27 +83,6 @@ struct MigrationArguments: ParsableArguments {
         guard !stores.isEmpty || !lists.isEmpty else {
             throw ValidationError("name at least one store, folder or list of stores")
         }
-    }
-
-    /// The folder of runs.
-    ///
-    /// - Parameter output: the folder of the results, if any.
-    /// - Returns: what `--state` names, or the place that goes with the stores.
-    /// - Throws: `CommandFailure` where the first path cannot be read.
-    func stateFolder(output: String?) throws(CommandFailure) -> FilePath {
-        if let state { return FilePath(state) }
-        let name = FilePath(".godwit")
-        if let output { return FilePath(output).appending(name) }
-        let first = FilePath(stores.first ?? lists.first ?? ".")
-        return try CommandFailure.translating {
-            // The folder in which the first path stands, whatever the path is called there.
-            try FleetArguments.absolute(first).parent.appending(name)
-        }
-    }
-
-    /// Jobs at a time.
-    var slots: Int {
-        workers ?? min(max(1, ProcessInfo.processInfo.activeProcessorCount), Self.workerLimit)
     }
 
     /// What the engine is told.

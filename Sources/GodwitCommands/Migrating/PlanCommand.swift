@@ -17,19 +17,22 @@ struct PlanCommand: ParsableCommand {
     @OptionGroup
     var arguments: MigrationArguments
 
+    @OptionGroup
+    var place: PlanPlace
+
     @Flag(help: "Print the plan of every store of several, not their totals alone.")
     var all = false
 
     func run() throws {
         var reports: [PlanReport] = []
         var totals = PlanTotals()
-        if let state = arguments.state { try FolderOption.check("--state", state) }
+        if let state = place.state { try FolderOption.check("--state", state) }
         let fleet = try FleetArguments(
-            arguments, output: nil, state: try arguments.stateFolder(output: nil))
+            arguments, output: nil, state: try place.stateFolder(of: arguments, output: nil))
         var outcomes = StoreOutcomes(count: fleet.stores.count)
         var room: [String] = []
-        try ScratchFolder.with(in: arguments.state) { scratch in
-            let builder = try RequestBuilder(arguments, scratch: scratch)
+        try ScratchFolder.with(in: place.state) { scratch in
+            let builder = try RequestBuilder(arguments, slots: place.slots, scratch: scratch)
             room = try self.room(fleet, builder, scratch)
             let listsAll = all || arguments.json || fleet.stores.count == 1
             for store in fleet.stores.map(\.path) {
@@ -68,7 +71,7 @@ struct PlanCommand: ParsableCommand {
         let request = builder.request(store: first.path, scratch: scratch)
         var measure = try StoreMeasure(
             options: request.options, slots: request.slots,
-            state: try arguments.stateFolder(output: nil), files: DurableFileSystem())
+            state: try place.stateFolder(of: arguments, output: nil), files: DurableFileSystem())
         let lines = measure.needs(of: fleet.stores).sorted { $0.key < $1.key }
             .map { folder, need in
                 "\(ByteSize(bytes: need.bytes).words) and \(counted(need.inodes, "inode")) on "

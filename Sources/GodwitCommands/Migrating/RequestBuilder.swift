@@ -10,14 +10,20 @@ struct RequestBuilder {
     private let options: PlanOptions
     private let destination: DestinationChoice
     private let sourceModel: Model?
+    private let slots: Int
+
     /// Checks the command line and reads the models; warnings go to standard error.
     ///
     /// - Parameters:
     ///   - arguments: as parsed.
+    ///   - slots: jobs at a time.
     ///   - scratch: an existing folder for snapshots of template stores.
     /// - Throws: `CommandFailure`.
-    init(_ arguments: MigrationArguments, scratch: FilePath) throws(CommandFailure) {
+    init(
+        _ arguments: MigrationArguments, slots: Int, scratch: FilePath
+    ) throws(CommandFailure) {
         self.arguments = arguments
+        self.slots = slots
         options = try arguments.options()
         sourceModel = try RequestBuilder.load(
             "--from", arguments.from, scratch: scratch)?.model
@@ -37,7 +43,7 @@ struct RequestBuilder {
         MigrationRequest(
             store: store, output: scratch.appending("result").appending("result"),
             state: scratch.appending("state"), destination: destination,
-            sourceModel: sourceModel, options: options, slots: arguments.slots)
+            sourceModel: sourceModel, options: options, slots: slots)
     }
 
     /// The request of a run.
@@ -67,7 +73,7 @@ struct RequestBuilder {
         RunRequest(
             destination: destination, sourceModel: sourceModel, options: options,
             output: output, state: state, inputs: inputs, destinationName: arguments.to.text,
-            slots: arguments.slots, defersSwap: defersSwap, waitsForRoom: waitsForRoom,
+            slots: slots, defersSwap: defersSwap, waitsForRoom: waitsForRoom,
             failureLimit: failureLimit)
     }
 

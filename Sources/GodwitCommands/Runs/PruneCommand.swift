@@ -57,12 +57,18 @@ struct PruneCommand: ParsableCommand {
         guard let olderThan else { return [selection.run] }
         return try CommandFailure.translating {
             let records = try RunRecords(state: selection.state)
-            let all = try records.runs()
+            let chosen = try records.runs().filter { run in
+                try !run.state.isUnfinished && now - run.changedAt > olderThan.milliseconds
+                    && !PruneCommand.isPruned(try records.counts(of: run.id))
+            }
             try records.close()
-            return all.filter {
-                !$0.state.isUnfinished && now - $0.changedAt > olderThan.milliseconds
-            }.map(\.id)
+            return chosen.map(\.id)
         }
+    }
+
+    /// Whether every store of a run was pruned before.
+    static func isPruned(_ counts: [StoreState: Int]) -> Bool {
+        counts[.pruned, default: 0] > 0 && counts.allSatisfy { $0.key == .pruned || $0.value == 0 }
     }
 
     private func show(_ estimate: PruneEstimate) {

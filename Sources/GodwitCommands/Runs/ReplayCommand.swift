@@ -45,7 +45,7 @@ struct ReplayCommand: ParsableCommand {
     var json = false
 
     func validate() throws {
-        let limit = MigrationArguments.workerLimit
+        let limit = LocalArguments.workerLimit
         if let workers, !(1...limit).contains(workers) {
             throw ValidationError("--workers takes 1 to \(limit)")
         }
@@ -85,7 +85,7 @@ struct ReplayCommand: ParsableCommand {
             ending, request: request, destination: request.destinationName, fleet: nil,
             share: view.migrated, seconds: 0)
         try report.show(single: nil, asJSON: json)
-        try report.finish(failures: view.failures)
+        try report.finish(failures: view.failures, of: .replay)
     }
 
     private func replayWithWorkers(
@@ -107,7 +107,8 @@ struct ReplayCommand: ParsableCommand {
                 of: run, state: selection.state, slots: count)
         }
         try ClusterEnd(run: run, end: end, state: selection.state).report(
-            request, destination: request.destinationName, fleet: nil, asJSON: json, seconds: 0)
+            request, destination: request.destinationName, fleet: nil, asJSON: json, seconds: 0,
+            of: .replay)
     }
 
     /// How many stores will be run again, for the view.

@@ -45,6 +45,8 @@ struct RecordedStatus: Hashable, Sendable, Codable {
         var migrated: Int
         var unchanged: Int
         var failed: Int
+        var rolledBack = 0
+        var cancelled = 0
     }
 
     var run: String
@@ -74,7 +76,8 @@ struct RecordedStatus: Hashable, Sendable, Codable {
         guard (counts[.pruned] ?? 0) > 0 else { return }
         let outcomes = try records.prunedOutcomes(of: run.id)
         pruned = Pruned(
-            migrated: outcomes.migrated, unchanged: outcomes.unchanged, failed: outcomes.failed)
+            migrated: outcomes.migrated, unchanged: outcomes.unchanged, failed: outcomes.failed,
+            rolledBack: outcomes.rolledBack, cancelled: outcomes.cancelled)
     }
 
     private static func text(of milliseconds: Int64) -> String {
@@ -105,8 +108,9 @@ struct RecordedStatus: Hashable, Sendable, Codable {
         if let holder {
             lines.append("at work: \(holder)")
         } else if unfinished {
-            lines.append(
-                "nobody is at work: the command of an unfinished run goes on with it")
+            lines += WrappedText.lines(
+                "nobody is at work: the command of an unfinished run goes on with it; where that "
+                    + "was godwit submit, start godwit coordinate with this --state")
         }
         return lines
     }
@@ -117,7 +121,8 @@ struct RecordedStatus: Hashable, Sendable, Codable {
             guard state == StoreState.pruned.rawValue, let pruned else { return words }
             let before = [
                 (pruned.migrated, "migrated"), (pruned.unchanged, "unchanged"),
-                (pruned.failed, "failed"),
+                (pruned.failed, "failed"), (pruned.rolledBack, "rolled back"),
+                (pruned.cancelled, "cancelled"),
             ].filter { $0.0 > 0 }.map { "\(grouped($0.0)) \($0.1)" }
             return before.isEmpty ? words : "\(words) (\(before.joined(separator: ", ")))"
         }

@@ -26,7 +26,9 @@ struct WorkCommand: ParsableCommand {
     @Option(help: "Jobs at a time; by default as many as there are processors.")
     var slots: Int?
 
-    @Option(name: .customLong("root"), help: "A folder that jobs name, as NAME=FOLDER.")
+    @Option(
+        name: .customLong("root"),
+        help: "A folder that jobs name, as NAME=FOLDER; needed, may be repeated.")
     var roots: [String] = []
 
     @Option(help: "The folder that keys new has written, or this worker's part of it.")
@@ -52,7 +54,7 @@ struct WorkCommand: ParsableCommand {
             """)
     var scratchLimit: ByteSize?
 
-    @Option(help: "Bytes of address space that a slot may use.")
+    @Option(help: "Bytes of address space that a slot may use, 256MiB or more.")
     var slotMemory = ByteSize(bytes: 4 << 30)
 
     @Option(help: "Seconds that running jobs have to finish when the worker is asked to end.")
@@ -73,6 +75,12 @@ struct WorkCommand: ParsableCommand {
         }
         guard let endpoint = CoordinatorEndpoint(connect) else {
             throw ValidationError("--connect takes tcp://HOST:PORT or ipc:///PATH")
+        }
+        guard slotMemory.bytes >= SlotLimits.leastAddressSpaceBytes else {
+            let least = ByteSize(bytes: SlotLimits.leastAddressSpaceBytes).words
+            throw ValidationError(
+                "--slot-memory takes \(least) or more: a slot needs most of that for the program "
+                    + "and its libraries, before it has a job")
         }
         if roots.isEmpty { throw ValidationError("name the folders of jobs by --root NAME=FOLDER") }
         if keys == nil { try Self.checkPlain(endpoint, isAllowed: plain) }

@@ -3,11 +3,14 @@ package import RunLedger
 
 /// How stores ended whose backups and leftovers are gone.
 package struct PrunedOutcomes: Hashable, Sendable {
-    /// Whether or not they were rolled back later.
     package let migrated: Int
     /// They were of the destination's version already.
     package let unchanged: Int
     package let failed: Int
+    /// Migrated, and their originals put back.
+    package let rolledBack: Int
+    /// Given up by hand, also where a result had waited for its swap.
+    package let cancelled: Int
 }
 
 /// Reads what a state folder's ledger knows, also while another process owns it.
@@ -68,13 +71,16 @@ package struct RunRecords {
     /// What had become of the stores of a run that were pruned since.
     package func prunedOutcomes(of run: String) throws(RunError) -> PrunedOutcomes {
         try RunError.ledger { () throws(LedgerError) in
-            func count(_ beginning: String) throws(LedgerError) -> Int {
-                try ledger.reports(of: run, in: .pruned, beginningWith: beginning)
+            func count(
+                _ state: StoreState, _ beginning: String? = nil
+            ) throws(LedgerError) -> Int {
+                try ledger.stores(of: run, from: state, in: .pruned, report: beginning)
             }
             return PrunedOutcomes(
-                migrated: try count(StoreRecord.beginnings.result),
-                unchanged: try count(StoreRecord.beginnings.unchanged),
-                failed: try count(StoreRecord.beginnings.failure))
+                migrated: try count(.done, StoreRecord.beginnings.result),
+                unchanged: try count(.done, StoreRecord.beginnings.unchanged),
+                failed: try count(.failed), rolledBack: try count(.rolledBack),
+                cancelled: try count(.cancelled))
         }
     }
 

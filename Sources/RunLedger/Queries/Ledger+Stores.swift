@@ -151,11 +151,18 @@ extension Ledger {
         }
     }
 
-    /// How many stores of a run in a state have a report whose text begins so.
+    /// How many stores of a run went from a state to the one that they are in.
     ///
-    /// - Complexity: O(stores).
-    package func reports(
-        of run: String, in state: StoreState, beginningWith text: String
+    /// - Parameters:
+    ///   - run: the run's id.
+    ///   - from: the state before.
+    ///   - state: the state now.
+    ///   - beginning: what the text of their report begins with; nil for any, or none.
+    /// - Returns: their number.
+    /// - Throws: `LedgerError` where the ledger cannot be read.
+    /// - Complexity: O(stores × their events).
+    package func stores(
+        of run: String, from: StoreState, in state: StoreState, report beginning: String? = nil
     ) throws(LedgerError) -> Int {
         try read { database in
             guard let run = try Ledger.number(database, run) else { return 0 }
@@ -163,11 +170,19 @@ extension Ledger {
                 database,
                 sql: """
                     SELECT count(*) FROM store
-                    JOIN store_report ON store_report.run = store.run
+                    LEFT JOIN store_report ON store_report.run = store.run
                         AND store_report.store = store.number
-                    WHERE store.run = ? AND store.state = ?
-                        AND substr(store_report.content, 1, length(?)) = ?
-                    """, arguments: [run, state.rawValue, text, text]) ?? 0
+                    WHERE store.run = ?1 AND store.state = ?2
+                        AND (?3 IS NULL OR substr(store_report.content, 1, length(?3)) = ?3)
+                        AND EXISTS (
+                            SELECT 1 FROM event
+                            WHERE event.run = store.run AND event.store = store.number
+                                AND event.kind = ?4 AND event.text = ?5)
+                    """,
+                arguments: [
+                    run, state.rawValue, beginning, LedgerEvent.Kind.store,
+                    from.words(becoming: state),
+                ]) ?? 0
         }
     }
 

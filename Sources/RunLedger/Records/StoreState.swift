@@ -55,6 +55,9 @@ package enum StoreState: String, Hashable, Sendable, Codable, CaseIterable {
         }
     }
 
+    /// What the ledger's event of a change begins with; kept in ledgers, so it never changes.
+    func words(becoming next: StoreState) -> String { "\(rawValue) → \(next.rawValue)" }
+
     /// Whether its run still has to do something about the store.
     package var isUnfinished: Bool {
         switch self {

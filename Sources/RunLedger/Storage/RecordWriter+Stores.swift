@@ -89,7 +89,7 @@ extension RecordWriter {
         try count(-1, bytes: -Double(place.bytes), as: from, in: place.run)
         try count(1, bytes: Double(place.bytes), as: next, in: place.run)
         if from == .failed, next == .waiting { try forgive(place) }
-        let text = "\(from.rawValue) → \(next.rawValue)" + (reason.map { ": \($0.text)" } ?? "")
+        let text = from.words(becoming: next) + (reason.map { ": \($0.text)" } ?? "")
         try tell(run: place.run, store: place.store, kind: LedgerEvent.Kind.store, text, at)
     }
 

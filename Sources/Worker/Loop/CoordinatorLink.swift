@@ -109,12 +109,24 @@ final class CoordinatorLink {
         return decoded
     }
 
+    /// Whether a message is a refusal as only clients get it: the coordinator takes this side for
+    /// one, for whose key it is follows from the list that it is on.
+    func isForClients(_ message: Message) -> Bool {
+        guard case .curveClient = security, message.moreFrames.isEmpty else { return false }
+        do throws(ProtocolError) {
+            let reply: ClientReply = try codec.decode(message.frame.bytes)
+            return if case .refused = reply { true } else { false }
+        } catch {
+            return false
+        }
+    }
+
     /// Why a connection did not come about, as far as this side is told.
     func reason(_ event: MonitorEvent) -> String {
         let hasKey = if case .curveClient = security { true } else { false }
         return switch event.kind {
         case .handshakeFailedAuthentication:
-            "this worker's key is not on the coordinator's list; add it there"
+            "this worker's key is not on the coordinator's list\(remedy)"
         // Both sides may notice, and whichever is first closes the connection.
         case .handshakeFailedProtocol where !hasKey, .handshakeFailed where !hasKey,
             .disconnectedBeforeHandshake where !hasKey:
@@ -129,6 +141,13 @@ final class CoordinatorLink {
                 + "coordinator at \(endpoint)?"
         default: event.refusal ?? "the handshake failed"
         }
+    }
+
+    /// How this side's key comes onto the coordinator's list.
+    private var remedy: String {
+        guard case .curveClient(let keys, _) = security else { return "" }
+        return ": put its public half, \(keys.publicKey.text), into a file NAME.pub in "
+            + "allowed/workers of the coordinator's keys"
     }
 
     private func park(_ frame: Frame, _ socket: Socket) -> Bool {

@@ -17,6 +17,7 @@ final class WorkerLoop: PollLoopHandler {
     private let link: CoordinatorLink
     private let left: @Sendable (WorkerExit) -> Void
     private var machine: WorkerMachine
+    private var news = LinkNews()
     private var desk = SlotDesk()
     /// Events that came up while another one's effects were being applied.
     private var events: [WorkerEvent] = []
@@ -106,6 +107,7 @@ final class WorkerLoop: PollLoopHandler {
             do throws(ProtocolError) {
                 try take(try link.decode(message))
             } catch {
+                if link.isForClients(message) { throw WorkerError.clientsKey }
                 surroundings.note(.unreadable("\(error)"))
             }
         }
@@ -139,8 +141,12 @@ final class WorkerLoop: PollLoopHandler {
 
     private func take(_ message: CoordinatorMessage) throws(ProtocolError) {
         switch message {
-        case .welcome(let welcome): surroundings.note(.welcomed(coordinator: welcome.coordinator))
-        case .refused(let refusal): surroundings.note(.refused(refusal))
+        case .welcome(let welcome):
+            news.welcomed()
+            surroundings.note(.welcomed(coordinator: welcome.coordinator))
+        case .refused(let refusal):
+            _ = news.lost(refusal.text)
+            surroundings.note(.refused(refusal))
         case .jobs(let orders):
             // More than a hello can name could never be told after a reconnect.
             let count = machine.held.count + orders.count
@@ -148,7 +154,7 @@ final class WorkerLoop: PollLoopHandler {
                 throw .tooMany(
                     field: "the orders held", count: count, limit: MessageLimits.attempts)
             }
-        case .bye(let reason): surroundings.note(.lost(reason: "the coordinator left: \(reason)"))
+        case .bye(let reason): surroundings.note(news.lost("the coordinator left: \(reason)"))
         case .committed, .denied, .revoke, .drain, .heartbeat: break
         }
         take(.message(message))
@@ -166,7 +172,7 @@ final class WorkerLoop: PollLoopHandler {
 
     private func lose(_ reason: String) {
         link.close()
-        surroundings.note(.lost(reason: reason))
+        surroundings.note(news.lost(reason))
         take(.disconnected)
     }
 
@@ -274,7 +280,7 @@ final class WorkerLoop: PollLoopHandler {
     private func connect() {
         do throws(ZeroMQError) {
             try link.open()
-            surroundings.note(.connecting(endpoint: link.endpoint))
+            if let note = news.connects(to: link.endpoint) { surroundings.note(note) }
         } catch {
             if !hasTried { failure = error }
             lose("\(error)")

@@ -7,8 +7,12 @@ package enum WorkerNote: Hashable, Sendable {
     /// A coordinator took the worker in, by its random id.
     case welcomed(coordinator: String)
     case refused(Refusal)
-    /// The connection is gone or was given up; it is made again after a pause.
+    /// Two tries have heard nothing; told once, however many follow.
+    case unanswered(endpoint: String)
+    /// A connection did not come about; it is tried again after a pause.
     case lost(reason: String)
+    /// A connection that was there is gone, or is of no use any more.
+    case parted(reason: String)
     /// The coordinator sent what cannot be read; it was passed over.
     case unreadable(String)
     /// A message could not be sent because it breaks the protocol's bounds.
@@ -32,6 +36,10 @@ extension WorkerNote: CustomStringConvertible {
         case .welcomed(let coordinator): "welcomed by the coordinator \(coordinator)"
         case .refused(let refusal): "the coordinator refuses this worker: \(refusal.text)"
         case .lost(let reason): "no connection to the coordinator: \(reason); trying again"
+        case .unanswered(let endpoint): "nobody answers at \(endpoint); trying again"
+        case .parted(let reason):
+            "the connection to the coordinator is lost (\(reason)); running jobs go on; trying "
+                + "again"
         case .unreadable(let text): "a message of the coordinator cannot be read: \(text)"
         case .unsendable(let text): "a message to the coordinator cannot be sent: \(text)"
         case .slotEnded(let slot, let text): "slot \(slot) is started again: \(text)"

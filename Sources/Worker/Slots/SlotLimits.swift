@@ -39,6 +39,10 @@ package struct SlotLimits: Hashable, Sendable {
         self.startMilliseconds = startMilliseconds
     }
 
+    /// The least address space that leaves a small store's job room beside the program and its
+    /// libraries; a process with less dies before it can say so.
+    package static let leastAddressSpaceBytes: Int64 = 256 << 20
+
     /// 4 GiB, of which the program and its libraries reserve about 200 MiB; two minutes, for a
     /// sync on a busy disk may take many seconds.
     package static let standard = SlotLimits(

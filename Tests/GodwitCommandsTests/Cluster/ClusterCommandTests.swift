@@ -47,10 +47,16 @@ import Testing
             let process = try ClientProcess(["status", "r9"], in: url)
             try script.expect(
                 .status(run: "r9"),
-                .refused(Refusal(code: .notFound, text: "there is no run r9 here")))
+                .refused(Refusal(code: .notFound, text: "/on/the/coordinator has no run r9")))
             let shown = try process.finish()
             #expect(shown.status == 64)
-            #expect(shown.log == "godwit: there is no run r9 here\n")
+            let endpoint = ClientProcess.endpoint(in: url)
+            #expect(
+                shown.log == """
+                    godwit: the coordinator at \(endpoint) has no run r9; godwit status --connect \
+                    \(endpoint) lists those that it has
+
+                    """)
 
             let watch = try ClientProcess(["watch"], in: url)
             try script.expect(.status(run: nil), .status(ClusterSamples.report([])))

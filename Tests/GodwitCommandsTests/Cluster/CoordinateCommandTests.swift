@@ -66,6 +66,15 @@ import Testing
         }
     }
 
+    @Test func whereStoresLieHasToBeSaid() throws {
+        let error = try #require(throws: (any Error).self) {
+            try CoordinateCommand.parse(["--listen", "ipc:///tmp/x", "--state", "state"])
+        }
+        let text = CoordinateCommand.message(for: error)
+        #expect(text.contains("--root NAME=FOLDER"), "\(text)")
+        #expect(text.contains("workers have them under the same names"), "\(text)")
+    }
+
     @Test func aLedgerThatIsNoneIsInputAndOutput() throws {
         try withTemporaryFolder { url in
             let state = url.appendingPathComponent("state")
@@ -119,6 +128,30 @@ import Testing
         func end() throws -> Int32 {
             for process in [worker, coordinator] { kill(process.identifier, SIGTERM) }
             return try coordinator.finish().status
+        }
+    }
+
+    /// The list that a key is on says whose it is, and both sides say what to give instead.
+    @Test func keysOfTheOtherKindAreToldApart() throws {
+        try withTemporaryFolder { url in
+            let cluster = try Cluster(in: url)
+            #expect(try cluster.names() == ["rack-7"])
+            kill(cluster.worker.identifier, SIGTERM)
+            #expect(try cluster.worker.finish().status == 0)
+            let client = try ClientProcess(
+                ["workers", "--keys", "keys/workers/rack-7"], in: url
+            ).finish()
+            #expect(client.status == 64)
+            #expect(client.log.contains("this is a worker's key"), "\(client.log)")
+            let worker = try ClientProcess(
+                ["work", "--root", "data=.", "--slots", "1", "--keys", "keys/clients/me"], in: url
+            ).finish()
+            #expect(worker.status == 64)
+            #expect(worker.log.contains("this is a client's key"), "\(worker.log)")
+            // The line that helps a worker in names none of the client's keys.
+            let none = try cluster.ask("workers")
+            #expect(none.output.contains("--keys KEYS/workers/NAME"), "\(none.output)")
+            #expect(try cluster.end() == 0)
         }
     }
 

@@ -77,10 +77,38 @@ import Testing
             let records = try RunRecords(state: lab.state)
             #expect(
                 try records.prunedOutcomes(of: "r1")
-                    == PrunedOutcomes(migrated: 2, unchanged: 0, failed: 1))
+                    == PrunedOutcomes(
+                        migrated: 2, unchanged: 0, failed: 1, rolledBack: 0, cancelled: 0))
             #expect(
                 try records.prunedOutcomes(of: "r2")
-                    == PrunedOutcomes(migrated: 0, unchanged: 2, failed: 0))
+                    == PrunedOutcomes(
+                        migrated: 0, unchanged: 2, failed: 0, rolledBack: 0, cancelled: 0))
+            try records.close()
+        }
+    }
+
+    /// What stood last before the prune counts, whatever was migrated once.
+    @Test func prunedRunsKnowWhatWasUndone() throws {
+        try RunLab.run { lab in
+            let stores = try lab.forgeGood(3)
+            try lab.migrate(Array(stores[..<2]))
+            #expect(try lab.rollBack(stores[0]).allSatisfy { $0.failure == nil })
+            try lab.migrate([stores[2]], change: { $0.defersSwap = true })
+            #expect(try giveUp(lab, stores[2]) == 1)
+            for run in ["r1", "r2"] {
+                _ = try PruneRun(
+                    RunSelection(state: lab.state, run: run), environment: lab.environment()
+                ).run(removes: true)
+            }
+            let records = try RunRecords(state: lab.state)
+            #expect(
+                try records.prunedOutcomes(of: "r1")
+                    == PrunedOutcomes(
+                        migrated: 1, unchanged: 0, failed: 0, rolledBack: 1, cancelled: 0))
+            #expect(
+                try records.prunedOutcomes(of: "r2")
+                    == PrunedOutcomes(
+                        migrated: 0, unchanged: 0, failed: 0, rolledBack: 0, cancelled: 1))
             try records.close()
         }
     }

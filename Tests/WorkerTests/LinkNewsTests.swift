@@ -1,0 +1,34 @@
+import Testing
+
+@testable import Worker
+
+/// What a worker's log says of a connection that is tried again and again.
+@Suite struct LinkNewsTests {
+    @Test func silenceIsToldOnce() {
+        var news = LinkNews()
+        #expect(news.connects(to: "e") == .connecting(endpoint: "e"))
+        #expect(news.connects(to: "e") == .unanswered(endpoint: "e"))
+        for _ in 0..<5 { #expect(news.connects(to: "e") == nil) }
+        // After an answer it is news again.
+        #expect(news.lost("no key") == .lost(reason: "no key"))
+        #expect(news.connects(to: "e") == nil)
+        #expect(news.connects(to: "e") == .unanswered(endpoint: "e"))
+        #expect(news.connects(to: "e") == nil)
+    }
+
+    @Test func aConnectionThatWasThereIsMissed() {
+        var news = LinkNews()
+        _ = news.connects(to: "e")
+        news.welcomed()
+        #expect(news.lost("closed") == .parted(reason: "closed"))
+        #expect(news.connects(to: "e") == nil)
+        #expect(news.connects(to: "e") == .unanswered(endpoint: "e"))
+        news.welcomed()
+        // The coordinator stood still, and the connection was given up.
+        #expect(news.connects(to: "e") == .parted(reason: "nothing was heard of it"))
+        #expect(news.connects(to: "e") == .unanswered(endpoint: "e"))
+        let text = WorkerNote.parted(reason: "it was closed").description
+        #expect(text.contains("running jobs go on"))
+        #expect(WorkerNote.unanswered(endpoint: "e").description.hasPrefix("nobody answers at e"))
+    }
+}
