@@ -1,3 +1,4 @@
+import ArgumentParser
 import DurableFiles
 import Foundation
 import Glibc
