@@ -165,11 +165,19 @@ extension DurableFileSystem {
         if source.parent != destination.parent { try syncFolder(source.parent) }
     }
 
+    /// What this process's temporary files are called: its id, and when it began to write, since
+    /// in a container every start may get the same id.
+    private static let processMark: String = {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return "\(clinux_process_id()).\(time.tv_sec).\(time.tv_nsec)"
+    }()
+
     /// Names are numbered, not random: whoever meets a taken one tries the next.
     private func createTemporary(
         in folder: FilePath, permissions: UInt32
     ) throws(DurableFileError) -> OpenFile {
-        let stem = "\(DurableFileSystem.temporaryPrefix)\(clinux_process_id())-"
+        let stem = "\(DurableFileSystem.temporaryPrefix)\(DurableFileSystem.processMark)-"
         var attempt = 0
         while true {
             do {
@@ -192,8 +200,9 @@ extension DurableFileSystem {
             let text = name.description
             guard text.hasPrefix(Self.temporaryPrefix) else { return false }
             let parts = text.dropFirst(Self.temporaryPrefix.count).split(separator: "-")
-            let numbers = parts.compactMap { Int64($0) }
-            return parts.count == 2 && numbers.count == 2 && numbers[0] != clinux_process_id()
+            guard parts.count == 2, Int64(parts[1]) != nil else { return false }
+            let isMark = parts[0].split(separator: ".").allSatisfy { Int64($0) != nil }
+            return isMark && parts[0] != Self.processMark
         }.map { folder.appending($0) }
     }
 }

@@ -28,6 +28,24 @@ package enum FailureCode: Int, Hashable, Sendable, Codable, CaseIterable, Error 
     case returned = 13
     /// The attempt is not wanted any more: another one was accepted, or the run was cancelled.
     case cancelled = 14
+    /// The source holds something that is not supported.
+    case unsupported = 15
+    /// The source holds no model, or another one than was given.
+    case modelMissing = 16
+    /// Files of external data that the source names are not there.
+    case externalDataMissing = 17
+    /// No mapping leads from the source's model to the destination's.
+    case noMapping = 18
+    /// Something has the result's name already.
+    case outputExists = 19
+    /// The result was not what the mapping asks for.
+    case validationFailed = 20
+    /// The result cannot take the store's place.
+    case swapRefused = 21
+    /// The source is not there.
+    case missing = 22
+    /// Somebody else has the source in use.
+    case locked = 23
 }
 
 /// What to do about a failed attempt.
@@ -55,9 +73,12 @@ extension FailureCode {
     /// quarantined, and so is a worker that fails what others can do.
     package var decision: FailureDecision {
         switch self {
-        case .badSource, .dataRefused: .quarantineChunk
+        case .badSource, .dataRefused, .unsupported, .modelMissing, .externalDataMissing,
+            .noMapping, .outputExists, .validationFailed, .swapRefused:
+            .quarantineChunk
         case .sourceChanged, .wrongPlan: .planAgain
-        case .inputOutput, .slotCrashed, .slotTimedOut, .slotOutOfMemory, .leaseExpired, .returned:
+        case .inputOutput, .slotCrashed, .slotTimedOut, .slotOutOfMemory, .leaseExpired, .returned,
+            .missing, .locked:
             .retry
         case .wrongEngine: .quarantineWorker
         case .noSpace: .pause
@@ -73,7 +94,8 @@ extension FailureCode {
     package var countsAgainstJob: Bool {
         switch self {
         case .badSource, .dataRefused, .inputOutput, .internalError, .slotCrashed, .slotTimedOut,
-            .slotOutOfMemory:
+            .slotOutOfMemory, .unsupported, .modelMissing, .externalDataMissing, .noMapping,
+            .outputExists, .validationFailed, .swapRefused, .missing, .locked:
             true
         case .sourceChanged, .wrongPlan, .wrongEngine, .noSpace, .leaseExpired, .returned,
             .cancelled:

@@ -71,11 +71,14 @@ extension RunError {
         case .file(let error): EngineError.file(error).code
         case .engine(let error): error.code
         case .ledger(let error): error.failureCode
-        case .model, .inference, .plan, .outputExists, .otherRun, .nothingToDo,
-            .alreadyThere:
-            .dataRefused
+        case .plan(.refused): .dataRefused
+        case .model, .inference, .plan: .noMapping
+        case .outputExists: .outputExists
+        case .otherRun: .locked
+        case .nothingToDo, .alreadyThere: .dataRefused
         case .noRoom: .noSpace
-        case .validationFailed, .stopped: .internalError
+        case .validationFailed: .validationFailed
+        case .stopped: .internalError
         }
     }
 

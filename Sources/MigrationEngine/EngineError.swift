@@ -39,18 +39,36 @@ package enum EngineError: Error, Sendable {
     /// The number that tells other processes.
     package var code: FailureCode {
         switch self {
-        case .store(.notAStore), .store(.unsupported), .store(.modelMissing),
-            .store(.modelDiffers), .store(.layoutDiffers), .store(.externalDataMissing):
-            .badSource
-        case .store(.inputOutput): .inputOutput
-        case .store(.outOfSpace): .noSpace
-        case .store(.layoutUnknown): .dataRefused
-        case .file(let error): error.isOutOfSpace ? .noSpace : .inputOutput
+        case .store(let error): Self.code(of: error)
+        case .file(let error): Self.code(of: error)
         case .wrongPlan: .wrongPlan
         case .sourceChanged: .sourceChanged
-        case .dataRefused, .severalHardLinks, .swapRefused, .storeChangedSinceSwap: .dataRefused
-        case .storeBusy: .inputOutput
+        case .dataRefused, .storeChangedSinceSwap: .dataRefused
+        case .severalHardLinks, .swapRefused: .swapRefused
+        case .storeBusy: .locked
         case .internalError, .swapOutcomeUnknown: .internalError
+        }
+    }
+
+    private static func code(of error: StoreError) -> FailureCode {
+        switch error {
+        case .notAStore: .badSource
+        case .unsupported, .layoutUnknown, .layoutDiffers: .unsupported
+        case .modelMissing, .modelDiffers: .modelMissing
+        case .externalDataMissing: .externalDataMissing
+        case .inputOutput: .inputOutput
+        case .outOfSpace: .noSpace
+        }
+    }
+
+    private static func code(of error: DurableFileError) -> FailureCode {
+        if error.isOutOfSpace { return .noSpace }
+        if error.isMissing { return .missing }
+        switch error {
+        case .lockHeld: return .locked
+        case .changedMeanwhile: return .sourceChanged
+        case .notRegularFile: return .badSource
+        case .system, .refusedPath, .overLimit, .stopped: return .inputOutput
         }
     }
 }

@@ -320,3 +320,8 @@ struct CoordinatorBench {
         }
     }
 }
+
+extension CoordinatorMachine {
+    /// The workers, as a status shows them.
+    var workerStatus: [WorkerStatus] { report().workers }
+}

@@ -120,10 +120,13 @@ import Testing
         var job = JobState(nil)
         let verdict = policy.count(Cause(code, "x"), on: "w", &job)
         switch code {
-        case .badSource, .dataRefused, .internalError: #expect(verdict == .quarantine)
+        case .badSource, .dataRefused, .internalError, .unsupported, .modelMissing,
+            .externalDataMissing, .noMapping, .outputExists, .validationFailed, .swapRefused:
+            #expect(verdict == .quarantine)
         case .sourceChanged, .wrongPlan, .noSpace, .returned, .cancelled, .wrongEngine:
             #expect(verdict == .again)
-        case .inputOutput, .slotCrashed, .slotTimedOut, .slotOutOfMemory, .leaseExpired:
+        case .inputOutput, .slotCrashed, .slotTimedOut, .slotOutOfMemory, .leaseExpired, .missing,
+            .locked:
             #expect(verdict == .later(tries: 1))
         }
     }

@@ -9,6 +9,8 @@ import Testing
             .badSource: 1, .sourceChanged: 2, .wrongPlan: 3, .wrongEngine: 4, .dataRefused: 5,
             .inputOutput: 6, .noSpace: 7, .internalError: 8, .slotCrashed: 9, .slotTimedOut: 10,
             .slotOutOfMemory: 11, .leaseExpired: 12, .returned: 13, .cancelled: 14,
+            .unsupported: 15, .modelMissing: 16, .externalDataMissing: 17, .noMapping: 18,
+            .outputExists: 19, .validationFailed: 20, .swapRefused: 21, .missing: 22, .locked: 23,
         ]
         for code in FailureCode.allCases { #expect(numbers[code] == code.rawValue) }
         #expect(numbers.count == FailureCode.allCases.count)
@@ -20,7 +22,11 @@ import Testing
             .wrongEngine: .quarantineWorker, .dataRefused: .quarantineChunk, .inputOutput: .retry,
             .noSpace: .pause, .internalError: .stopRun, .slotCrashed: .retry,
             .slotTimedOut: .retry, .slotOutOfMemory: .retry, .leaseExpired: .retry,
-            .returned: .retry, .cancelled: .nothing,
+            .returned: .retry, .cancelled: .nothing, .unsupported: .quarantineChunk,
+            .modelMissing: .quarantineChunk, .externalDataMissing: .quarantineChunk,
+            .noMapping: .quarantineChunk, .outputExists: .quarantineChunk,
+            .validationFailed: .quarantineChunk, .swapRefused: .quarantineChunk,
+            .missing: .retry, .locked: .retry,
         ]
         for code in FailureCode.allCases { #expect(decisions[code] == code.decision) }
     }

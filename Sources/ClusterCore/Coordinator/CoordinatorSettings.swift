@@ -101,6 +101,8 @@ package struct SpeculationLimits: Hashable, Sendable {
     package var factor: Int64 = 3
     /// Never earlier than this, in milliseconds.
     package var least: Int64 = 10_000
+    /// When one that nobody could have is looked at again, in milliseconds.
+    package var again: Int64 = 1_000
     /// Jobs of the store that must have ended before.
     package var samples = 3
 

@@ -289,25 +289,21 @@ extension CoordinatorMachine {
     /// - Returns: whether something was given.
     private mutating func repeatSlow(_ kind: Int) -> Bool {
         guard settings.speculation.isOn else { return false }
-        for name in slow.prefix(8) {
-            guard let attempt = attempts[name], let store = stores[attempt.job.store],
-                let job = store.jobs[attempt.job.work], job.live.count == 1, store.isHandingOut,
-                // What was lost or failed twice is judged by one attempt at a time.
-                job.losses < 2, job.failures < 2,
-                job.phase == .running, roster.fits(kind, store.requirement),
-                // Chunks of one store all come from one engine, whichever has begun.
-                store.isWhole || roster.requirements[store.requirement].engine != nil
-            else {
-                // Looked at again when it is the only one.
-                if attempts[name] == nil { slow.remove(name) }
+        for name in slow.prefix(32) {
+            guard let attempt = attempts[name], let store = stores[attempt.job.store] else {
+                slow.remove(name)
                 continue
             }
-            guard let run = runs[store.run], run.isOpen, !run.isFull else { continue }
-            let others = roster.someFree(kind).first { worker in
-                worker != attempt.worker
-                    && roster[worker].map { !job.failedOn.contains($0.name) } == true
+            // Free workers of another kind get it at their turn.
+            if !roster.fits(kind, store.requirement), roster.hasFree(for: store.requirement) {
+                continue
             }
-            guard let worker = others else { continue }
+            guard let worker = secondWorker(kind, attempt, store) else {
+                // It makes place for others, and is looked at again soon.
+                slow.remove(name)
+                set(.slow(name), after: max(1, settings.speculation.again))
+                continue
+            }
             slow.remove(name)
             grant([attempt.job], to: worker)
             let newest = stores[attempt.job.store]?.jobs[attempt.job.work]?.live.last ?? ""
@@ -318,5 +314,23 @@ extension CoordinatorMachine {
             return true
         }
         return false
+    }
+
+    /// The free worker of a class that may have a second attempt; nil where none may now.
+    private func secondWorker(
+        _ kind: Int, _ attempt: AttemptState, _ store: StoreProgress
+    ) -> Int? {
+        guard let job = store.jobs[attempt.job.work], job.live.count == 1, store.isHandingOut,
+            // What was lost or failed twice is judged by one attempt at a time.
+            job.losses < 2, job.failures < 2,
+            job.phase == .running, roster.fits(kind, store.requirement),
+            // Chunks of one store all come from one engine, whichever has begun.
+            store.isWhole || roster.requirements[store.requirement].engine != nil,
+            let run = runs[store.run], run.isOpen, !run.isFull
+        else { return nil }
+        return roster.someFree(kind).first { worker in
+            worker != attempt.worker
+                && roster[worker].map { !job.failedOn.contains($0.name) } == true
+        }
     }
 }

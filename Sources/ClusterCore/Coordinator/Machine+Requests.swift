@@ -29,7 +29,7 @@ extension CoordinatorMachine {
                 .status(
                     StatusReport(
                         coordinator: settings.coordinator, engine: "", runs: [],
-                        workers: workerStatus)), to: client)
+                        workers: workerStatus(waits(of: openRuns)))), to: client)
         case .submit, .watch:
             refuse(client, .notPossible, "this request is not the machine's")
         }

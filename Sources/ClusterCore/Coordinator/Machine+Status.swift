@@ -13,10 +13,23 @@ extension CoordinatorMachine {
     /// - Returns: the report.
     package func report(run: String? = nil) -> StatusReport {
         let indexes = runs.keys.filter { run == nil || runs[$0]?.name == run }
+        let waits = waits(of: Array(Set(indexes + openRuns)))
         return StatusReport(
             coordinator: settings.coordinator, engine: settings.engines?.sorted().first ?? "",
-            runs: indexes.compactMap { index in runs[index].map { status(of: $0, index) } },
-            workers: workerStatus)
+            runs: status(of: indexes, waits), workers: workerStatus(waits))
+    }
+
+    /// Where a run stands, without its workers; nil where it is not here.
+    ///
+    /// O(1) for one that is over.
+    package func status(run: String) -> RunStatus? {
+        guard let index = runIndexes[run] else { return nil }
+        return status(of: [index], waits(of: [index])).first
+    }
+
+    /// What was written and read in each run so far.
+    package var transfers: [(run: String, rows: Int64, bytes: Int64)] {
+        runs.values.map { ($0.name, $0.rows, $0.bytes) }
     }
 
     /// Why a run was stopped, so that only a request lets it go on; nil where it was not.
@@ -27,32 +40,28 @@ extension CoordinatorMachine {
         return reason
     }
 
-    private func status(of run: RunProgress, _ index: Int) -> RunStatus {
-        var counts = Dictionary(
-            uniqueKeysWithValues: run.ended.map { ($0.key.rawValue, $0.value) })
-        var waiting = run.toOffer
-        var jobs: [String: Int] = [:]
-        for store in stores.values where store.run == index {
-            if store.phase == .waiting {
-                waiting += 1
-            } else {
-                counts["running", default: 0] += 1
+    private func status(of indexes: [Int], _ waits: [Int: RunWaits]) -> [RunStatus] {
+        var tallies: [Int: Tally] = [:]
+        let counted = indexes.filter { (runs[$0]?.inside ?? 0) > 0 }
+        if !counted.isEmpty {
+            for index in counted { tallies[index] = Tally() }
+            for store in stores.values where tallies[store.run] != nil {
+                tallies[store.run]?.add(store) { isUnclaimed($0) }
             }
-            var known = 0
-            for job in store.jobs.values {
-                known += 1
-                let word = isUnclaimed(job) ? "\(AttemptPhase.unclaimed)" : "\(job.phase)"
-                jobs[word, default: 0] += 1
-            }
-            let all = store.isWhole ? 1 : store.copies.count + store.links.count
-            jobs["waiting", default: 0] += max(0, all - known)
         }
-        if waiting > 0 { counts["waiting"] = waiting }
-        return RunStatus(
-            run: run.name, state: word(run.phase), stores: counts.filter { $0.value > 0 },
-            jobs: jobs.filter { $0.value > 0 }, rows: run.rows, bytes: run.bytes,
-            rowsPerSecond: 0, bytesPerSecond: 0, secondsLeft: nil,
-            waitingFor: waitingReason(run: run.name)?.description)
+        return indexes.compactMap { index in
+            guard let run = runs[index] else { return nil }
+            let tally = tallies[index] ?? Tally()
+            var counts = Dictionary(
+                uniqueKeysWithValues: run.ended.map { ($0.key.rawValue, $0.value) })
+            counts["running", default: 0] += tally.running
+            counts["waiting", default: 0] += run.toOffer + tally.waiting
+            return RunStatus(
+                run: run.name, state: word(run.phase), stores: counts.filter { $0.value > 0 },
+                jobs: tally.jobs.filter { $0.value > 0 }, rows: run.rows, bytes: run.bytes,
+                rowsPerSecond: 0, bytesPerSecond: 0, secondsLeft: nil,
+                waitingFor: waits[index]?.first?.description)
+        }
     }
 
     private func word(_ phase: RunPhase) -> String {
@@ -64,6 +73,25 @@ extension CoordinatorMachine {
             case .cancelled: .cancelled
             }
         return standing.rawValue
+    }
+}
+
+/// Stores in hand of a run, and their jobs by state.
+private struct Tally {
+    var waiting = 0
+    var running = 0
+    var jobs: [String: Int] = [:]
+
+    mutating func add(_ store: StoreProgress, isUnclaimed: (JobState) -> Bool) {
+        if store.phase == .waiting { waiting += 1 } else { running += 1 }
+        // Of a store that ends no job counts any more.
+        if store.phase == .ending { return }
+        for job in store.jobs.values {
+            let word = isUnclaimed(job) ? "\(AttemptPhase.unclaimed)" : "\(job.phase)"
+            jobs[word, default: 0] += 1
+        }
+        let all = store.isWhole ? 1 : store.copies.count + store.links.count
+        jobs["waiting", default: 0] += max(0, all - store.jobs.count)
     }
 }
 

@@ -32,78 +32,125 @@ extension CoordinatorMachine {
         case .preparing, .indexing, .validating, .swapping, .replanning, .ending, .ended:
             return .stage(store.phase)
         }
-        return handOutReason(store, run)
+        return handOutReason(store, run, worker: workerReason(store.requirement))
     }
 
     /// Why something of a run waits, what is to be done something about first; nil where nothing
     /// waits: all of it is at work, or it is over.
     ///
-    /// O(stores of the run in hand and their jobs).
+    /// O(stores in hand and their jobs).
     package func waitingReason(run name: String) -> WaitingReason? {
-        runIndexes[name].flatMap { waits(of: $0).first }
+        runIndexes[name].flatMap { waits(of: [$0])[$0]?.first }
     }
 
-    /// All that waits in a run; O(stores of the run in hand and their jobs).
-    func waits(of index: Int) -> RunWaits {
-        var waits = RunWaits()
-        guard let run = runs[index] else { return waits }
-        if let reason = waitingReason(of: run) {
-            waits.add(reason)
-            return waits
+    /// All that waits in some runs; O(stores in hand and their jobs), however many runs.
+    func waits(of indexes: [Int]) -> [Int: RunWaits] {
+        var found = FoundWaits()
+        for index in indexes {
+            guard let run = runs[index] else { continue }
+            found.waits[index] = RunWaits()
+            if let reason = waitingReason(of: run) {
+                found.waits[index]?.add(reason)
+            } else if run.phase == .open {
+                found.open.insert(index)
+            }
         }
-        guard run.phase == .open else { return waits }
-        var unclaimed: [JobState] = []
-        let resting = Dictionary(
-            grouping: restingTasks.filter { stores[$0.value.store]?.run == index },
-            by: { $0.value.store })
-        for store in stores.keys {
-            guard let progress = stores[store], progress.run == index else { continue }
-            add(progress, run, to: &waits, &unclaimed)
-            guard progress.waitsForTask else { continue }
-            let next = (resting[store] ?? []).compactMap { number, task in
-                timers.priority(of: .task(number)).map { (until: $0, cause: task.cause) }
-            }.min { $0.until < $1.until }
-            waits.add(
-                next.map { .backOff(until: $0.until, $0.cause) } ?? .behindOtherTasks,
-                store: progress.key.number)
+        guard !found.open.isEmpty else { return found.waits }
+        for (number, task) in restingTasks.sorted(by: { $0.key < $1.key }) {
+            guard let until = timers.priority(of: .task(number)) else { continue }
+            if let known = found.resting[task.store], known.until <= until { continue }
+            found.resting[task.store] = (until, task.cause)
         }
-        if !unclaimed.isEmpty { waits.add(unclaimedReason(unclaimed)) }
-        if waits.isEmpty, run.toOffer > 0 || run.questions > 0 { waits.add(.offers) }
-        return waits
+        for index in stores.keys {
+            guard let store = stores[index], found.open.contains(store.run),
+                let run = runs[store.run]
+            else { continue }
+            add(store, index, run, to: &found)
+        }
+        for index in found.open {
+            if let jobs = found.unclaimed[index] { found.waits[index]?.add(unclaimedReason(jobs)) }
+            guard found.waits[index]?.isEmpty == true, let run = runs[index],
+                run.toOffer > 0 || run.questions > 0
+            else { continue }
+            found.waits[index]?.add(.offers)
+        }
+        return found.waits
     }
 
-    /// Adds why jobs of a store wait, if any do.
+    /// Adds why a store, or jobs of it, wait, if any do.
     private func add(
-        _ store: StoreProgress, _ run: RunProgress, to waits: inout RunWaits,
-        _ unclaimed: inout [JobState]
+        _ store: StoreProgress, _ index: Int, _ run: RunProgress, to found: inout FoundWaits
     ) {
+        // What is left of a store that ends waits for nothing but its end.
+        if store.phase == .ending { return }
         let number = store.key.number
-        let jobs = WaitingJobs(store)
+        if store.waitsForTask {
+            found.waits[store.run]?.add(
+                found.resting[index].map { .backOff(until: $0.until, $0.cause) }
+                    ?? .behindOtherTasks,
+                store: number)
+        }
         if store.phase == .waiting, !store.isWhole {
-            return waits.add(beginReason(run), store: number)
+            found.waits[store.run]?.add(beginReason(run), store: number)
+            return
         }
         // Of the many small stores that wait for the same workers one says it all.
-        if store.phase == .waiting, !waits.enterSmall(store.requirement) { return }
+        if store.phase == .waiting,
+            found.waits[store.run]?.enterSmall(store.requirement) == false
+        {
+            return
+        }
+        if let wait = waitOfReady(store, run, &found) {
+            found.waits[store.run]?.add(wait.reason, requirement: wait.requirement, store: number)
+        }
+        for job in store.jobs.values {
+            if let until = job.restsUntil, job.phase == .resting {
+                found.waits[store.run]?.add(
+                    .backOff(until: until, job.restsAfter), requirement: store.requirement,
+                    store: number)
+            } else if isUnclaimed(job) {
+                found.unclaimed[store.run, default: []].append(job)
+            }
+        }
+    }
+
+    /// Why jobs of a store that could begin, or are still to come, wait.
+    private func waitOfReady(
+        _ store: StoreProgress, _ run: RunProgress, _ found: inout FoundWaits
+    ) -> (reason: WaitingReason, requirement: Int?)? {
+        let jobs = WaitingJobs(store)
         switch store.phase {
         case .waiting,
             .copying where jobs.copies > 0,
             .linking where jobs.links > 0:
-            waits.add(
-                handOutReason(store, run), requirement: store.requirement, store: number)
+            let worker = found.workerReason(store.requirement) { workerReason($0) }
+            return (handOutReason(store, run, worker: worker), store.requirement)
         case .copying, .linking:
-            if jobs.links > 0 { waits.add(.stage(store.phase), store: number) }
+            return jobs.links > 0 ? (.stage(store.phase), nil) : nil
         case .preparing, .indexing, .validating, .swapping, .replanning, .ending, .ended:
-            if jobs.copies + jobs.links > 0 { waits.add(.stage(store.phase), store: number) }
+            return jobs.copies + jobs.links > 0 ? (.stage(store.phase), nil) : nil
         }
-        for job in store.jobs.values {
-            if let until = job.restsUntil, job.phase == .resting {
-                waits.add(
-                    .backOff(until: until, job.restsAfter), requirement: store.requirement,
-                    store: number)
-            } else if isUnclaimed(job) {
-                unclaimed.append(job)
-            }
-        }
+    }
+}
+
+/// What one pass over the stores in hand found.
+private struct FoundWaits {
+    var waits: [Int: RunWaits] = [:]
+    /// The runs that are looked at.
+    var open: Set<Int> = []
+    /// The next try of a task, by store.
+    var resting: [Int: (until: Instant, cause: Cause?)] = [:]
+    var unclaimed: [Int: [JobState]] = [:]
+    private var workers: [Int: WaitingReason?] = [:]
+
+    /// What keeps workers from a requirement, looked up once for all of its stores.
+    mutating func workerReason(
+        _ requirement: Int, _ look: (Int) -> WaitingReason?
+    ) -> WaitingReason? {
+        if let known = workers[requirement] { return known }
+        let reason = look(requirement)
+        workers[requirement] = .some(reason)
+        return reason
     }
 }
 
@@ -125,8 +172,10 @@ extension CoordinatorMachine {
     }
 
     /// Why a job that could begin is given to nobody.
-    private func handOutReason(_ store: StoreProgress, _ run: RunProgress) -> WaitingReason {
-        if let reason = workerReason(store.requirement) { return reason }
+    private func handOutReason(
+        _ store: StoreProgress, _ run: RunProgress, worker reason: WaitingReason?
+    ) -> WaitingReason {
+        if let reason { return reason }
         if store.phase == .waiting, !run.hasStorePlace { return beginReason(run) }
         if let reason = limitReason(run) { return reason }
         if !store.isWhole {
@@ -199,7 +248,8 @@ extension CoordinatorMachine {
 extension CoordinatorMachine {
     /// Whether a job is given out and none of its workers is heard of.
     func isUnclaimed(_ job: JobState) -> Bool {
-        job.phase == .running
+        // A job of a store that ends has none left.
+        job.phase == .running && !job.live.isEmpty
             && job.live.allSatisfy { id in
                 guard let attempt = attempts[id] else { return false }
                 switch attempt.phase {

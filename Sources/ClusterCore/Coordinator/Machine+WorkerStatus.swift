@@ -1,18 +1,22 @@
-package import ClusterProtocol
+import ClusterProtocol
 
 // Where each worker stands, and why one with room gets no jobs.
 
 extension CoordinatorMachine {
+    /// Names of the workers that are there, silent ones too.
+    package var workerNames: [String] {
+        roster.workers.values.filter { $0.phase != .gone }.map(\.name)
+    }
+
     /// The workers, in the order in which they joined.
     ///
-    /// O(stores in hand and their jobs) where a worker has room.
-    package var workerStatus: [WorkerStatus] {
-        let hasRoom = roster.workers.keys.contains { roster.hasRoom($0) }
-        let waiting: [Waiting] =
-            hasRoom
-            ? openRuns.compactMap { index in
-                runs[index].map { Waiting(run: $0.name, waits: waits(of: index)) }
-            } : []
+    /// - Parameter waits: what waits in the open runs.
+    /// - Returns: where each stands.
+    func workerStatus(_ waits: [Int: RunWaits]) -> [WorkerStatus] {
+        let waiting = openRuns.compactMap { index -> Waiting? in
+            guard let run = runs[index], let waits = waits[index] else { return nil }
+            return Waiting(run: run.name, waits: waits)
+        }
         return roster.workers.sorted { $0.key < $1.key }.map { index, worker in
             let running = worker.grants.reduce(0) { $0 + (grants[$1]?.attempts.count ?? 0) }
             return WorkerStatus(

@@ -64,7 +64,7 @@ package enum WaitingReason: Hashable, Sendable, CustomStringConvertible {
             "given up until a replay" + (cause.map { ": \($0)" } ?? "")
         case .offers: "the next stores are being read"
         case .behindOtherTasks: "merges, checks and swaps of other stores come first"
-        case .failedOnFreeWorkers: "the free workers have just failed it"
+        case .failedOnFreeWorkers: "the free workers that were asked have just failed it"
         }
     }
 

@@ -114,6 +114,7 @@ final class World {
         guard chance.happens(perMille: tuning.poison) else { return }
         let codes: [FailureCode] = [
             .badSource, .dataRefused, .slotCrashed, .slotTimedOut, .slotOutOfMemory, .inputOutput,
+            .validationFailed, .missing, .locked,
         ]
         let code = codes[chance.number(0...codes.count - 1)]
         let chunk = chance.number(0...store.chunks.count - 1)

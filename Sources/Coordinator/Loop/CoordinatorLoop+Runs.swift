@@ -38,7 +38,7 @@ extension CoordinatorLoop {
     /// Nothing of the turn may wait any more: their ends were told.
     func forgetEnded() {
         for (run, feed) in feeds where feed.isIdle && machine.isOver(run: run) {
-            if let status = machine.report(run: run).runs.first { ended.append(status) }
+            if let status = machine.status(run: run) { ended.append(status) }
             if ended.count > Self.shownRuns { ended.removeFirst() }
             feeds[run] = nil
             mapping.forget(run)

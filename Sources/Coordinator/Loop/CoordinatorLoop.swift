@@ -131,8 +131,8 @@ final class CoordinatorLoop: PollLoopHandler {
     }
 
     func willEnd() throws {
-        for worker in machine.workerStatus where worker.state != .gone {
-            say(.bye(reason: "the coordinator ends"), toWorker: worker.name)
+        for worker in machine.workerNames {
+            say(.bye(reason: "the coordinator ends"), toWorker: worker)
         }
     }
 
@@ -334,8 +334,8 @@ final class CoordinatorLoop: PollLoopHandler {
 
     private func sample(_ now: Int64) {
         nextSample = now + Self.sampleInterval
-        for status in machine.report().runs {
-            feeds[status.run]?.meter.add(rows: status.rows, bytes: status.bytes, at: now)
+        for moved in machine.transfers {
+            feeds[moved.run]?.meter.add(rows: moved.rows, bytes: moved.bytes, at: now)
         }
         for (text, count) in refusals.sorted(by: { $0.key < $1.key }) {
             surroundings.note(count == 1 ? text : "\(text) (\(count) times)")
@@ -352,8 +352,7 @@ final class CoordinatorLoop: PollLoopHandler {
     private func sweep(_ now: Int64) {
         nextSweep = now + Self.memory / 10
         let watchers = watchers
-        let workers = machine.workerStatus.filter { $0.state != .gone }.map(\.name)
-        mailroom.forget(before: now - Self.memory, but: Set(workers)) {
+        mailroom.forget(before: now - Self.memory, but: Set(machine.workerNames)) {
             watchers[ClientID($0.text)] != nil
         }
     }

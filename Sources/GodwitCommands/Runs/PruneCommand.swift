@@ -59,7 +59,8 @@ struct PruneCommand: ParsableCommand {
             let records = try RunRecords(state: selection.state)
             let chosen = try records.runs().filter { run in
                 try !run.state.isUnfinished && now - run.changedAt > olderThan.milliseconds
-                    && !PruneCommand.isPruned(try records.counts(of: run.id))
+                    && (!PruneCommand.isPruned(try records.counts(of: run.id))
+                        || records.hasFolder(run.id, state: selection.state))
             }
             try records.close()
             return chosen.map(\.id)

@@ -68,19 +68,26 @@ package struct RunRecords {
         try RunError.ledger { () throws(LedgerError) in try ledger.storeCounts(of: run) }
     }
 
+    /// Whether a run still has its own folder, with reports for example.
+    package func hasFolder(_ run: String, state: FilePath) throws(RunError) -> Bool {
+        try RunError.translating {
+            try FileStatus.ifPresent(RunFolders(state: state, run: run).folder) != nil
+        }
+    }
+
     /// What had become of the stores of a run that were pruned since.
     package func prunedOutcomes(of run: String) throws(RunError) -> PrunedOutcomes {
         try RunError.ledger { () throws(LedgerError) in
-            func count(
-                _ state: StoreState, _ beginning: String? = nil
-            ) throws(LedgerError) -> Int {
-                try ledger.stores(of: run, from: state, in: .pruned, report: beginning)
-            }
+            let former = try ledger.formerStates(of: run, in: .pruned)
+            let done = former[.done] ?? 0
+            let unchanged =
+                done == 0
+                ? 0
+                : try ledger.stores(
+                    of: run, in: .pruned, reportedAs: StoreRecord.beginningOfUnchanged)
             return PrunedOutcomes(
-                migrated: try count(.done, StoreRecord.beginnings.result),
-                unchanged: try count(.done, StoreRecord.beginnings.unchanged),
-                failed: try count(.failed), rolledBack: try count(.rolledBack),
-                cancelled: try count(.cancelled))
+                migrated: done - unchanged, unchanged: unchanged, failed: former[.failed] ?? 0,
+                rolledBack: former[.rolledBack] ?? 0, cancelled: former[.cancelled] ?? 0)
         }
     }
 

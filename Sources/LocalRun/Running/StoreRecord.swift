@@ -8,8 +8,8 @@ package enum StoreRecord: Hashable, Sendable, Codable {
     /// The store was of the destination's version already.
     case unchanged
 
-    /// What the texts of results, and of stores that needed nothing, begin with.
-    static let beginnings = (result: "{\"result\"", unchanged: "{\"unchanged\"")
+    /// What the texts of stores that needed nothing begin with.
+    static let beginningOfUnchanged = "{\"unchanged\""
 
     /// Reads the text that `text` wrote.
     ///

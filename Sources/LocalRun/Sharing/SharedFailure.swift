@@ -28,6 +28,15 @@ extension FailureCause {
     package init(_ code: FailureCode) {
         switch code {
         case .badSource: self = .damaged
+        case .unsupported: self = .unsupported
+        case .modelMissing: self = .modelMissing
+        case .externalDataMissing: self = .externalDataMissing
+        case .noMapping: self = .noMapping
+        case .outputExists: self = .outputExists
+        case .validationFailed: self = .validationFailed
+        case .swapRefused: self = .swapRefused
+        case .missing: self = .missing
+        case .locked: self = .locked
         case .sourceChanged: self = .sourceChanged
         case .wrongPlan, .wrongEngine, .inputOutput, .leaseExpired, .returned: self = .inputOutput
         case .dataRefused: self = .dataRefused

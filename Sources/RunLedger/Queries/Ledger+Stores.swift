@@ -151,18 +151,45 @@ extension Ledger {
         }
     }
 
-    /// How many stores of a run went from a state to the one that they are in.
+    /// How many stores of a run that are in a state came to it from which others.
     ///
-    /// - Parameters:
-    ///   - run: the run's id.
-    ///   - from: the state before.
-    ///   - state: the state now.
-    ///   - beginning: what the text of their report begins with; nil for any, or none.
-    /// - Returns: their number.
-    /// - Throws: `LedgerError` where the ledger cannot be read.
-    /// - Complexity: O(stores × their events).
+    /// - Complexity: O(events of the run).
+    package func formerStates(
+        of run: String, in state: StoreState
+    ) throws(LedgerError) -> [StoreState: Int] {
+        try read { database in
+            guard let run = try Ledger.number(database, run) else { return [:] }
+            let rows = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT event.text AS text, count(DISTINCT event.store) AS stores FROM event
+                    JOIN store ON store.run = event.run AND store.number = event.store
+                    WHERE event.run = ?1 AND event.kind = ?2 AND store.state = ?3
+                        AND event.text LIKE '%' || ?4
+                    GROUP BY event.text
+                    """,
+                arguments: [
+                    run, LedgerEvent.Kind.store, state.rawValue, StoreState.becoming(state),
+                ])
+            var former: [StoreState: Int] = [:]
+            for row in rows {
+                let text = try row.decode(String.self, forColumn: "text")
+                guard
+                    let from = StoreState.allCases.first(where: {
+                        $0.words(becoming: state) == text
+                    })
+                else { continue }
+                former[from] = try row.decode(Int.self, forColumn: "stores")
+            }
+            return former
+        }
+    }
+
+    /// How many stores of a run are in a state and have a report that begins with a text.
+    ///
+    /// - Complexity: O(stores).
     package func stores(
-        of run: String, from: StoreState, in state: StoreState, report beginning: String? = nil
+        of run: String, in state: StoreState, reportedAs beginning: String
     ) throws(LedgerError) -> Int {
         try read { database in
             guard let run = try Ledger.number(database, run) else { return 0 }
@@ -170,19 +197,12 @@ extension Ledger {
                 database,
                 sql: """
                     SELECT count(*) FROM store
-                    LEFT JOIN store_report ON store_report.run = store.run
+                    JOIN store_report ON store_report.run = store.run
                         AND store_report.store = store.number
                     WHERE store.run = ?1 AND store.state = ?2
-                        AND (?3 IS NULL OR substr(store_report.content, 1, length(?3)) = ?3)
-                        AND EXISTS (
-                            SELECT 1 FROM event
-                            WHERE event.run = store.run AND event.store = store.number
-                                AND event.kind = ?4 AND event.text = ?5)
+                        AND substr(store_report.content, 1, length(?3)) = ?3
                     """,
-                arguments: [
-                    run, state.rawValue, beginning, LedgerEvent.Kind.store,
-                    from.words(becoming: state),
-                ]) ?? 0
+                arguments: [run, state.rawValue, beginning]) ?? 0
         }
     }
 

@@ -93,9 +93,14 @@ import Testing
             (.file(.system(.open, "a", number: ENOENT)), .missing),
             (.file(.system(.open, "a", number: EIO)), .inputOutput),
             (.file(.lockHeld("a", holder: "h")), .locked), (.outputExists("a"), .outputExists),
+            (.store(.unsupported(path: "a", reason: "r")), .unsupported),
+            (.engine(.swapRefused(store: "a", reason: "r")), .swapRefused),
+            (.engine(.storeBusy(store: "a", holder: "h")), .locked),
         ]
         for (error, cause) in causes {
             #expect(FailureCause(error) == cause)
+            // Workers tell the code alone.
+            #expect(FailureCause(error.code) == cause, "\(error)")
             #expect(CommandStatus(cause) == CommandStatus(error))
         }
         for cause in FailureCause.allCases {
