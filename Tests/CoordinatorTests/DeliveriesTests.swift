@@ -237,6 +237,11 @@ import Testing
                 let endings = try checked.move([try delivered.found])
                 #expect(throws: RunError.self) { try #require(endings.first).result.get() }
             }
+            // What a failed store's end removed is made anew by its replay.
+            try lab.files.remove(file)
+            let gone = try delivered.deliveries.move([try delivered.found])
+            let error = #expect(throws: RunError.self) { try #require(gone.first).result.get() }
+            #expect(error?.code.decision == .planAgain)
             try lab.files.remove(file)
             let endings = try delivered.deliveries.move([try delivered.found])
             #expect(throws: RunError.self) { try #require(endings.first).result.get() }

@@ -1,4 +1,5 @@
 import CLinux
+import CoreDataStore
 import DurableFiles
 import Foundation
 import Glibc
@@ -169,6 +170,26 @@ import Testing
             #expect(try attempts(lab) - before == (try self.accepted(lab)) - accepted)
             #expect(try lab.contents(of: lab.data, masks: true) == expected)
             #expect(try lab.redone() == 0)
+        }
+    }
+
+    /// It is told apart from a fault of the store or of the engine, and planned anew once.
+    @Test(arguments: [("write:2:*:1", []), ("write:1:copy-5:1", ["--chunk-bytes", "16KiB"])])
+    func aStoreThatSomebodyWritesMeanwhileIsMigratedAnew(
+        fault: String, shape: [String]
+    ) throws {
+        try ClusterProcess.run { lab in
+            try lab.forge(stores: 2, notes: shape.isEmpty ? 40 : 400)
+            let ended = try lab.run(
+                lab.migration(shape + ClusterProcess.faulty(workers: 2)), faults: fault)
+            #expect(ended.status == 0, "\(ended.log)")
+            let written = try Connection(
+                path: FilePath(lab.store(shape.isEmpty ? 2 : 1).path), mode: .readWrite)
+            let titles = try written.integer(
+                "SELECT count(*) FROM ZNOTE WHERE ZTITLE = 'written meanwhile'")
+            try written.close()
+            #expect(titles == (shape.isEmpty ? 40 : 400))
+            #expect(try lab.strays().isEmpty)
         }
     }
 

@@ -37,7 +37,7 @@ enum FaultySlot {
                 let run = try engine.prepare()
                 return { order, counter throws(SlotFailure) in
                     for fault in ChosenFault.all where fault.fits(order) {
-                        try fault.commit(order, counter)
+                        try fault.commit(order, counter, setup.roots)
                     }
                     guard let fault = Fault(rawValue: order.job.run) else {
                         return try run(order, counter)

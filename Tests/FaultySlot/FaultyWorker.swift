@@ -106,8 +106,11 @@ struct ChosenFault {
     }
 
     /// Commits the fault; returns where it leaves the job as it is.
-    func commit(_ order: JobOrder, _ counter: RowCounter) throws(SlotFailure) {
+    func commit(
+        _ order: JobOrder, _ counter: RowCounter, _ roots: [String: FilePath]
+    ) throws(SlotFailure) {
         switch parts[0] {
+        case "write": try write(order, roots)
         case "killWorker": kill(getppid(), SIGKILL)
         case "killAll":
             // The coordinator first: nobody learns of the rest.
@@ -120,6 +123,24 @@ struct ChosenFault {
         default:
             guard let fault = Fault(rawValue: String(parts[0])) else { exit(64) }
             _ = try fault.commit(order, counter)
+        }
+    }
+
+    /// Writes the source as an app would.
+    private func write(
+        _ order: JobOrder, _ roots: [String: FilePath]
+    ) throws(SlotFailure) {
+        do throws(EngineError) {
+            try EngineError.translating {
+                let root = roots[order.job.source.root]
+                let connection = try Connection(
+                    path: root?.appending(FilePath(order.job.source.path)) ?? "",
+                    mode: .readWrite)
+                try connection.execute("UPDATE ZNOTE SET ZTITLE = 'written meanwhile'")
+                try connection.close()
+            }
+        } catch {
+            throw SlotFailure(error)
         }
     }
 

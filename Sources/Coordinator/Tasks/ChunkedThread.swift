@@ -17,10 +17,19 @@ final class ChunkedThread: Sendable {
     private let orders: BoundedMailbox<Order>
     private let thread: OwnedThread
     private let end: End
+    private let shape: Shape
 
     private final class End: Sendable {
         let isReached = Atomic(false)
     }
+
+    /// What the last preparation found.
+    private final class Shape: Sendable {
+        let isWhole = Atomic(false)
+    }
+
+    /// Whether the store turned out to be one job, whose result is not this thread's.
+    var isWhole: Bool { shape.isWhole.load(ordering: .acquiring) }
 
     /// Whether joining it takes no time.
     var hasEnded: Bool { end.isReached.load(ordering: .acquiring) }
@@ -37,12 +46,19 @@ final class ChunkedThread: Sendable {
         // The machine has one task of a store done at a time, and one more may wait for a retry.
         let orders = BoundedMailbox<Order>(capacity: 8)
         let end = End()
-        (self.orders, self.end) = (orders, end)
+        let shape = Shape()
+        (self.orders, self.end, self.shape) = (orders, end, shape)
         thread = try OwnedThread(name: "store \(store.found.number)") {
             var made: ChunkedStore?
             while let order = orders.receive() {
                 switch order {
-                case .task(let task): answer(Self.run(task, store, &made))
+                case .task(let task):
+                    let report = Self.run(task, store, &made)
+                    if case .prepared(let plan, _) = report.outcome {
+                        // Before it is answered: what comes next goes by it.
+                        shape.isWhole.store(plan.shape == .whole, ordering: .releasing)
+                    }
+                    answer(report)
                 case .discard:
                     made?.close()
                     do throws(RunError) {

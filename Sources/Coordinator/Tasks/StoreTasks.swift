@@ -58,7 +58,7 @@ final class StoreTasks: TaskRunner {
 
     func begin(_ task: CoordinatorTask, of store: TaskStore) {
         if case .admit = task.kind { return give(.task(task, store)) }
-        if let thread = thread(for: task, store) {
+        if let thread = thread(for: task, store), task.kind == .prepare || !thread.isWhole {
             if !thread.take(task) { answer(TaskReport(task, failed: .stopped)) }
         } else {
             give(.task(task, store))

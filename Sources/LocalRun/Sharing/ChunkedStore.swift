@@ -311,10 +311,16 @@ extension ChunkedStore {
         }
     }
 
+    /// The failure of a task; where somebody wrote the store meanwhile, that it changed.
+    package func explained(_ error: RunError) -> RunError {
+        planned.map { error.unlessChanged($0.source) } ?? error
+    }
+
     /// Compares source and result.
     ///
     /// - Returns: nil where they agree, what differs otherwise.
-    /// - Throws: `RunError`; the call can be repeated.
+    /// - Throws: `RunError`, `engine(.sourceChanged)` where they differ as somebody wrote the
+    ///   store; the call can be repeated.
     package func validate() throws(RunError) -> RunError? {
         let (planned, _) = try known()
         defer {
@@ -328,6 +334,8 @@ extension ChunkedStore {
             }
         }
         guard let report, !report.isEqual else { return nil }
-        return .validationFailed(report)
+        let failure = explained(.validationFailed(report))
+        guard case .validationFailed = failure else { throw failure }
+        return failure
     }
 }

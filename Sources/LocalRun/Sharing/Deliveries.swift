@@ -215,11 +215,13 @@ extension Deliveries {
         guard let receipt = try receipt(of: found), let file = receipt.files.first
         else { throw .engine(.wrongPlan("\(found.path) has no accepted result")) }
         let path = try shared.roots.resolve(file.file)
-        let identity = try RunError.translating { try FileStatus.ifPresent(path)?.identity }
+        // It goes with a failed store's files; what is gone is made anew.
+        guard let identity = try RunError.translating({ try FileStatus.ifPresent(path)?.identity })
+        else { throw .engine(.wrongPlan("the accepted result of \(found.path) is gone")) }
         let known = checked.attempts.withLock { $0.removeValue(forKey: receipt.attempt) }
         return try BuiltStore(
             accepting: receipt, of: found, in: path.parent, files: files,
-            isChecked: identity != nil && identity == known)
+            isChecked: identity == known)
     }
 
     /// Removes what was made of a store.

@@ -85,11 +85,11 @@ final class StoreRun {
                 case .partitioned: try buildPartitioned(planned)
                 }
         } catch {
-            throw ResultBuilder.named(error, planned.source.path)
+            throw ResultBuilder.named(error, planned.source.path).unlessChanged(planned.source)
         }
         guard outcome.validation.isEqual else {
             try forget("validation found differences")
-            throw .validationFailed(outcome.validation)
+            throw RunError.validationFailed(outcome.validation).unlessChanged(planned.source)
         }
         return try built(planned, outcome, lock)
     }

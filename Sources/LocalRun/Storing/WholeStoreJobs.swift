@@ -75,7 +75,9 @@ package final class WholeStoreJobs: Sendable {
         guard JobMaker.sharedText(of: planned.source.fingerprint) == job.sourceFingerprint else {
             throw .engine(.sourceChanged(store.description))
         }
-        guard outcome.validation.isEqual else { throw .validationFailed(outcome.validation) }
+        guard outcome.validation.isEqual else {
+            throw RunError.validationFailed(outcome.validation).unlessChanged(planned.source)
+        }
         return try deliver(job, attempt, planned, outcome, output, places, steps)
     }
 
@@ -110,7 +112,7 @@ package final class WholeStoreJobs: Sendable {
                 steps: steps)
             return (planned, try builder.buildWhole(planned, connection))
         } catch {
-            throw ResultBuilder.named(error, planned.source.path)
+            throw ResultBuilder.named(error, planned.source.path).unlessChanged(planned.source)
         }
     }
 

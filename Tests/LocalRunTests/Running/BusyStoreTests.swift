@@ -103,6 +103,36 @@ import Testing
         }
     }
 
+    /// What was copied before differs from the store then, through nobody's fault: it is planned
+    /// anew, once.
+    @Test(arguments: [1, 2]) func storesThatChangeAfterTheyWereCopied(times: Int) throws {
+        try RunLab.run { lab in
+            let good = try lab.forgeGood(2)
+            let changed = try lab.forge("changed.sqlite", journal: .rollback)
+            let left = Mutex(times)
+            let ending = try lab.migrate(
+                good + [changed], strategy: .partitioned,
+                observe: { notice in
+                    guard case .progress(_, changed, .ended(.copy)) = notice else { return }
+                    let isDue = left.withLock { left in
+                        defer { left -= 1 }
+                        return left > 0
+                    }
+                    do { if isDue { try lab.touch(changed) } } catch { Issue.record(error) }
+                })
+            if times == 1 {
+                let reason = try lab.standings()[changed]?.reason ?? ""
+                #expect(ending.counts == [.done: 3], "\(reason)")
+                #expect(try lab.content(changed).contains { $0.contains("written since") })
+            } else {
+                #expect(ending.counts == [.done: 2, .failed: 1])
+                #expect(try lab.standings()[changed]?.cause == .sourceChanged)
+                #expect(try lab.replay().ending.counts == [.done: 3])
+            }
+            #expect(try lab.leftovers().isEmpty)
+        }
+    }
+
     @Test(arguments: journals, [Strategy.whole, .partitioned])
     func storesThatChangeBeforeTheirSwap(
         journal: ForgeRecipe.Journal, strategy: Strategy

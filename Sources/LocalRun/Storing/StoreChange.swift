@@ -1,0 +1,34 @@
+import CoreDataStore
+import DurableFiles
+import MigrationEngine
+
+extension RunError {
+    /// The failure of a store's migration; where somebody wrote the store meanwhile, that it
+    /// changed.
+    ///
+    /// A store at rest is read where it lies, at several times. Who writes it makes rows differ
+    /// from what was copied before, and pages that do not fit each other: neither is a fault of
+    /// the store or of the engine.
+    func unlessChanged(_ source: SourceStore) -> RunError {
+        guard !source.isSnapshot, comesFromContents else { return self }
+        do throws(DurableFileError) {
+            let now = try StoreFingerprint(of: source.path)
+            let changes = now.differences(from: source.fingerprint)
+            // Links and other machines' numbers say nothing of contents.
+            if changes.subtracting([.place, .changed]).isEmpty { return self }
+        } catch {
+            guard case .changedMeanwhile = error else { return self }
+        }
+        return .engine(.sourceChanged(source.path.description))
+    }
+
+    /// Whether what was read could be the reason.
+    private var comesFromContents: Bool {
+        switch self {
+        case .validationFailed, .store(.notAStore), .engine(.store(.notAStore)),
+            .engine(.dataRefused), .engine(.internalError):
+            true
+        default: false
+        }
+    }
+}
