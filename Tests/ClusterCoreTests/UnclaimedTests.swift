@@ -69,6 +69,44 @@ import Testing
         #expect(bench.order(.copy(chunk: 3)) != nil)
     }
 
+    /// Attempts that no worker of now may repeat stand in nobody's way.
+    @Test func whatNobodyHereCanDoKeepsNoOthersBack() {
+        var bench = CoordinatorBench()
+        bench.join("w")
+        bench.open()
+        let here = CoordinatorBench.plan(.whole)
+        let far = StorePlan(
+            shape: .whole, template: here.template, attempts: here.attempts, roots: ["far"])
+        for number in 1...100 {
+            bench.handle(
+                .offered(
+                    StoreOffer(
+                        key: StoreKey(run: "r", number: number), bytes: 1000,
+                        entry: .whole(number == 100 ? here : far), isRunning: true,
+                        jobs: [
+                            .whole: JobHistory(
+                                epoch: 1, attempts: 1, open: ["r-\(number)-whole-1"])
+                        ])))
+        }
+        for _ in 0..<12 { bench.wait(1000, beating: ["w"]) }
+        #expect(bench.order(.whole, store: 100)?.attempt.id == "r-100-whole-2")
+        #expect(bench.orders.count == 1)
+    }
+
+    @Test func aStoreThatEndsHasNoJobsThatWait() {
+        var bench = CoordinatorBench()
+        bench.join("w")
+        bench.open()
+        bench.large()
+        bench.answer(.prepared(CoordinatorBench.chunks(31), .anew(reason: nil)))
+        bench.done(.copy(chunk: 0))
+        bench.request(.cancel(run: "r"))
+        let status = bench.machine.status(run: "r")
+        #expect(status?.stores["running"] == 1)
+        #expect(status?.jobs["unclaimed"] == nil && status?.jobs["running"] == nil)
+        #expect(status?.waitingFor == nil)
+    }
+
     @Test func chunksOfUnknownEngineAreNotGivenToAnother() {
         var bench = CoordinatorBench()
         bench.join("w", engine: "2")
