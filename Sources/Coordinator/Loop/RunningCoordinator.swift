@@ -1,4 +1,5 @@
 import ClusterCore
+import ClusterProtocol
 import DurableFiles
 package import LocalRun
 package import RunLedger
@@ -166,7 +167,7 @@ package final class RunningCoordinator: Sendable {
     ) throws(RunError) -> String {
         let opening = try CoordinatorLoop.begin(
             request, over: stores, waitsForRoom: waitsForRoom, plan)
-        desks.loop.submit { $0.open(opening, .submitted) }
+        enter(opening)
         return opening.run.id
     }
 
@@ -182,8 +183,17 @@ package final class RunningCoordinator: Sendable {
     ) throws(RunError) -> (run: String, stores: Int) {
         let (overview, count) = try SharedRuns(plan.runs).replay(selection)
         let opening = try CoordinatorLoop.opening(of: overview, plan)
-        desks.loop.submit { $0.open(opening, .submitted) }
+        enter(opening)
         return (overview.id, count)
+    }
+
+    /// Lets a run enter; who waits for its end learns it also where it was cancelled meanwhile.
+    private func enter(_ opening: CoordinatorLoop.Opening) {
+        desks.loop.submit { loop in
+            if loop.open(opening, .submitted) { return }
+            let run = opening.run.id
+            loop.publish(.ended(run: run, failures: opening.stores), run: run)
+        }
     }
 
     /// A worker's process has ended: nobody waits for its leases.
