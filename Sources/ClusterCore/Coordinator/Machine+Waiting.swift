@@ -262,7 +262,7 @@ extension CoordinatorMachine {
 
     /// Whether nothing was heard of a worker for too long, whatever else is said of it.
     func isSilent(_ worker: WorkerState) -> Bool {
-        worker.phase == .silent
+        worker.isLost
             || worker.lastHeard.adding(settings.livenessMilliseconds) < now
     }
 }

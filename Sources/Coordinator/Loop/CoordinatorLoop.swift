@@ -160,8 +160,26 @@ final class CoordinatorLoop: PollLoopHandler {
                 name = known
             }
             mailroom.learn(name, at: peer.connection)
+            probe(name, but: peer.connection)
         }
         take(.message(message, from: peer.connection, worker: name))
+    }
+
+    /// Finds out whether the former connection of a worker is still there, before another one
+    /// says hello in its name: a process that was killed and started again comes in at once.
+    private func probe(_ worker: String, but connection: ConnectionID) {
+        guard let former = machine.connection(ofWorker: worker), former != connection else {
+            return
+        }
+        say(.heartbeat, to: former)
+        takeGone()
+    }
+
+    private func takeGone() {
+        for connection in mailroom.takeGone() {
+            watchers[ClientID(connection.text)] = nil
+            take(.unreachable(connection))
+        }
     }
 
     /// Tells the machine.
@@ -245,10 +263,7 @@ final class CoordinatorLoop: PollLoopHandler {
             let rest = turn.rest
             turn = Turn()
             for effects in rest { apply(effects) }
-            for connection in mailroom.takeGone() {
-                watchers[ClientID(connection.text)] = nil
-                take(.unreachable(connection))
-            }
+            takeGone()
         }
     }
 

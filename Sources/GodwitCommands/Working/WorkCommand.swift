@@ -153,6 +153,7 @@ struct WorkCommand: ParsableCommand {
             protocols: .current, engine: Planner.engineVersion, sqlite: SQLiteLibrary.version,
             slots: count, jitterSeed: .random(in: 0 ... .max, using: &generator))
         settings.host = host
+        settings.instance = Self.hexadecimal(bytes: 8)
         settings.grace = Int64(grace) * 1000
         var limits = SlotLimits.standard
         limits.addressSpaceBytes = UInt64(slotMemory.bytes)
