@@ -42,8 +42,7 @@ final class CoordinatorLoop: PollLoopHandler {
     private var isUnreadable = false
     /// Whether unfinished runs of the ledger are yet to be opened.
     var isResuming: Bool
-    /// Connections that were refused since this was last told.
-    private var refusals: [String: Int] = [:]
+    private var refusals = RefusalNews()
 
     /// Milliseconds between two looks at how fast runs are, which watchers are told.
     static let sampleInterval: Int64 = 1000
@@ -68,7 +67,7 @@ final class CoordinatorLoop: PollLoopHandler {
         ledger = plan.runs.ledger
         var options = SocketOptions()
         options.security = plan.security
-        let router = try sockets.open(.router, options: options)
+        let router = try sockets.open(.router, options: options, isMonitored: true)
         try router.bind(plan.endpoint)
         mailroom = Mailroom(router, protocols: plan.settings.protocols, identify: plan.peer)
         machine = CoordinatorMachine(settings: plan.settings)
@@ -107,15 +106,21 @@ final class CoordinatorLoop: PollLoopHandler {
                 case .client(let request): take(request, from: ClientID(peer.connection.text))
                 }
             } catch {
-                surroundings.note("unreadable message of \(Self.name(of: peer)): \(error)")
+                surroundings.note(Self.trouble(error, with: peer))
                 refuse(ClientID(peer.connection.text), .badMessage, "\(error)", peer)
             }
         }
     }
 
     func refused(_ refusal: AccessRefusal) throws {
-        // Whoever tries a thousand times is told of once a second.
-        refusals["\(refusal)", default: 0] += 1
+        refusals.add("\(refusal)")
+    }
+
+    func observed(_ event: MonitorEvent, of socket: Socket) throws {
+        // Who comes without a key, or with another key of this side, is never asked about.
+        if case .handshakeFailedProtocol = event.kind, let reason = event.refusal {
+            refusals.add("refused a connection at \(event.endpoint): \(reason)")
+        }
     }
 
     func endOfTurn(at now: Int64) throws {
@@ -133,14 +138,6 @@ final class CoordinatorLoop: PollLoopHandler {
     func willEnd() throws {
         for worker in machine.workerNames {
             say(.bye(reason: "the coordinator ends"), toWorker: worker)
-        }
-    }
-
-    private static func name(of peer: Mailroom.Peer) -> String {
-        switch peer.identity {
-        case .worker(_, let name): name
-        case .client: "a client"
-        case .local: peer.worker ?? "somebody on this machine"
         }
     }
 
@@ -215,6 +212,8 @@ final class CoordinatorLoop: PollLoopHandler {
         switch report.outcome {
         case .failed(let code, let text) where code.decision != .pause,
             .interrupted(let code, let text) where code.decision != .pause:
+            // Of a run that was given up the files go while tasks still read them.
+            guard machine.takesStores(of: report.store.run) else { break }
             surroundings.note("\(report.store): a task failed (\(code)): \(text)")
         default: break
         }
@@ -352,10 +351,7 @@ final class CoordinatorLoop: PollLoopHandler {
         for moved in machine.transfers {
             feeds[moved.run]?.meter.add(rows: moved.rows, bytes: moved.bytes, at: now)
         }
-        for (text, count) in refusals.sorted(by: { $0.key < $1.key }) {
-            surroundings.note(count == 1 ? text : "\(text) (\(count) times)")
-        }
-        refusals = [:]
+        for line in refusals.due(at: now) { surroundings.note(line) }
         if now >= nextRoomLook {
             nextRoomLook = now + Int64(plan.settings.roomRetry)
             retryRoom()
