@@ -11,8 +11,7 @@ internal import Synchronization
 /// that SQLite holds on it in this process. Open no store here that this process has open in
 /// SQLite, but for a connection that takes no locks (`immutable=1`).
 package struct OpenFile: ~Copyable, Sendable {
-    /// The path that the file was opened by.
-    package let path: FilePath
+    private let name: FilePath
     private var number: Int32
     private let faults: FaultPoints
     /// Whether a sync has failed: what was written before it may be lost.
@@ -20,8 +19,18 @@ package struct OpenFile: ~Copyable, Sendable {
 
     init(_ number: Int32, _ path: FilePath, _ faults: FaultPoints) {
         self.number = number
-        self.path = path
+        name = path
         self.faults = faults
+    }
+
+    /// The path that the file was opened by.
+    ///
+    /// It may be kept longer than the file. Swift 6.3's optimizer takes what is read from a stored
+    /// property of a value that cannot be copied for borrowed, also where that value is consumed
+    /// before the last use: `publish` renamed by a path that was freed. A call that is not inlined
+    /// gives a path of its own.
+    package var path: FilePath {
+        @inline(never) get { name }
     }
 
     deinit {

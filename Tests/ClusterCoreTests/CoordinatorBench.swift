@@ -70,11 +70,13 @@ struct CoordinatorBench {
 
     static func hello(
         _ name: String, slots: Int = 1, engine: String = "1", roots: [String] = ["run"],
-        held: [HeldAttempt] = [], protocols: ProtocolRange = .current
+        held: [HeldAttempt] = [], protocols: ProtocolRange = .current, host: String = "",
+        instance: String = ""
     ) -> WorkerHello {
         WorkerHello(
             worker: name, protocols: protocols, engine: engine, sqlite: "3", policies: [],
-            roots: roots, slots: slots, scratchBytes: 0, held: held)
+            roots: roots, slots: slots, scratchBytes: 0, held: held, host: host,
+            instance: instance)
     }
 
     /// Lets a worker say hello by a connection; it is ready where wanted.

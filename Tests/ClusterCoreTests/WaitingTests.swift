@@ -95,6 +95,25 @@ import Testing
                 == "throttled to 900 bytes a second, all runs together; throttle --off lifts it")
     }
 
+    @Test func whatTheCoordinatorDoesItselfIsTold() {
+        var bench = CoordinatorBench { $0.sharing.largeStores = 1 }
+        bench.join("w")
+        bench.open(stores: 2)
+        bench.large(1)
+        bench.large(2)
+        #expect(worker(bench, "w") == "r: other stores come first")
+        bench.answer(.prepared(CoordinatorBench.chunks(1), .anew(reason: nil)))
+        #expect(bench.order(.copy(chunk: 0)) != nil)
+        bench.done(.copy(chunk: 0))
+        // It merges, then indexes, then validates; nothing of that is for workers.
+        for outcome in [TaskOutcome.stepped, .indexed, .validated] {
+            let words = "the coordinator merges or checks other stores first"
+            #expect(worker(bench, "w") == "r: \(words)", "before \(outcome)")
+            #expect(reason(bench) == words)
+            bench.answer(outcome)
+        }
+    }
+
     @Test func idleWorkersOfARunThatIsPausedSaySo() {
         var bench = CoordinatorBench()
         bench.join("w", slots: 2)

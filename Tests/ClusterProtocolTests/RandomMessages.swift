@@ -87,7 +87,8 @@ extension RandomMessages {
                 HeldAttempt(
                     run: $0.identifier(), store: $0.index(), work: $0.work(),
                     attempt: $0.identifier(), epoch: $0.epoch())
-            }, host: pick(["", "machine-1", name()]))
+            }, host: pick(["", "machine-1", name()]),
+            instance: pick(["", name()]))
     }
 
     mutating func order() -> JobOrder {

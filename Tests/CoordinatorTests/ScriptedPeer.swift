@@ -99,13 +99,15 @@ final class ScriptedPeer {
 
     // MARK: - As a worker
 
-    func hello(slots: Int = 1, held: [HeldAttempt] = [], as name: String? = nil) throws {
+    func hello(
+        slots: Int = 1, held: [HeldAttempt] = [], as name: String? = nil, instance: String = ""
+    ) throws {
         try say(
             .hello(
                 WorkerHello(
                     worker: name ?? self.name, protocols: .current, engine: Planner.engineVersion,
                     sqlite: "3", policies: [], roots: ["all"], slots: slots, scratchBytes: 1 << 40,
-                    held: held)))
+                    held: held, instance: instance)))
     }
 
     func welcome() throws -> Welcome {

@@ -31,4 +31,26 @@ import Testing
         #expect(text.contains("running jobs go on"))
         #expect(WorkerNote.unanswered(endpoint: "e").description.hasPrefix("nobody answers at e"))
     }
+
+    @Test func aReasonIsToldOnceUntilSomethingChanges() {
+        var news = LinkNews()
+        _ = news.connects(to: "e")
+        #expect(news.lost("no key") == .lost(reason: "no key"))
+        for _ in 0..<5 {
+            #expect(news.connects(to: "e") == nil)
+            #expect(news.lost("no key") == nil)
+        }
+        // Which side is first may change; each is told once.
+        #expect(news.lost("closed") == .lost(reason: "closed"))
+        #expect(news.lost("no key") == nil)
+        let refusals = ["taken", "taken", "other release"].map { news.refused($0) }
+        #expect(refusals == [true, false, true])
+        news.welcomed()
+        #expect(news.lost("no key") == .parted(reason: "no key"))
+        #expect(news.lost("no key") == .lost(reason: "no key"))
+        // Who stood still is back, and refuses again.
+        _ = news.connects(to: "e")
+        #expect(news.connects(to: "e") == .unanswered(endpoint: "e"))
+        #expect(news.lost("no key") == .lost(reason: "no key"))
+    }
 }

@@ -112,7 +112,11 @@ import ZeroMQ
             (["--connect", "ipc:///tmp/none", "--root", "a=/tmp", "--root", "a=/"], "twice"),
             (["--connect", "ipc:///tmp/none", "--root", "a=/does/not/exist"], "exist"),
             (["--connect", "ipc:///tmp/none", "--root", "a=/tmp", "--keys", "/none"], "/none"),
-            (["--connect", "ipc:///tmp/none", "--root", "a=/tmp", "--slot-memory", "1K"], "256.0"),
+            (["--connect", "ipc:///tmp/none", "--root", "a=/tmp", "--slot-memory", "1K"], "512.0"),
+            (
+                ["--connect", "ipc:///tmp/none", "--root", "a=/tmp", "--slot-memory", "511MiB"],
+                "512.0"
+            ),
         ])
     func whatCannotBeIsRefused(arguments: [String], word: String) throws {
         let process = Process()

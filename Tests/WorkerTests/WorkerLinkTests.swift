@@ -44,10 +44,10 @@ import ZeroMQ
     @Test func whoIsRefusedTriesAgainUnderAnotherRoutingID() throws {
         try LoopLab.with { lab, coordinator in
             var peers: Set<RoutingID> = []
-            for _ in 0..<5 {
+            for number in 0..<5 {
                 _ = try coordinator.hello()
                 peers.insert(try #require(coordinator.peer))
-                try coordinator.send(.refused(Refusal(code: .nameTaken, text: "taken")))
+                try coordinator.send(.refused(Refusal(code: .nameTaken, text: "taken \(number)")))
                 _ = try lab.note("a refusal") { note in
                     if case .refused(let refusal) = note { refusal.text } else { nil }
                 }

@@ -69,6 +69,8 @@ package enum CoordinatorNote: Hashable, Sendable {
     case storeStage(StoreKey, Stage)
     case storeEnded(StoreKey, StoreStanding, Cause?)
     case runPaused(run: String, reason: String)
+    /// Work on a run begins that is new to this coordinator.
+    case runBegan(run: String)
     case runOpened(run: String)
     /// The run stopped before its end: the failure limit was reached, or a bug was met.
     case runStopped(run: String, reason: String)

@@ -100,7 +100,9 @@ extension CoordinatorMachine {
                 other == index || runs[other]?.phase != .open ? nil : runs[other]?.pass
             }.min()
             runs[index]?.pass = least ?? 0
-            if let name = runs[index]?.name { note(.runOpened(run: name)) }
+            if let run = runs[index] {
+                note(run.isResumed ? .runOpened(run: run.name) : .runBegan(run: run.name))
+            }
             beginLarge(index)
         }
     }

@@ -168,7 +168,17 @@ extension CoordinatorMachine {
     /// Why a store does not begin.
     private func beginReason(_ run: RunProgress) -> WaitingReason {
         if !run.hasStorePlace, let limit = run.limits.stores { return .storeLimit(limit) }
-        return .behindOtherStores
+        return hasMerges ? .behindCoordinator : .behindOtherStores
+    }
+
+    /// Whether the coordinator is at work on a large store of which no worker has anything; O(its
+    /// tasks).
+    private var hasMerges: Bool {
+        tasks.running.values.contains { task in
+            if case .prepare = task.kind { return false }
+            guard task.isHeavy, let store = stores[task.store] else { return false }
+            return store.isLarge && store.live.isEmpty
+        }
     }
 
     /// Why a job that could begin is given to nobody.
@@ -262,7 +272,7 @@ extension CoordinatorMachine {
 
     /// Whether nothing was heard of a worker for too long, whatever else is said of it.
     func isSilent(_ worker: WorkerState) -> Bool {
-        worker.phase == .silent
+        worker.isLost
             || worker.lastHeard.adding(settings.livenessMilliseconds) < now
     }
 }

@@ -8,6 +8,11 @@ extension CoordinatorMachine {
         roster.workers.values.filter { $0.phase != .gone }.map(\.name)
     }
 
+    /// The connection of a worker that said hello; nil for a name that is not here.
+    package func connection(ofWorker name: String) -> ConnectionID? {
+        roster.index(named: name).flatMap { roster[$0]?.connection }
+    }
+
     /// The workers, in the order in which they joined.
     ///
     /// - Parameter waits: what waits in the open runs.
@@ -45,15 +50,19 @@ extension CoordinatorMachine {
     private func reason(of worker: WorkerState, _ index: Int, _ waiting: [Waiting]) -> String? {
         switch worker.phase {
         case .greeted: return "it has not said that it is ready"
-        case .silent:
-            let ends = worker.grants.compactMap { grants[$0]?.deadline }.max()
-            return ends.map { "not heard of; its leases end in \(seconds(until: $0)) s" }
-                ?? "not heard of"
-        case .draining: return "it finishes what it has"
+        case .silent: return silence(of: worker)
+        case .draining:
+            return isSilent(worker) ? silence(of: worker) : "it finishes what it has"
         case .quarantined: return worker.reason
         case .ready where roster.hasRoom(index): return idleReason(of: worker, waiting)
         case .ready, .gone: return nil
         }
+    }
+
+    private func silence(of worker: WorkerState) -> String {
+        let ends = worker.grants.compactMap { grants[$0]?.deadline }.max()
+        return ends.map { "not heard of; its leases end in \(seconds(until: $0)) s" }
+            ?? "not heard of"
     }
 
     /// Why a worker with room gets nothing: of what it could do the first reason, else what it

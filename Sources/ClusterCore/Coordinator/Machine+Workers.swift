@@ -94,6 +94,7 @@ extension CoordinatorMachine {
                 let (keep, drop) = claim(hello.held, index)
                 return welcome(index, version, keep, drop)
             }
+            if isTaken(index, by: hello) { return refuseTwin(of: index, hello, connection) }
             comeBack(index, hello, connection)
         } else {
             index = roster.enter(name, hello, connection, now: now)
@@ -115,6 +116,31 @@ extension CoordinatorMachine {
     ) {
         send(.refused(refusal), to: connection)
         note(.workerRefused(worker: name, reason: refusal.text))
+    }
+
+    /// Whether another process than the one that says hello has its key, or name, and is there.
+    ///
+    /// Whoever was killed and started again is let in when its former connection is known to be
+    /// gone, at the latest after the liveness time.
+    private func isTaken(_ index: Int, by hello: WorkerHello) -> Bool {
+        guard let worker = roster[index] else { return false }
+        return !worker.instance.isEmpty && !hello.instance.isEmpty
+            && worker.instance != hello.instance && !isSilent(worker)
+    }
+
+    /// Refuses a second worker with the key of one that is there; told once, however often it
+    /// tries.
+    private mutating func refuseTwin(
+        of index: Int, _ hello: WorkerHello, _ connection: ConnectionID
+    ) {
+        guard let worker = roster[index] else { return }
+        let refusal = Refusal.nameTaken(
+            host: worker.host, other: hello.host, ours: settings.protocols)
+        guard worker.refusedInstance == hello.instance else {
+            roster.refuse(hello.instance, for: index)
+            return refuse(connection, worker.name, refusal)
+        }
+        send(.refused(refusal), to: connection)
     }
 
     private mutating func comeBack(
@@ -242,6 +268,7 @@ extension CoordinatorMachine {
     private mutating func fallSilent(_ index: Int) {
         guard let worker = roster[index] else { return }
         timers.remove(.silence(index))
+        roster.lose(index)
         switch worker.phase {
         case .greeted, .ready:
             move(worker: index, to: .silent)

@@ -25,6 +25,10 @@ struct WorkerClass: Hashable, Sendable {
 struct WorkerState: Sendable {
     let name: String
     var host: String
+    /// Of the process that said hello last; empty where it tells none.
+    var instance: String
+    /// Of another process with the same key that was refused.
+    var refusedInstance: String?
     var phase = WorkerPhase.greeted
     /// Its place among the classes.
     var kind: Int
@@ -38,6 +42,8 @@ struct WorkerState: Sendable {
     var grants: Set<Int> = []
     var lastHeard: Instant
     var lastSent: Instant
+    /// Whether it was silent for too long, or its connection is known to be gone.
+    var isLost = false
     var accepted = 0
     /// Jobs that it failed and another worker could do.
     var strikes = 0
@@ -102,8 +108,9 @@ extension Roster {
         let index = nextIndex
         nextIndex += 1
         workers[index] = WorkerState(
-            name: name, host: hello.host, kind: kind(of: hello), engine: hello.engine,
-            slots: max(0, hello.slots), connection: connection, lastHeard: now, lastSent: now)
+            name: name, host: hello.host, instance: hello.instance, kind: kind(of: hello),
+            engine: hello.engine, slots: max(0, hello.slots), connection: connection,
+            lastHeard: now, lastSent: now)
         names[name] = index
         connections[connection] = index
         return index
@@ -116,6 +123,8 @@ extension Roster {
             worker.kind = kind
             worker.engine = hello.engine
             worker.host = hello.host
+            worker.instance = hello.instance
+            worker.refusedInstance = nil
             worker.slots = max(0, hello.slots)
         }
         retire(index)
@@ -167,7 +176,18 @@ extension Roster {
     }
 
     /// Notes that a worker was heard of, which is cheap.
-    mutating func hear(_ index: Int, _ now: Instant) { workers[index]?.lastHeard = now }
+    mutating func hear(_ index: Int, _ now: Instant) {
+        workers[index]?.lastHeard = now
+        workers[index]?.isLost = false
+    }
+
+    /// Notes that a worker is not heard of.
+    mutating func lose(_ index: Int) { workers[index]?.isLost = true }
+
+    /// Notes that another process with a worker's key was refused.
+    mutating func refuse(_ instance: String, for index: Int) {
+        workers[index]?.refusedInstance = instance
+    }
 
     /// Notes that a worker was sent something.
     mutating func send(_ index: Int, _ now: Instant) { workers[index]?.lastSent = now }

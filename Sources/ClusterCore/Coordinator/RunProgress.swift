@@ -34,6 +34,8 @@ enum Flow: Hashable, Sendable {
 /// How far one run has come.
 struct RunProgress: Sendable {
     let name: String
+    /// Whether an earlier start of the coordinator has begun it.
+    let isResumed: Bool
     var phase = RunPhase.queued
     var limits: RunLimits
     var defersSwap: Bool
@@ -77,6 +79,7 @@ struct RunProgress: Sendable {
 
     init(_ offer: RunOffer) {
         name = offer.run
+        isResumed = offer.isResumed
         limits = offer.limits
         defersSwap = offer.defersSwap
         toOffer = max(0, offer.stores)

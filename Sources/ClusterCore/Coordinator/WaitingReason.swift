@@ -23,6 +23,9 @@ package enum WaitingReason: Hashable, Sendable, CustomStringConvertible {
     case throttled(run: String?, bytesPerSecond: Int64)
     /// Its store has not begun: others of the run are at work.
     case behindOtherStores
+    /// Its store has not begun: what workers had to do of those that have is done, and the
+    /// coordinator itself merges or checks them.
+    case behindCoordinator
     /// Its store is at another stage first.
     case stage(StorePhase)
     /// Enough shards of its store wait for their merge.
@@ -58,6 +61,7 @@ package enum WaitingReason: Hashable, Sendable, CustomStringConvertible {
         case .throttled(let run, let limit):
             "throttled to \(limit) bytes a second\(lifting(run))"
         case .behindOtherStores: "other stores come first"
+        case .behindCoordinator: "the coordinator merges or checks other stores first"
         case .stage(let phase): "its store is \(phase)"
         case .merge: "waits for the merge of earlier shards"
         case .quarantined(let cause):
@@ -97,9 +101,10 @@ package enum WaitingReason: Hashable, Sendable, CustomStringConvertible {
         case .behindOtherTasks: 14
         case .allWorkersBusy: 15
         case .behindOtherRuns: 16
-        case .behindOtherStores: 17
-        case .stage: 18
-        case .offers: 19
+        case .behindCoordinator: 17
+        case .behindOtherStores: 18
+        case .stage: 19
+        case .offers: 20
         }
     }
 }

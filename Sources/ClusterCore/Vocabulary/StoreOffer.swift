@@ -18,10 +18,13 @@ package struct RunOffer: Hashable, Sendable {
     /// Whether the run has ended and everybody knows: it enters so, without a word, since somebody
     /// asks for a replay or swap of it.
     package let isOver: Bool
+    /// Whether an earlier start of the coordinator has begun it.
+    package let isResumed: Bool
 
     package init(
         run: String, stores: Int, failed: Int = 0, validated: Int = 0, defersSwap: Bool = false,
-        limits: RunLimits = RunLimits(), pausedBy: String? = nil, isOver: Bool = false
+        limits: RunLimits = RunLimits(), pausedBy: String? = nil, isOver: Bool = false,
+        isResumed: Bool = false
     ) {
         self.run = run
         self.stores = stores
@@ -31,6 +34,7 @@ package struct RunOffer: Hashable, Sendable {
         self.limits = limits
         self.pausedBy = pausedBy
         self.isOver = isOver
+        self.isResumed = isResumed
     }
 }
 

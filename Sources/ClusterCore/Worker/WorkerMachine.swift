@@ -182,7 +182,7 @@ extension WorkerMachine {
                     policies: settings.policies, roots: settings.roots, slots: settings.slots,
                     scratchBytes: settings.scratchBytes,
                     held: orders.all.filter { $0.phase != .stopping }.map(\.held),
-                    host: settings.host)))
+                    host: settings.host, instance: settings.instance)))
     }
 
     /// Gives the connection up; jobs go on.

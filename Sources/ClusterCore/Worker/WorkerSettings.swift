@@ -13,6 +13,8 @@ package struct WorkerSettings: Hashable, Sendable {
     package var scratchBytes: Int64
     /// A label of where it runs, for people.
     package var host = ""
+    /// A random id of its process; empty for none.
+    package var instance = ""
     /// Seeds the jitter of reconnects.
     package var jitterSeed: UInt64
     /// Waiting times between reconnects.

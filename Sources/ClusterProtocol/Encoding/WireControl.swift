@@ -62,7 +62,8 @@ extension WorkerHello {
             slots: try Field.int(body.slots, body.hasSlots, "hello.slots"),
             scratchBytes: try Field.required(
                 body.scratchBytes, body.hasScratchBytes, "hello.scratchBytes"),
-            held: held, host: try Field.required(body.host, body.hasHost, "hello.host"))
+            held: held, host: try Field.required(body.host, body.hasHost, "hello.host"),
+            instance: body.instance)
     }
 
     var body: WireWorkerHello {
@@ -77,6 +78,7 @@ extension WorkerHello {
             $0.scratchBytes = scratchBytes
             $0.held = held.map(\.body)
             $0.host = host
+            if !instance.isEmpty { $0.instance = instance }
         }
     }
 
@@ -93,6 +95,7 @@ extension WorkerHello {
         try Check.count(held.count, MessageLimits.attempts, "hello.held")
         for attempt in held { try attempt.check() }
         try Check.label(host, "hello.host")
+        try Check.label(instance, "hello.instance")
     }
 }
 

@@ -190,6 +190,15 @@ nonisolated struct WireWorkerHello: Sendable {
   /// Clears the value of `host`. Subsequent reads from it will return its default value.
   mutating func clearHost() {self._host = nil}
 
+  var instance: String {
+    get {_instance ?? String()}
+    set {_instance = newValue}
+  }
+  /// Returns true if `instance` has been explicitly set.
+  var hasInstance: Bool {self._instance != nil}
+  /// Clears the value of `instance`. Subsequent reads from it will return its default value.
+  mutating func clearInstance() {self._instance = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -201,6 +210,7 @@ nonisolated struct WireWorkerHello: Sendable {
   fileprivate var _slots: Int64? = nil
   fileprivate var _scratchBytes: Int64? = nil
   fileprivate var _host: String? = nil
+  fileprivate var _instance: String? = nil
 }
 
 /// Every version of the protocol reads it, as the hello.
@@ -465,7 +475,7 @@ nonisolated extension WireHeldAttempt: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension WireWorkerHello: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".WorkerHello"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}worker\0\u{1}protocols\0\u{1}engine\0\u{1}sqlite\0\u{1}policies\0\u{1}roots\0\u{1}slots\0\u{3}scratch_bytes\0\u{1}held\0\u{1}host\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}worker\0\u{1}protocols\0\u{1}engine\0\u{1}sqlite\0\u{1}policies\0\u{1}roots\0\u{1}slots\0\u{3}scratch_bytes\0\u{1}held\0\u{1}host\0\u{1}instance\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -483,6 +493,7 @@ nonisolated extension WireWorkerHello: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 8: try { try decoder.decodeSingularInt64Field(value: &self._scratchBytes) }()
       case 9: try { try decoder.decodeRepeatedMessageField(value: &self.held) }()
       case 10: try { try decoder.decodeSingularStringField(value: &self._host) }()
+      case 11: try { try decoder.decodeSingularStringField(value: &self._instance) }()
       default: break
       }
     }
@@ -523,6 +534,9 @@ nonisolated extension WireWorkerHello: SwiftProtobuf.Message, SwiftProtobuf._Mes
     try { if let v = self._host {
       try visitor.visitSingularStringField(value: v, fieldNumber: 10)
     } }()
+    try { if let v = self._instance {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 11)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -537,6 +551,7 @@ nonisolated extension WireWorkerHello: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs._scratchBytes != rhs._scratchBytes {return false}
     if lhs.held != rhs.held {return false}
     if lhs._host != rhs._host {return false}
+    if lhs._instance != rhs._instance {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

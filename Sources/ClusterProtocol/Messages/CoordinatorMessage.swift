@@ -92,7 +92,7 @@ package struct Refusal: Hashable, Sendable {
         case quarantined = 5
         /// The request itself is wrong; the text says what.
         case badRequest = 6
-        /// A worker of that name is connected already.
+        /// Another worker with the same key, or name, is connected.
         case nameTaken = 7
     }
 
@@ -116,5 +116,23 @@ package struct Refusal: Hashable, Sendable {
             code: .protocolVersion,
             text: "the protocol's version \(theirs) is not understood here, \(ours) is; "
                 + "use the same release of godwit on both sides", protocols: ours)
+    }
+
+    /// The refusal of a worker whose key, or name, another one uses that is connected.
+    ///
+    /// - Parameters:
+    ///   - host: of the one that is connected; empty where it is not known.
+    ///   - other: of the one that is refused.
+    ///   - ours: what the refusing side understands.
+    /// - Returns: the refusal, with both hosts in its text.
+    package static func nameTaken(
+        host: String, other: String, ours: ProtocolRange = .current
+    ) -> Refusal {
+        let place = host.isEmpty ? "" : " on \(host)"
+        let here = other.isEmpty ? "" : ", this one is on \(other)"
+        return Refusal(
+            code: .nameTaken,
+            text: "another worker runs with the same key\(place)\(here); each worker needs a key "
+                + "of its own, or without keys a --name", protocols: ours)
     }
 }

@@ -42,11 +42,14 @@ package struct WorkerHello: Hashable, Sendable {
     package let scratchBytes: Int64
     /// Attempts that it still runs, or whose end it could not yet tell, after a reconnect.
     package let held: [HeldAttempt]
+    /// A random id of its process, by which a worker that connects again is told from another
+    /// one with the same key; empty where none is told.
+    package let instance: String
 
     package init(
         worker: String, protocols: ProtocolRange, engine: String, sqlite: String,
         policies: [String], roots: [String], slots: Int, scratchBytes: Int64, held: [HeldAttempt],
-        host: String = ""
+        host: String = "", instance: String = ""
     ) {
         self.worker = worker
         self.host = host
@@ -58,6 +61,7 @@ package struct WorkerHello: Hashable, Sendable {
         self.slots = slots
         self.scratchBytes = scratchBytes
         self.held = held
+        self.instance = instance
     }
 }
 

@@ -12,6 +12,7 @@ extension World {
             roots: ["run", "source"], slots: worker.slotCount, jitterSeed: worker.seed)
         settings.grace = 8_000
         workers[number].life += 1
+        settings.instance = "\(number)-\(workers[number].life)"
         workers[number].machine = WorkerMachine(settings: settings)
         workers[number].clockBase = now - chance.span(0...1_000_000)
         workers[number].connection = nil

@@ -113,7 +113,8 @@ extension CoordinatorLoop {
                         stores: opening.bounds.stores, jobs: opening.bounds.jobs,
                         failures: opening.bounds.failures),
                     pausedBy: isHeld ? reason : nil,
-                    isOver: entry == .named && opening.isOver(in: state))))
+                    isOver: entry == .named && opening.isOver(in: state),
+                    isResumed: entry != .submitted)))
         if let shortage = opening.shortage {
             take(.tick, with: change(id, .paused, PauseReason.room + shortage))
             surroundings.note("\(id): waits for room: \(shortage)")

@@ -42,8 +42,7 @@ final class CoordinatorLoop: PollLoopHandler {
     private var isUnreadable = false
     /// Whether unfinished runs of the ledger are yet to be opened.
     var isResuming: Bool
-    /// Connections that were refused since this was last told.
-    private var refusals: [String: Int] = [:]
+    private var refusals = RefusalNews()
 
     /// Milliseconds between two looks at how fast runs are, which watchers are told.
     static let sampleInterval: Int64 = 1000
@@ -68,7 +67,7 @@ final class CoordinatorLoop: PollLoopHandler {
         ledger = plan.runs.ledger
         var options = SocketOptions()
         options.security = plan.security
-        let router = try sockets.open(.router, options: options)
+        let router = try sockets.open(.router, options: options, isMonitored: true)
         try router.bind(plan.endpoint)
         mailroom = Mailroom(router, protocols: plan.settings.protocols, identify: plan.peer)
         machine = CoordinatorMachine(settings: plan.settings)
@@ -107,15 +106,21 @@ final class CoordinatorLoop: PollLoopHandler {
                 case .client(let request): take(request, from: ClientID(peer.connection.text))
                 }
             } catch {
-                surroundings.note("unreadable message of \(Self.name(of: peer)): \(error)")
+                surroundings.note(Self.trouble(error, with: peer))
                 refuse(ClientID(peer.connection.text), .badMessage, "\(error)", peer)
             }
         }
     }
 
     func refused(_ refusal: AccessRefusal) throws {
-        // Whoever tries a thousand times is told of once a second.
-        refusals["\(refusal)", default: 0] += 1
+        refusals.add("\(refusal)")
+    }
+
+    func observed(_ event: MonitorEvent, of socket: Socket) throws {
+        // Who comes without a key, or with another key of this side, is never asked about.
+        if case .handshakeFailedProtocol = event.kind, let reason = event.refusal {
+            refusals.add("refused a connection at \(event.endpoint): \(reason)")
+        }
     }
 
     func endOfTurn(at now: Int64) throws {
@@ -136,14 +141,6 @@ final class CoordinatorLoop: PollLoopHandler {
         }
     }
 
-    private static func name(of peer: Mailroom.Peer) -> String {
-        switch peer.identity {
-        case .worker(_, let name): name
-        case .client: "a client"
-        case .local: peer.worker ?? "somebody on this machine"
-        }
-    }
-
     // MARK: - Events
 
     private func take(_ message: WorkerMessage, from peer: Mailroom.Peer) {
@@ -160,8 +157,26 @@ final class CoordinatorLoop: PollLoopHandler {
                 name = known
             }
             mailroom.learn(name, at: peer.connection)
+            probe(name, but: peer.connection)
         }
         take(.message(message, from: peer.connection, worker: name))
+    }
+
+    /// Finds out whether the former connection of a worker is still there, before another one
+    /// says hello in its name: a process that was killed and started again comes in at once.
+    private func probe(_ worker: String, but connection: ConnectionID) {
+        guard let former = machine.connection(ofWorker: worker), former != connection else {
+            return
+        }
+        say(.heartbeat, to: former)
+        takeGone()
+    }
+
+    private func takeGone() {
+        for connection in mailroom.takeGone() {
+            watchers[ClientID(connection.text)] = nil
+            take(.unreachable(connection))
+        }
     }
 
     /// Tells the machine.
@@ -197,6 +212,8 @@ final class CoordinatorLoop: PollLoopHandler {
         switch report.outcome {
         case .failed(let code, let text) where code.decision != .pause,
             .interrupted(let code, let text) where code.decision != .pause:
+            // Of a run that was given up the files go while tasks still read them.
+            guard machine.takesStores(of: report.store.run) else { break }
             surroundings.note("\(report.store): a task failed (\(code)): \(text)")
         default: break
         }
@@ -245,10 +262,7 @@ final class CoordinatorLoop: PollLoopHandler {
             let rest = turn.rest
             turn = Turn()
             for effects in rest { apply(effects) }
-            for connection in mailroom.takeGone() {
-                watchers[ClientID(connection.text)] = nil
-                take(.unreachable(connection))
-            }
+            takeGone()
         }
     }
 
@@ -337,10 +351,7 @@ final class CoordinatorLoop: PollLoopHandler {
         for moved in machine.transfers {
             feeds[moved.run]?.meter.add(rows: moved.rows, bytes: moved.bytes, at: now)
         }
-        for (text, count) in refusals.sorted(by: { $0.key < $1.key }) {
-            surroundings.note(count == 1 ? text : "\(text) (\(count) times)")
-        }
-        refusals = [:]
+        for line in refusals.due(at: now) { surroundings.note(line) }
         if now >= nextRoomLook {
             nextRoomLook = now + Int64(plan.settings.roomRetry)
             retryRoom()

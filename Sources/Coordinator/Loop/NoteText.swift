@@ -46,6 +46,7 @@ extension CoordinatorNote {
                 "store-\(standing.rawValue)", key,
                 standing.rawValue + (cause.map { ": \($0.text)" } ?? ""))
         case .runPaused(let run, let reason): .run("run-paused", run, reason)
+        case .runBegan(let run): .run("run-opened", run, "the run begins")
         case .runOpened(let run): .run("run-opened", run, "the run goes on")
         case .runStopped(let run, let reason): .run("run-stopped", run, reason)
         case .runEnded(let run, let standing):

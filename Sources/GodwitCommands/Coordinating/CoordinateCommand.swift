@@ -99,9 +99,9 @@ struct CoordinateCommand: ParsableCommand {
         let coordinator = try RunningCoordinator(
             plan, context: Context(),
             surroundings: CoordinatorSurroundings(
-                clock: MillisecondClock.start(), note: { Console.log("godwit: \($0)") },
+                clock: MillisecondClock.start(), note: { ServiceLog.standard.write("\($0)") },
                 runEnded: { reports.write($0) }))
-        Console.log("godwit: coordinating at \(listen), ledger \(runs.ledger.path)")
+        ServiceLog.standard.write("coordinating at \(listen), ledger \(runs.ledger.path)")
         let watch = try door.watch { coordinator.setAccess($0) }
         Interruption.shared.atFirstSignal { coordinator.terminate() }
         let result = Swift.Result { try coordinator.join() }
@@ -115,6 +115,6 @@ struct CoordinateCommand: ParsableCommand {
                 "\(failure). The coordinator has ended; every store is whole, and the next start "
                     + "with the same --state goes on")
         }
-        Console.log("godwit: the coordinator has ended; another start goes on with its runs")
+        ServiceLog.standard.write("the coordinator has ended; another start goes on with its runs")
     }
 }

@@ -93,7 +93,7 @@ final class Door: Sendable {
                 // What is being written at this moment is looked at again.
                 line = news.withLock { $0.failed("\(error)") }
             }
-            if let line { Console.log("godwit: \(line)") }
+            if let line { ServiceLog.standard.write("\(line)") }
         }
     }
 }

@@ -14,7 +14,7 @@ struct ReportKeeper: Sendable {
         do throws(CommandFailure) {
             try report(run)
         } catch {
-            Console.log("godwit: \(run): its report could not be written: \(error)")
+            ServiceLog.standard.write("\(run): its report could not be written: \(error)")
         }
     }
 

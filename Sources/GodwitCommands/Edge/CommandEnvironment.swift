@@ -10,8 +10,11 @@ enum CommandEnvironment {
         // Nothing is ever sent to it: receiving is waiting.
         let silence = BoundedMailbox<Bool>(capacity: 1)
         return RunEnvironment(
-            clock: clock, wallTime: { Int64(Date().timeIntervalSince1970 * 1000) },
+            clock: clock, wallTime: { wallMilliseconds() },
             identifier: { String(UUID().uuidString.lowercased().prefix(13)) },
             wait: { _ = silence.receive(within: .seconds($0)) })
     }
+
+    /// Milliseconds since 1970, by the machine's clock.
+    static func wallMilliseconds() -> Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
 }

@@ -54,7 +54,7 @@ struct WorkCommand: ParsableCommand {
             """)
     var scratchLimit: ByteSize?
 
-    @Option(help: "Bytes of address space that a slot may use, 256MiB or more.")
+    @Option(help: "Bytes of address space that a slot may use, 512MiB or more.")
     var slotMemory = ByteSize(bytes: 4 << 30)
 
     @Option(help: "Seconds that running jobs have to finish when the worker is asked to end.")
@@ -79,8 +79,8 @@ struct WorkCommand: ParsableCommand {
         guard slotMemory.bytes >= SlotLimits.leastAddressSpaceBytes else {
             let least = ByteSize(bytes: SlotLimits.leastAddressSpaceBytes).words
             throw ValidationError(
-                "--slot-memory takes \(least) or more: a slot needs most of that for the program "
-                    + "and its libraries, before it has a job")
+                "--slot-memory takes \(least) or more: the program and its libraries reserve up "
+                    + "to 330 MiB of that before a slot has a job")
         }
         if roots.isEmpty { throw ValidationError("name the folders of jobs by --root NAME=FOLDER") }
         if keys == nil { try Self.checkPlain(endpoint, isAllowed: plain) }
@@ -123,13 +123,13 @@ struct WorkCommand: ParsableCommand {
                 surroundings: WorkerSurroundings(
                     clock: { Int64((clock.now - beginning) / .milliseconds(1)) },
                     routingID: { Self.hexadecimal(bytes: 16) },
-                    note: { if !quiet { Console.log("godwit: \($0)") } }))
+                    note: { if !quiet { ServiceLog.standard.write("\($0)") } }))
             Interruption.shared.atFirstSignal { worker.terminate() }
             switch try worker.join() {
-            case .finished, nil: if !quiet { Console.log("godwit: the worker has ended") }
+            case .finished, nil: if !quiet { ServiceLog.standard.write("the worker has ended") }
             case .orphaned:
                 guard !quiet else { return }
-                Console.log("godwit: ended, for whoever started this worker is gone")
+                ServiceLog.standard.write("ended, for whoever started this worker is gone")
             case .refused(let text): throw CommandFailure(.canBeRepeated, text)
             }
         }
@@ -153,6 +153,7 @@ struct WorkCommand: ParsableCommand {
             protocols: .current, engine: Planner.engineVersion, sqlite: SQLiteLibrary.version,
             slots: count, jitterSeed: .random(in: 0 ... .max, using: &generator))
         settings.host = host
+        settings.instance = Self.hexadecimal(bytes: 8)
         settings.grace = Int64(grace) * 1000
         var limits = SlotLimits.standard
         limits.addressSpaceBytes = UInt64(slotMemory.bytes)

@@ -12,6 +12,8 @@ struct LinkNews: Hashable, Sendable {
 
     private var standing = Standing.new
     private var isSilenceTold = false
+    /// Why connections did not come about, as told since something else was news.
+    private var reasons: Set<String> = []
 
     /// A connection is begun.
     ///
@@ -29,6 +31,7 @@ struct LinkNews: Hashable, Sendable {
         case .waiting:
             guard !isSilenceTold else { return nil }
             isSilenceTold = true
+            reasons = []
             return .unanswered(endpoint: endpoint)
         }
     }
@@ -37,13 +40,34 @@ struct LinkNews: Hashable, Sendable {
     mutating func welcomed() {
         standing = .welcomed
         isSilenceTold = false
+        reasons = []
     }
 
     /// The connection ended, or did not come about.
-    mutating func lost(_ reason: String) -> WorkerNote {
+    ///
+    /// - Parameter reason: why.
+    /// - Returns: the note; nil where the same was told and nothing has changed since.
+    mutating func lost(_ reason: String) -> WorkerNote? {
         let wasWelcomed = standing == .welcomed
         standing = .answered
         isSilenceTold = false
-        return wasWelcomed ? .parted(reason: reason) : .lost(reason: reason)
+        if wasWelcomed { return .parted(reason: reason) }
+        return isNew(reason) ? .lost(reason: reason) : nil
+    }
+
+    /// The coordinator does not take the worker.
+    ///
+    /// - Parameter text: why.
+    /// - Returns: false where the same was told and nothing has changed since.
+    mutating func refused(_ text: String) -> Bool {
+        standing = .answered
+        isSilenceTold = false
+        return isNew(text)
+    }
+
+    private mutating func isNew(_ reason: String) -> Bool {
+        // Reasons come from outside: they must not pile up.
+        if reasons.count >= 16 { reasons = [] }
+        return reasons.insert(reason).inserted
     }
 }

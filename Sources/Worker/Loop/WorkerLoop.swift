@@ -25,6 +25,7 @@ final class WorkerLoop: PollLoopHandler {
     /// Why not even the first connection could be begun: what is wrong then stays wrong.
     private var failure: ZeroMQError?
     private var hasTried = false
+    private var isDrained = false
     /// Readable when the process has ended with which this one ends; -1 for none.
     private var parentEnd: Int32 = -1
     /// Bytes of temporary files that all jobs may take; nil for any.
@@ -145,8 +146,7 @@ final class WorkerLoop: PollLoopHandler {
             news.welcomed()
             surroundings.note(.welcomed(coordinator: welcome.coordinator))
         case .refused(let refusal):
-            _ = news.lost(refusal.text)
-            surroundings.note(.refused(refusal))
+            if news.refused(refusal.text) { surroundings.note(.refused(refusal)) }
         case .jobs(let orders):
             // More than a hello can name could never be told after a reconnect.
             let count = machine.held.count + orders.count
@@ -154,8 +154,12 @@ final class WorkerLoop: PollLoopHandler {
                 throw .tooMany(
                     field: "the orders held", count: count, limit: MessageLimits.attempts)
             }
-        case .bye(let reason): surroundings.note(news.lost("the coordinator left: \(reason)"))
-        case .committed, .denied, .revoke, .drain, .heartbeat: break
+        case .bye(let reason): tell(news.lost("the coordinator left: \(reason)"))
+        case .drain:
+            // It is told with every beat.
+            if !isDrained { surroundings.note(.drained) }
+            isDrained = true
+        case .committed, .denied, .revoke, .heartbeat: break
         }
         take(.message(message))
     }
@@ -172,8 +176,12 @@ final class WorkerLoop: PollLoopHandler {
 
     private func lose(_ reason: String) {
         link.close()
-        surroundings.note(news.lost(reason))
+        tell(news.lost(reason))
         take(.disconnected)
+    }
+
+    private func tell(_ note: WorkerNote?) {
+        if let note { surroundings.note(note) }
     }
 
     /// Tells the machine, one event after the other, and does what it says.
@@ -280,7 +288,7 @@ final class WorkerLoop: PollLoopHandler {
     private func connect() {
         do throws(ZeroMQError) {
             try link.open()
-            if let note = news.connects(to: link.endpoint) { surroundings.note(note) }
+            tell(news.connects(to: link.endpoint))
         } catch {
             if !hasTried { failure = error }
             lose("\(error)")

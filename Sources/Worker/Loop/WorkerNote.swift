@@ -25,6 +25,8 @@ package enum WorkerNote: Hashable, Sendable {
     case cannotMeasure(String)
     /// A job is ended for the temporary files of all take more than they may.
     case scratchExceeded(attempt: String, bytes: Int64)
+    /// The coordinator was asked to drain the worker.
+    case drained
     /// The worker was asked to end.
     case terminating
 }
@@ -49,6 +51,7 @@ extension WorkerNote: CustomStringConvertible {
         case .scratchExceeded(let attempt, let bytes):
             "the attempt \(attempt) is ended: temporary files take more than --scratch-limit, "
                 + "most of it its \(bytes) bytes"
+        case .drained: "drained: running jobs are finished, then the worker ends"
         case .terminating: "ending: running jobs are finished or given back"
         }
     }

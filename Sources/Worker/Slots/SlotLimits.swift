@@ -39,11 +39,14 @@ package struct SlotLimits: Hashable, Sendable {
         self.startMilliseconds = startMilliseconds
     }
 
-    /// The least address space that leaves a small store's job room beside the program and its
-    /// libraries; a process with less dies before it can say so.
-    package static let leastAddressSpaceBytes: Int64 = 256 << 20
+    /// The least address space with room for jobs.
+    ///
+    /// The program and its libraries reserve 200 to 330 MiB before a job comes, and a whole store
+    /// of 200 MB had 540 MiB at its peak where nothing bounded it; what is refused then costs
+    /// the attempt.
+    package static let leastAddressSpaceBytes: Int64 = 512 << 20
 
-    /// 4 GiB, of which the program and its libraries reserve about 200 MiB; two minutes, for a
+    /// 4 GiB, of which the program and its libraries reserve about 300 MiB; two minutes, for a
     /// sync on a busy disk may take many seconds.
     package static let standard = SlotLimits(
         addressSpaceBytes: 4 << 30, silenceMilliseconds: 120_000)

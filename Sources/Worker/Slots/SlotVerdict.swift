@@ -30,8 +30,16 @@ enum SlotVerdict {
         case .signal(let number):
             return (
                 .slotCrashed,
-                "the slot's process was ended by \(SlotSignal.words(number))"
+                "the slot's process was ended by \(SlotSignal.words(number))\(bound(limits))"
             )
         }
+    }
+
+    /// What a crash may come of where no refused allocation was seen; a stack, too, grows in the
+    /// address space.
+    private static func bound(_ limits: SlotLimits) -> String {
+        limits.addressSpaceBytes.map {
+            "; its address space is bounded to \($0 >> 20) MiB (--slot-memory)"
+        } ?? ""
     }
 }

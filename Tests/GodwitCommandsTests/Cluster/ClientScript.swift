@@ -155,6 +155,9 @@ final class ClientProcess {
         return (process.terminationStatus, try Self.text(output), try Self.text(log))
     }
 
+    /// What it has written to standard error so far.
+    func logSoFar() throws -> String { try Self.text(log) }
+
     private static func text(_ url: URL) throws -> String {
         String(decoding: try Data(contentsOf: url), as: UTF8.self)
     }
