@@ -1,4 +1,5 @@
 import ArgumentParser
+import ClusterCore
 import DurableFiles
 import Foundation
 import LocalRun
@@ -110,9 +111,10 @@ struct RecordedStatus: Hashable, Sendable, Codable {
         for run in runs { table.add([run.run, run.state, run.begun, run.changed, run.words]) }
         var lines = table.lines
         for run in runs where run.state == RunState.paused.rawValue {
-            let way = holder == nil ? "" : "; it goes on by itself"
+            let isForRoom = run.reason.hasPrefix(PauseReason.room)
+            let way = isForRoom ? "it goes on by itself" : "godwit resume lets it go on"
             let why = run.reason.hasPrefix("paused") ? run.reason : "paused: \(run.reason)"
-            lines += WrappedText.lines("\(run.run) is \(why)\(way)")
+            lines += WrappedText.lines("\(run.run) is \(why)" + (holder == nil ? "" : "; \(way)"))
         }
         let unfinished = runs.contains { run in
             RunState(rawValue: run.state)?.isUnfinished == true
