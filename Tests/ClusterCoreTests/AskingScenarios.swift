@@ -29,6 +29,17 @@ extension CoordinatorScenario {
             bench.handle(.exhausted(run: "r", left: 3))
             #expect(bench.machine.wantedStores.isEmpty)
         },
+        CoordinatorScenario("a run whose results wait for their swap can be given up") { bench in
+            bench.join("w")
+            bench.open(stores: 1, defersSwap: true)
+            bench.small(1...1)
+            bench.finishAll()
+            #expect(bench.runStanding() == nil && bench.machine.isOver(run: "r"))
+            bench.request(.pause(run: "r"))
+            #expect(bench.machine.isOver(run: "r"))
+            bench.request(.cancel(run: "r"))
+            #expect(bench.runStanding() == .cancelled)
+        },
         CoordinatorScenario("a run does not end while the ledger is asked for its stores") {
             bench in
             bench.join("w")

@@ -114,13 +114,24 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            (WaitingReason.throttled(run: "r", bytesPerSecond: 10 << 20), "to 10.0 MiB a second"),
+            (.throttled(run: "r", bytesPerSecond: 1), "to 1 byte a second"),
+            (.throttled(run: "r", bytesPerSecond: (1 << 20) - 1), "to 1.0 MiB a second"),
+            (.throttled(run: "r", bytesPerSecond: .max), "to 8388608.0 TiB a second"),
+        ])
+    func amountsAreWords(reason: WaitingReason, text: String) {
+        #expect(reason.description == "throttled \(text) of run r; throttle r --off lifts it")
+    }
+
     @Test func idleWorkersOfARunThatIsPausedSaySo() {
         var bench = CoordinatorBench()
         bench.join("w", slots: 2)
         bench.open(stores: 2)
         bench.request(.pause(run: "r"))
         bench.small(1...2)
-        #expect(worker(bench, "w") == "r: paused: paused on request")
+        #expect(worker(bench, "w") == "r: paused on request")
     }
 
     @Test func restingTasksTellWhatTheyFailedFor() {

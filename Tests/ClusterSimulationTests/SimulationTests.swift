@@ -43,7 +43,9 @@ struct SimulationTests {
         let cancel = "one of few cancelled runs would have to meet a short task of a large store"
         let change = "a source would have to change during one short task of a large store"
         let late = "a second result would have to be checked while the store is past its copies"
+        let awaited = "one of few cancels would have to meet one of few runs that wait for swaps"
         return [
+            "run: ended to cancelled, client: cancel, while results wait for their swap": awaited,
             "worker: quarantined to greeted, worker: hello with another engine": engines,
             "worker: quarantined to draining, client: drain": quarantine,
             "job: running to accepted, worker: done, nothing to check": unused,

@@ -260,11 +260,10 @@ import Testing
             #expect(status.state == "ended" && status.stores == ["done": 1] && status.rows == 5)
             try client.ask(.watch(run: other))
             #expect(try client.end(of: other) == 0)
-            // Nothing failed, and who watches is told so.
-            try client.ask(.replay(run: other, store: nil))
-            #expect(try client.accepted() == other)
-            #expect(try client.end(of: other) == 0)
-            for request in [ClientRequest.pause(run: other), .resume(run: other)] {
+            for request in [
+                ClientRequest.replay(run: other, store: nil), .pause(run: other),
+                .resume(run: other),
+            ] {
                 try client.ask(request)
                 #expect(try client.refusal().code == .notPossible)
             }

@@ -160,7 +160,7 @@ import Testing
             ])
             try lab.sharing.reopen()
             try lab.start()
-            try lab.note(containing: "had ended with 1 stores")
+            try lab.note(containing: "stores wait for work: 1")
             let client = try lab.peer("client")
             try client.ask(.watch(run: run))
             try lab.worker("w1").work(1)

@@ -50,6 +50,13 @@ import Testing
             Array(RecordedStatus.lines(of: [paused], holder: "pid 7").dropFirst(2)) == [
                 "r1 is paused: no room: /s is full; it goes on by itself", "at work: pid 7",
             ])
+        let asked = run {
+            $0.state = "paused"
+            $0.reason = "paused on request"
+        }
+        #expect(
+            RecordedStatus.lines(of: [asked], holder: "pid 7")[2]
+                == "r1 is paused on request; godwit resume lets it go on")
         #expect(
             Array(RecordedStatus.lines(of: [paused], holder: nil).dropFirst(2)) == [
                 "r1 is paused: no room: /s is full",

@@ -41,6 +41,20 @@ import Testing
         }
     }
 
+    @Test func requestsOfRunsAreReplaced() throws {
+        try withLedger { ledger in
+            try ledger.append(beginning(stores: 1) + beginning("other", stores: 0))
+            try ledger.append([.requestChanged(run: "r1", request: "{}")])
+            let changed = try #require(try ledger.run("r1"))
+            #expect(changed.record.request == "{}" && changed.state == .open)
+            #expect(changed.record.requestDigest == run().requestDigest)
+            #expect(try ledger.run("other")?.record == run("other"))
+            #expect(
+                try cause { try ledger.append([.requestChanged(run: "r2", request: "{}")]) }
+                    == .unknownRun("r2"))
+        }
+    }
+
     /// A run that had nothing to do is not the one that a bare command means.
     @Test func theNewestRunDidSomething() throws {
         try withLedger { ledger in

@@ -14,6 +14,9 @@ package enum CoordinatorEvent: Sendable {
     /// A run is opened, or opened again for stores that were not part of it before; then `stores`
     /// of the offer counts those alone.
     case run(RunOffer)
+    /// From now on results of the run wait for their swap, or do not wait any more; swaps of
+    /// those that wait already are asked for beside.
+    case swapsDeferred(run: String, Bool)
     /// The answer to a lookup of failed or validated stores, each of which gets one: so many of
     /// them will be offered, as by `run`; none where there is none, or they could not be read.
     case lookedUp(RunOffer)

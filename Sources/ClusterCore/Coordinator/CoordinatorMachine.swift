@@ -99,6 +99,7 @@ package struct CoordinatorMachine: Sendable {
         case .workerEnded(let worker): endWorker(named: worker)
         case .request(let request, let client): take(request, from: client)
         case .run(let offer): open(offer)
+        case .swapsDeferred(let run, let defers): deferSwaps(of: run, defers)
         case .lookedUp(let offer): takeAnswer(offer)
         case .forgotten(let run): forget(run: run)
         case .exhausted(let run, let left): exhaust(run, left: left)

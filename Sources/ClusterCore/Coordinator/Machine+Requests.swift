@@ -9,7 +9,8 @@ extension CoordinatorMachine {
         case .resume(let run): resume(run, client)
         case .cancel(let run):
             guard let index = known(run, client) else { return }
-            guard runs[index]?.phase != .cancelled, runs[index]?.phase != .ended else {
+            let isOver = runs[index]?.phase == .cancelled || runs[index]?.phase == .ended
+            guard !isOver || runs[index]?.awaitsSwap == true else {
                 return refuse(client, .notPossible, "the run \(run) is over")
             }
             cancel(index)
@@ -51,7 +52,7 @@ extension CoordinatorMachine {
         guard let index = known(run, client) else { return }
         guard runs[index]?.phase != .cancelled else {
             return refuse(
-                client, .notPossible, "the run \(run) was cancelled; migrate its stores anew")
+                client, .notPossible, "the run \(run) was cancelled; submit its stores anew")
         }
         runs[index]?.questions += 1
         out.lookups.append(lookup)
@@ -64,8 +65,19 @@ extension CoordinatorMachine {
         case .open, .queued, .paused:
             hold(index, .request("paused on request"))
             reply(.done, to: client)
-        case .ended, .cancelled, nil: refuse(client, .notPossible, "the run \(run) is over")
+        case .ended, .cancelled, nil: refuseOver(index, run, client)
         }
+    }
+
+    /// Refuses what only a run can be asked for that has something to do.
+    private mutating func refuseOver(_ index: Int, _ run: String, _ client: ClientID) {
+        guard runs[index]?.awaitsSwap == true else {
+            return refuse(client, .notPossible, "the run \(run) is over")
+        }
+        refuse(
+            client, .notPossible,
+            "of the run \(run) nothing is left to do but the swap, which waits to be asked for: "
+                + "godwit swap \(run) \(Refusal.connectOptions)")
     }
 
     private mutating func resume(_ run: String, _ client: ClientID) {
@@ -75,7 +87,7 @@ extension CoordinatorMachine {
             release(index, "resumed on request")
             reply(.done, to: client)
         case .open, .queued: reply(.done, to: client)
-        case .ended, .cancelled, nil: refuse(client, .notPossible, "the run \(run) is over")
+        case .ended, .cancelled, nil: refuseOver(index, run, client)
         }
     }
 

@@ -47,6 +47,12 @@ extension CoordinatorMachine {
         endIfDone(index)
     }
 
+    /// Somebody wants results of a run to wait for their swap, or not to wait any more.
+    mutating func deferSwaps(of name: String, _ defers: Bool) {
+        guard let index = runIndexes[name] else { return }
+        runs[index]?.defersSwap = defers
+    }
+
     /// More stores of a run, such as those to be replayed.
     private mutating func reopen(_ index: Int, _ offer: RunOffer) {
         guard let run = runs[index], run.phase != .cancelled, offer.stores > 0 else { return }
@@ -156,7 +162,8 @@ extension CoordinatorMachine {
         if case .stopped = run.hold { return }
         // Nothing is left to be stopped.
         guard run.inside + run.toOffer > 0 else { return }
-        hold(index, .stopped("\(run.failures) stores failed, which is the limit"))
+        let stores = run.failures == 1 ? "store" : "stores"
+        hold(index, .stopped("\(run.failures) \(stores) failed, which is the limit"))
     }
 
     /// Ends a run whose last store has ended.
@@ -168,11 +175,14 @@ extension CoordinatorMachine {
         timers.remove(.room(index))
         move(run: index, to: .ended)
         openRuns.removeAll { $0 == index }
-        // Stores that wait for their swap keep the run open in the ledger.
-        if run.ended[.validated] ?? 0 == 0 {
+        let waiting = run.ended[.validated] ?? 0
+        if waiting == 0 {
             record(.runChanged(run: run.name, .ended, reason: "every store has ended"))
+            note(.runEnded(run: run.name, .ended))
+        } else {
+            // They keep the run open in the ledger.
+            note(.runAwaitsSwap(run: run.name, stores: waiting))
         }
-        note(.runEnded(run: run.name, .ended))
         admitRuns()
     }
 

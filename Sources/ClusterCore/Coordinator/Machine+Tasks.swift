@@ -101,12 +101,22 @@ extension CoordinatorMachine {
             if let key = key(index) { record(.progressReset(key, reason: text)) }
             finish(
                 index, StoreEnd(standing: .failed, cause: Cause(.internalError, text)))
-        case (.keep, .kept): finish(index, StoreEnd(standing: .validated, cause: nil))
+        case (.keep, .kept): endKeeping(index)
         case (.swap, .swapped): finish(index, StoreEnd(standing: .done, cause: nil))
         default:
             note(.odd("task \(task.kind) ended with \(outcome)"))
             failed(task, Cause(.internalError, "a task ended with another one's outcome"))
         }
+    }
+
+    /// It is written down how a result will move, which goes on at once where nobody wants it to
+    /// wait any more.
+    private mutating func endKeeping(_ index: Int) {
+        guard let run = stores[index]?.run, runs[run]?.defersSwap == false else {
+            return finish(index, StoreEnd(standing: .validated, cause: nil))
+        }
+        stores[index]?.isKeeping = false
+        beginSwap(index)
     }
 
     private mutating func failed(_ task: PendingTask, _ cause: Cause) {

@@ -88,6 +88,9 @@ struct RunProgress: Sendable {
         hold = offer.pausedBy.map { .request($0) }
     }
 
+    /// Whether nothing is left to do but the swaps that somebody has to ask for.
+    var awaitsSwap: Bool { phase == .ended && ended[.validated] ?? 0 > 0 }
+
     /// Whether anything of the run may be begun.
     var isOpen: Bool { phase == .open }
 

@@ -165,6 +165,7 @@ package enum RunPhase: Int, ListedState {
             Transition(.paused, .ended, "its last store ended"),
             Transition(.paused, .cancelled, "client: cancel"),
             Transition(.ended, .open, "client: replay or swap"),
+            Transition(.ended, .cancelled, "client: cancel, while results wait for their swap"),
         ]
     }
 }

@@ -52,14 +52,14 @@ package enum WaitingReason: Hashable, Sendable, CustomStringConvertible {
         case .allWorkersBusy: "all workers are busy"
         case .backOff(_, let cause):
             "waits before the next try" + (cause.map { " after: \($0)" } ?? "")
-        case .paused(let reason): "paused: \(reason)"
+        case .paused(let reason): reason.hasPrefix("paused") ? reason : "paused: \(reason)"
         case .behindOtherRuns: "other runs come first"
         case .storeLimit(let limit): "the run's limit of \(stores(limit)) at a time is reached"
         case .jobLimit(let limit): "the run's limit of \(jobs(limit)) at a time is reached"
         case .throttledJobs(let run, let limit):
             "throttled to \(jobs(limit)) at a time\(lifting(run))"
         case .throttled(let run, let limit):
-            "throttled to \(limit) bytes a second\(lifting(run))"
+            "throttled to \(ByteWords.text(limit)) a second\(lifting(run))"
         case .behindOtherStores: "other stores come first"
         case .behindCoordinator: "the coordinator merges or checks other stores first"
         case .stage(let phase): "its store is \(phase)"

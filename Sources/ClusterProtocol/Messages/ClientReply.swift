@@ -65,6 +65,15 @@ package struct RunStatus: Hashable, Sendable {
     }
 }
 
+extension RunStatus {
+    /// Whether results wait for their swap, and nothing else is left to do.
+    package var awaitsSwap: Bool {
+        let isUnfinished = state == "open" || state == "paused"
+        return isUnfinished && stores["validated", default: 0] > 0
+            && stores["waiting", default: 0] + stores["running", default: 0] == 0
+    }
+}
+
 /// Where a worker stands.
 package struct WorkerStatus: Hashable, Sendable {
     /// What the coordinator thinks of a worker, as a fixed number.
@@ -117,6 +126,11 @@ package enum WatchEvent: Hashable, Sendable {
 
 /// Something worth telling, as the ledger's events have it.
 package struct WatchNote: Hashable, Sendable {
+    /// The kind of notes of stores that had failed before somebody began to watch.
+    package static let earlierFailure = "store-failed-earlier"
+    /// How many failed stores are told of to whoever comes later, and at the end.
+    package static let mostFailures = 10
+
     /// Nil for what belongs to no run, such as a worker that joined.
     package let run: String?
     package let store: Int?

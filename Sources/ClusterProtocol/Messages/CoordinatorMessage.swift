@@ -96,6 +96,10 @@ package struct Refusal: Hashable, Sendable {
         case nameTaken = 7
     }
 
+    /// What stands in texts to clients for the options by which they connect, which the
+    /// coordinator does not know: clients put their own there.
+    package static let connectOptions = "--connect …"
+
     package let code: Code
     /// For people; names both sides' versions where those are the cause.
     package let text: String

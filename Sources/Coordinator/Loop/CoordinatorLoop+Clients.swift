@@ -16,15 +16,23 @@ extension CoordinatorLoop {
         case .workers:
             answer(.status(report(of: [])), to: client)
         case .watch(let run): watch(run, client)
-        case .pause(let run), .resume(let run), .cancel(let run), .replay(let run, _),
-            .swap(let run, _):
-            // What is accepted is done: who asks for more than there is place for is told so.
-            if case .replay = request, isDeskFull { return refuseForNow(client) }
-            if case .swap = request, isDeskFull { return refuseForNow(client) }
-            guard feeds[run] == nil else { return take(.request(request, from: client)) }
-            find(run, client) { $0.take(.request(request, from: client)) }
+        case .pause(let run), .resume(let run), .cancel(let run): hand(request, of: run, client)
+        case .replay(let run, let store):
+            weigh(StoresAskedFor(run: run, store: store, purpose: .replay), client) {
+                $0.hand(request, of: run, client)
+            }
+        case .swap(let run, let store):
+            weigh(StoresAskedFor(run: run, store: store, purpose: .swap), client) {
+                $0.hand(request, of: run, client)
+            }
         case .throttle, .drain: take(.request(request, from: client))
         }
+    }
+
+    /// Gives the machine a request, together with the run where that is not there.
+    private func hand(_ request: ClientRequest, of run: String, _ client: ClientID) {
+        guard feeds[run] == nil else { return take(.request(request, from: client)) }
+        find(run, client) { $0.take(.request(request, from: client)) }
     }
 
     func answer(_ reply: ClientReply, to client: ClientID) {
@@ -35,11 +43,11 @@ extension CoordinatorLoop {
         }
     }
 
-    private func refuseForNow(_ client: ClientID) {
+    func refuseForNow(_ client: ClientID) {
         refuse(client, .notPossible, "too much is asked for at once; try again")
     }
 
-    private func refuse(_ client: ClientID, _ code: Refusal.Code, _ text: String) {
+    func refuse(_ client: ClientID, _ code: Refusal.Code, _ text: String) {
         answer(
             .refused(Refusal(code: code, text: text, protocols: plan.settings.protocols)),
             to: client)
@@ -74,7 +82,7 @@ extension CoordinatorLoop {
                     loop.submit {
                         $0.refuse(
                             client, .notPossible,
-                            "the run \(id) was cancelled; migrate its stores anew")
+                            "the run \(id) was cancelled; submit its stores anew")
                     }
                     return
                 }
@@ -130,10 +138,24 @@ extension CoordinatorLoop {
                     $0.answer(.accepted(run: opening.run.id), to: client)
                 }
             } catch {
-                loop.submit { $0.refuse(client, .badRequest, "\(error)") }
+                let text = Self.text(of: error, plan)
+                loop.submit { $0.refuse(client, .badRequest, text) }
             }
         }
         if !isTaken { refuseForNow(client) }
+    }
+
+    /// Why a run cannot begin, with advice that clients can follow.
+    private static func text(of error: RunError, _ plan: CoordinatorPlan) -> String {
+        switch error {
+        case .otherRun(let id, let store, _):
+            "\(name(of: store, plan)) belongs to the unfinished run \(id), which was asked for "
+                + "something else; nothing was changed. Go on with that run by its own command, or "
+                + "give it up with godwit cancel \(id) \(Refusal.connectOptions)"
+        case .noRoom(let shortage):
+            "\(shortage). No store was begun. Free room there, or leave --no-wait out"
+        default: "\(error)"
+        }
     }
 
     private static func begin(
@@ -172,15 +194,19 @@ extension CoordinatorLoop {
         let before = try runs.storeCounts()
         let overview = try runs.begin(request, over: stores)
         var opening = try opening(of: overview, plan)
-        if let known = before[overview.id] {
-            opening.added = try runs.storeCount(of: overview.id) - known
-        }
-        guard let shortage = try runs.reserve(opening.run) else { return opening }
-        guard waitsForRoom else {
+        let shortage = try runs.reserve(opening.run)
+        if let shortage, !waitsForRoom {
             if before[overview.id] == nil { try runs.giveUp(overview.id, "\(shortage)") }
             throw .noRoom(shortage)
         }
-        opening.shortage = "\(shortage)"
+        if let changed = try runs.adoptSwaps(of: request, in: overview) {
+            opening = try Self.opening(of: changed, plan)
+            opening.changesSwaps = true
+        }
+        if let known = before[overview.id] {
+            opening.added = try runs.storeCount(of: overview.id) - known
+        }
+        opening.shortage = shortage.map { "\($0)" }
         return opening
     }
 
@@ -196,12 +222,12 @@ extension CoordinatorLoop {
     }
 
     /// Why nothing could be gathered.
-    private enum Failure: Sendable {
+    enum Failure: Sendable {
         case tooMuch
         case unreadable(LedgerError)
     }
 
-    private func refuse(_ client: ClientID, _ failure: Failure) {
+    func refuse(_ client: ClientID, _ failure: Failure) {
         switch failure {
         case .tooMuch: refuseForNow(client)
         case .unreadable(let error):
@@ -211,7 +237,7 @@ extension CoordinatorLoop {
 
     /// Reads what the ledger knows and joins it with what the machine says; either `failed` or
     /// `done` is called.
-    private func gather(
+    func gather(
         _ run: String?, _ failed: @escaping @Sendable (CoordinatorLoop, Failure) -> Void,
         _ done: @escaping @Sendable (CoordinatorLoop, StatusReport) -> Void
     ) {
@@ -253,74 +279,5 @@ extension CoordinatorLoop {
                     figures, machine: known[figures.run], meter: feeds[figures.run]?.meter,
                     waitingFor: blockedReason ?? feeds[figures.run]?.awaitedRoom)
             }, workers: machine.workers)
-    }
-
-    // MARK: - Watching
-
-    private func watch(_ run: String?, _ client: ClientID) {
-        watchers[client] = .some(run)
-        gather(
-            run,
-            { loop, failure in
-                loop.watchers[client] = nil
-                loop.refuse(client, failure)
-            }
-        ) { loop, report in
-            guard run == nil || !report.runs.isEmpty else {
-                loop.watchers[client] = nil
-                return loop.refuse(client, .notFound, "there is no run \(run ?? "") here")
-            }
-            loop.answer(.event(.status(report)), to: client)
-            loop.tellStops(run, client)
-            loop.tellLeftOut(run, client)
-            // While somebody asks for a replay, its end is told when that is answered.
-            guard let status = report.runs.first, let run, RunState.isOver(status.state),
-                loop.machine.isOver(run: run), loop.feeds[run]?.ends ?? 0 == 0
-            else { return }
-            let failures = (status.stores["failed"] ?? 0) + (status.stores["cancelled"] ?? 0)
-            loop.answer(.event(.ended(run: run, failures: failures)), to: client)
-        }
-    }
-
-    /// Tells a watcher of runs that were stopped before it came.
-    private func tellStops(_ run: String?, _ client: ClientID) {
-        for id in run.map({ [$0] }) ?? feeds.keys.sorted() {
-            guard let reason = machine.stopReason(run: id) else { continue }
-            let note = CoordinatorNote.runStopped(run: id, reason: reason).watched
-            answer(.event(.note(note)), to: client)
-        }
-    }
-
-    /// Tells watchers where things stand.
-    ///
-    /// - Parameter run: nil tells each what it watches.
-    func tellStatus(_ run: String?) {
-        guard !watchers.isEmpty || surroundings.watch != nil else { return }
-        let wanted = Set(watchers.values)
-        for asked in wanted where run == nil || asked == nil || asked == run {
-            // The next one comes soon.
-            gather(asked, { _, _ in }) { loop, report in
-                for (client, watched) in loop.watchers where watched == asked {
-                    loop.answer(.event(.status(report)), to: client)
-                }
-            }
-        }
-        guard let watch = surroundings.watch else { return }
-        gather(run, { _, _ in }) { _, report in watch(.status(report)) }
-    }
-
-    /// Tells watchers of something.
-    func publish(_ event: WatchEvent, run: String?) {
-        for (client, watched) in watchers where watched == nil || run == nil || watched == run {
-            answer(.event(event), to: client)
-        }
-        surroundings.watch?(event)
-    }
-}
-
-extension RunState {
-    /// Whether a run whose state is written so has come to its end.
-    fileprivate static func isOver(_ word: String) -> Bool {
-        RunState(rawValue: word)?.isUnfinished == false
     }
 }

@@ -234,6 +234,8 @@ extension CoordinatorLoop {
     /// Swaps were asked for, and these stores wait for them.
     func swapping(_ run: String, _ numbers: [Int], failed: Int) {
         guard let feed = feeds[run] else { return answer(run, stores: 0, failed: failed) }
+        // What was cancelled meanwhile is given up with the rest of its run.
+        guard machine.takesStores(of: run) else { return answer(run, stores: 0, failed: failed) }
         let known = Set(feed.swaps).union(feed.inside.keys)
         let fresh = numbers.filter { !known.contains($0) }
         if fresh.isEmpty { surroundings.note("\(run): nothing waits for its swap") }

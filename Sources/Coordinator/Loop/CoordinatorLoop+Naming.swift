@@ -25,17 +25,18 @@ extension CoordinatorLoop {
         // On one machine most texts have the path already.
         if !plan.resumesRuns, note.text.contains("\(found.path)") { return note }
         return WatchNote(
-            run: run, store: store, kind: note.kind, text: "\(name(of: found)): \(note.text)")
+            run: run, store: store, kind: note.kind,
+            text: "\(Self.name(of: found.path, plan)): \(note.text)")
     }
 
     /// The file by its root, as every machine may have that elsewhere; by its path where all is
     /// on one machine.
-    private func name(of found: FoundStore) -> String {
-        guard plan.resumesRuns else { return "\(found.path)" }
+    static func name(of path: FilePath, _ plan: CoordinatorPlan) -> String {
+        guard plan.resumesRuns else { return "\(path)" }
         do throws(RunError) {
-            return "\(try plan.runs.roots.reference(to: found.path))"
+            return "\(try plan.runs.roots.reference(to: path))"
         } catch {
-            return "\(found.path)"
+            return "\(path)"
         }
     }
 

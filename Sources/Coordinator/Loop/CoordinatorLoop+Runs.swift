@@ -18,6 +18,8 @@ extension CoordinatorLoop {
         let bounds: RunBounds
         /// Stores that were added to a run which the machine has already.
         var added = 0
+        /// Whether its results wait for their swap from now on, or do so no more.
+        var changesSwaps = false
         /// Files that were not taken although they may hold a user's data, with the reasons.
         var leftOut: [String] = []
         /// What is missing before the run can begin.
@@ -73,12 +75,23 @@ extension CoordinatorLoop {
             return false
         }
         feeds[id]?.awaitedRoom = opening.shortage
+        if opening.changesSwaps { adoptSwaps(of: opening.run) }
         if opening.added > 0 {
             feeds[id]?.rewind()
             take(.run(RunOffer(run: id, stores: opening.added, failed: opening.failed)))
         }
         take(.request(.resume(run: id), from: ClientID("")))
         return true
+    }
+
+    /// A run puts its swaps off from now on, or no more: then those that wait are asked for.
+    private func adoptSwaps(of run: SharedRun) {
+        feeds[run.id]?.run = run
+        take(.swapsDeferred(run: run.id, run.defersSwap))
+        surroundings.note(
+            "\(run.id): swaps \(run.defersSwap ? "wait from now on" : "wait no more")")
+        if run.defersSwap { return }
+        take(.request(.swap(run: run.id, store: nil), from: ClientID("")))
     }
 
     private func enter(_ opening: Opening, _ entry: Entry) -> Bool {
@@ -101,7 +114,7 @@ extension CoordinatorLoop {
             take(.tick, with: change(id, .open, "taken up again"))
         }
         if state == .ended, opening.stores > 0 {
-            surroundings.note("\(id): had ended with \(opening.stores) stores that wait for work")
+            surroundings.note("\(id): had ended while stores wait for work: \(opening.stores)")
             take(.tick, with: change(id, .open, "stores wait in it"))
         }
         take(

@@ -25,6 +25,8 @@ final class CoordinatorLoop: PollLoopHandler {
     var mapping: RecordMapping
     var feeds: [String: RunFeed] = [:]
     var watchers: [ClientID: String?] = [:]
+    /// Watchers that are yet to be told what was before they came.
+    var beginners: Set<ClientID> = []
     /// What the machine said last of runs that it does not have any more; the newest ones.
     var ended: [RunStatus] = []
     /// Runs that were opened, where others of the ledger are none of this coordinator's business.
@@ -326,6 +328,7 @@ final class CoordinatorLoop: PollLoopHandler {
         }
         publish(.note(watched), run: watched.run)
         if case .runEnded(let run, let standing) = note { end(run, standing) }
+        if case .runAwaitsSwap(let run, _) = note { end(run, .ended) }
         if case .runStopped(let run, _) = note { tellStatus(run) }
     }
 

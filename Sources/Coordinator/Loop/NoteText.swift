@@ -11,7 +11,10 @@ extension CoordinatorNote {
                 "worker-joined",
                 "\(worker) joined with \(slots) slot\(slots == 1 ? "" : "s")")
         case .workerReturned(let worker, let attempts):
-            .free("worker-returned", "\(worker) is back and goes on with \(attempts) attempts")
+            .free(
+                "worker-returned",
+                "\(worker) is back and goes on with \(attempts) "
+                    + (attempts == 1 ? "attempt" : "attempts"))
         case .workerRefused(let worker, let reason):
             .free("worker-refused", "\(worker) was refused: \(reason)")
         case .workerSilent(let worker): .free("worker-silent", "\(worker) is not heard of")
@@ -37,7 +40,9 @@ extension CoordinatorNote {
                 "\(work.name) takes long; \(worker) tries it, too, as \(attempt)")
         case .denied(let attempt, let reason): .free("denied", "\(attempt) was denied: \(reason)")
         case .jobAccepted(let key, let work, let rows, let bytes):
-            .store("job-accepted", key, "\(work.name): \(rows) rows, \(bytes) bytes")
+            .store(
+                "job-accepted", key,
+                "\(work.name): \(rows) row\(rows == 1 ? "" : "s"), \(bytes) bytes")
         case .jobQuarantined(let key, let work, let cause):
             .store("chunk-quarantined", key, "\(work.name) is given up: \(cause)")
         case .storeStage(let key, let stage): .store("store-stage", key, stage.rawValue)
@@ -51,6 +56,11 @@ extension CoordinatorNote {
         case .runStopped(let run, let reason): .run("run-stopped", run, reason)
         case .runEnded(let run, let standing):
             .run("run-\(standing.rawValue)", run, "the run has come to its end")
+        case .runAwaitsSwap(let run, let stores):
+            .run(
+                "run-awaits-swap", run,
+                "nothing is left to do but the swap of \(stores) "
+                    + "\(stores == 1 ? "store" : "stores"), which godwit swap \(run) asks for")
         case .odd(let text): .free("odd", text)
         }
     }

@@ -4,7 +4,7 @@ import RunLedger
 
 /// A run as the loop knows it: which of its stores the machine has, and where to read on.
 struct RunFeed {
-    let run: SharedRun
+    var run: SharedRun
     /// Stores that were offered and have not ended.
     var inside: [Int: FoundStore] = [:]
     /// The number behind which the ledger is read next.

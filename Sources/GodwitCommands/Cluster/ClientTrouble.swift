@@ -73,9 +73,10 @@ struct ClientTrouble {
                 "the coordinator at \(endpoint) has no run \(run); godwit status "
                     + "\(connection.options) lists those that it has")
         }
+        let text = refusal.text.replacing(Refusal.connectOptions, with: connection.options)
         switch refusal.code {
-        case .quarantined, .nameTaken: return CommandFailure(.canBeRepeated, refusal.text)
-        case .notFound, .notPossible, .badRequest: return .usage(refusal.text)
+        case .quarantined, .nameTaken: return CommandFailure(.canBeRepeated, text)
+        case .notFound, .notPossible, .badRequest: return .usage(text)
         case .protocolVersion, .badMessage:
             return .usage("the coordinator at \(endpoint) does not understand: \(refusal.text)")
         }

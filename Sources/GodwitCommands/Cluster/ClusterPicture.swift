@@ -9,9 +9,9 @@ struct ClusterPicture: Hashable, Sendable {
 
     /// Kinds of notes that say what the reports say, too, or come with every job.
     private static let quiet: Set<String> = [
-        "job-accepted", "store-stage", "store-ended", "store-done", "second-attempt", "denied",
-        "chunk-quarantined",
-        "run-opened", "run-paused", "run-ended",
+        "job-accepted", "store-stage", "store-ended", "store-done", "store-validated",
+        "second-attempt", "denied", "chunk-quarantined", WatchNote.earlierFailure,
+        "run-opened", "run-paused", "run-ended", "run-awaits-swap",
     ]
 
     /// Takes in where everything stands.
@@ -173,8 +173,7 @@ struct ClusterPicture: Hashable, Sendable {
         if line.hasPrefix("waits") { return who + line }
         // It says itself how many wait.
         if line.first?.isNumber == true { return line }
-        return "\(who)waits: "
-            + (line.hasPrefix("paused: paused") ? line.dropFirst(8) : line[...])
+        return "\(who)waits: \(line)"
     }
 
     private static func oneLine(_ text: String) -> String {

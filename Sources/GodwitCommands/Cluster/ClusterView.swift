@@ -33,7 +33,11 @@ final class ClusterView: Sendable {
     }
 
     /// Shows where everything stands.
-    func show(_ report: StatusReport) {
+    ///
+    /// - Parameters:
+    ///   - report: of all runs, or one.
+    ///   - watched: the run whose end is told at last by somebody else; nil where there is none.
+    func show(_ report: StatusReport, endingWith watched: String? = nil) {
         state.withLock { state in
             state.picture.take(report)
             if isLive { return draw(&state) }
@@ -46,6 +50,7 @@ final class ClusterView: Sendable {
                 guard state.milestones.updateValue(milestone, forKey: run.run) != milestone else {
                     continue
                 }
+                if run.run == watched, !run.isUnfinished || run.awaitsSwap { continue }
                 Console.log(ClusterPicture.line(of: run))
             }
         }

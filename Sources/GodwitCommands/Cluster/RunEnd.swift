@@ -9,11 +9,14 @@ struct RunEnd {
     private let connection: CoordinatorConnection
     /// What was told of files that were not taken; nil where nothing was.
     private let leftOut: String?
+    /// What was told of failed stores, by their numbers.
+    private let failures: [Int: String]
 
     init(
         _ ending: WatchSession.Ending, run: String, connection: CoordinatorConnection,
-        leftOut: String? = nil
+        leftOut: String? = nil, failures: [Int: String] = [:]
     ) {
+        self.failures = failures
         self.ending = ending
         self.run = run
         self.connection = connection
@@ -26,14 +29,26 @@ struct RunEnd {
         /// `ended`, `cancelled`, `stopped` or `unknown`: nobody waited to the end.
         var outcome: String
         var failures: Int?
+        /// Why stores failed, of the first ones.
+        var failed: [Failure]?
         var status: ClusterEntry.Run?
         /// Files that were not taken although they may hold a user's data, in words.
         var leftOut: String?
     }
 
+    /// A store that failed.
+    struct Failure: Codable, Hashable {
+        var store: Int
+        var text: String
+    }
+
     /// The end as JSON.
     var entry: Entry {
         var entry = Entry(run: run, outcome: "unknown", leftOut: leftOut)
+        if !failures.isEmpty {
+            entry.failed = failures.sorted { $0.key < $1.key }
+                .map { Failure(store: $0.key, text: $0.value) }
+        }
         switch ending {
         case .ended(let last, let failures):
             entry.outcome = last?.state == "cancelled" ? "cancelled" : "ended"
@@ -53,7 +68,9 @@ struct RunEnd {
         case .ended where leftOut != nil: return .canBeRepeated
         case .ended(let last, let failures):
             guard let last else { return failures == 0 ? .success : .canBeRepeated }
-            guard last.state == "ended", failures ?? 0 == 0 else { return .canBeRepeated }
+            guard last.state == "ended" || last.awaitsSwap, failures ?? 0 == 0 else {
+                return .canBeRepeated
+            }
             // Pruned stores were migrated, and results that wait for their swap are right.
             let bad: [StoreState] = [.waiting, .running, .failed, .cancelled, .rolledBack]
             return bad.contains { last.stores[$0.rawValue, default: 0] > 0 }
@@ -71,7 +88,8 @@ struct RunEnd {
             ]
         case .stopped(let reason):
             return [
-                "run \(run) has stopped: \(reason)",
+                "run \(run) has stopped: \(reason)"
+            ] + causes + [
                 "go on with: godwit resume \(target)",
                 "or give it up with: godwit cancel \(target)",
             ]
@@ -79,7 +97,11 @@ struct RunEnd {
             guard let last else {
                 return ["run \(run) has ended, \(counted(failures ?? 0, "store")) not migrated"]
             }
-            var lines = [ClusterPicture.line(of: last)]
+            var lines = [ClusterPicture.line(of: last)] + causes
+            let more = last.stores["failed", default: 0] - self.failures.count
+            if more > 0, !self.failures.isEmpty {
+                lines.append("and \(counted(more, "more store")) that failed")
+            }
             if let leftOut { lines.append(leftOut) }
             lines.append(
                 "the report, with the cause of each failure: runs/\(run)/report.html in the "
@@ -92,6 +114,14 @@ struct RunEnd {
                 lines.append("swap the results in with: godwit swap \(target)")
             }
             return lines
+        }
+    }
+
+    /// Why stores failed, as far as that was told.
+    private var causes: [String] {
+        failures.sorted { $0.key < $1.key }.map { store, text in
+            let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
+            return "store \(store): \(line)"
         }
     }
 

@@ -36,7 +36,10 @@ struct SubmitCommand: ParsableCommand {
     @Option(help: "The folder of the results, in a shared folder; without it stores are swapped.")
     var output: String?
 
-    @Flag(help: "Stop before the swap; godwit swap --connect goes on.")
+    @Flag(
+        help: """
+            Stop before the swap; godwit swap --connect goes on, or the same command without it.
+            """)
     var deferSwap = false
 
     @Flag(help: "Fail stores that a full disk stops, instead of waiting for room.")
@@ -51,7 +54,11 @@ struct SubmitCommand: ParsableCommand {
     @Option(help: "The most jobs of the run at a time.")
     var limitJobs: Int?
 
-    @Flag(help: "Follow the run to its end, and end as migrate would.")
+    @Flag(
+        help: """
+            Follow the run to its end; it ends with 0 where every store is migrated or waits for \
+            its swap, with 75 otherwise.
+            """)
     var wait = false
 
     func validate() throws {
@@ -99,8 +106,10 @@ struct SubmitCommand: ParsableCommand {
         let view = ClusterView(isLive: Console.isTerminal, clock: clock)
         let session = WatchSession(client, run: run, view: view)
         let ending = try session.follow()
-        try RunEnd(ending, run: run, connection: connection, leftOut: session.leftOut)
-            .show(asJSON: arguments.json)
+        try RunEnd(
+            ending, run: run, connection: connection, leftOut: session.leftOut,
+            failures: session.failures
+        ).show(asJSON: arguments.json)
     }
 
     /// What is sent.

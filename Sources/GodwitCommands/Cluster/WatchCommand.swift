@@ -34,7 +34,8 @@ struct WatchCommand: ParsableCommand {
             : WatchSession(coordinator.client, run: run, view: view, endsWhenStopped: false)
         let ending = try session.follow()
         let end = RunEnd(
-            ending, run: run, connection: coordinator.connection, leftOut: session.leftOut)
+            ending, run: run, connection: coordinator.connection, leftOut: session.leftOut,
+            failures: session.failures)
         // The events have said it all.
         if json { return }
         for line in end.lines { Console.print(line) }

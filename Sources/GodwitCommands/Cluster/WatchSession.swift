@@ -31,6 +31,8 @@ final class WatchSession {
     private var isTrying = false
     /// What was told of files that the run did not take although they may hold a user's data.
     private(set) var leftOut: String?
+    /// What was told of stores of the run that failed, by their numbers; of the first ones alone.
+    private(set) var failures: [Int: String] = [:]
 
     /// - Parameters:
     ///   - client: to whom somebody has answered before.
@@ -98,8 +100,9 @@ final class WatchSession {
     private func take(_ event: WatchEvent) throws(CommandFailure) -> Ending? {
         try tell?(event)
         switch event {
-        case .status(let report): if tell == nil { view.show(report) }
+        case .status(let report): if tell == nil { view.show(report, endingWith: run) }
         case .note(let note):
+            remember(note)
             if note.kind == "files-left-out" {
                 guard note.run == run, leftOut != note.text else { return nil }
                 leftOut = note.text
@@ -116,6 +119,18 @@ final class WatchSession {
             }
         }
         return nil
+    }
+
+    /// Keeps the causes of failures for the end.
+    private func remember(_ note: WatchNote) {
+        guard let run, note.run == run, let store = note.store else { return }
+        switch note.kind {
+        case "store-failed", WatchNote.earlierFailure:
+            guard failures[store] != nil || failures.count < WatchNote.mostFailures else { return }
+            failures[store] = note.text
+        case "store-done", "store-validated", "store-cancelled": failures[store] = nil
+        default: return
+        }
     }
 
     /// Connects anew after a pause.

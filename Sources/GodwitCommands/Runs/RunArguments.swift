@@ -46,6 +46,12 @@ struct RunArguments: ParsableArguments {
             guard let path, try FileStatus.ifPresent(path) != nil else { return nil }
             return try FleetArguments.absolute(path.folderAsGiven).appending(path.lastComponent)
         }
+        // The ids that runs get.
+        if let target, store == nil, target.wholeMatch(of: /r[0-9]+/) == nil {
+            throw .usage(
+                "there is no file \(target), and runs are called r1, r2 and so on: name a run or a "
+                    + "store that is there")
+        }
         let folder =
             if let state { FilePath(state) } else { try nearestFolder(store) }
         let isThere = try CommandFailure.translating { try FileStatus.ifPresent(folder) != nil }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ClusterCore
 import DurableFiles
 import Foundation
 import LocalRun
@@ -8,7 +9,11 @@ import RunLedger
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Shows where runs stand, also while they go on.")
+        abstract: "Shows where runs stand, also while they go on.",
+        discussion: """
+            All runs of --state without a TARGET; of a store those that have it. A coordinator is \
+            asked for runs alone.
+            """)
 
     @OptionGroup
     var arguments: RunArguments
@@ -26,7 +31,14 @@ struct StatusCommand: ParsableCommand {
         let selection = try arguments.selection()
         let entries = try CommandFailure.translating { () -> [RecordedStatus] in
             let records = try RunRecords(state: selection.state)
-            let runs = try selection.run.map { [try records.run($0)] } ?? records.runs()
+            let runs =
+                if let run = selection.run {
+                    [try records.run(run)]
+                } else if let store = selection.store {
+                    try records.runs(with: store)
+                } else {
+                    try records.runs()
+                }
             let entries = try runs.map { try RecordedStatus($0, records) }
             try records.close()
             return entries
@@ -99,8 +111,10 @@ struct RecordedStatus: Hashable, Sendable, Codable {
         for run in runs { table.add([run.run, run.state, run.begun, run.changed, run.words]) }
         var lines = table.lines
         for run in runs where run.state == RunState.paused.rawValue {
-            let way = holder == nil ? "" : "; it goes on by itself"
-            lines += WrappedText.lines("\(run.run) is paused: \(run.reason)\(way)")
+            let isForRoom = run.reason.hasPrefix(PauseReason.room)
+            let way = isForRoom ? "it goes on by itself" : "godwit resume lets it go on"
+            let why = run.reason.hasPrefix("paused") ? run.reason : "paused: \(run.reason)"
+            lines += WrappedText.lines("\(run.run) is \(why)" + (holder == nil ? "" : "; \(way)"))
         }
         let unfinished = runs.contains { run in
             RunState(rawValue: run.state)?.isUnfinished == true

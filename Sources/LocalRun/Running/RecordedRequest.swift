@@ -72,6 +72,13 @@ struct RecordedRequest: Codable {
         }
     }
 
+    /// The request with results that wait for `godwit swap`, or do not.
+    func deferringSwap(_ defers: Bool) -> RecordedRequest {
+        var changed = self
+        changed.defersSwap = defers
+        return changed
+    }
+
     /// Equal for equal requests, in hexadecimal.
     func digest() throws(RunError) -> String {
         var nameless = self

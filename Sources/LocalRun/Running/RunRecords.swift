@@ -35,6 +35,23 @@ package struct RunRecords {
         try RunError.ledger { () throws(LedgerError) in try ledger.runs() }
     }
 
+    /// The runs that have a store, the newest first.
+    ///
+    /// - Throws: `RunError.nothingToDo` where none has it.
+    package func runs(with store: FilePath) throws(RunError) -> [RunOverview] {
+        var found: [RunOverview] = []
+        for run in try runs() {
+            let known = try RunError.ledger { () throws(LedgerError) in
+                try ledger.store(run: run.id, path: store)
+            }
+            if known != nil { found.append(run) }
+        }
+        guard !found.isEmpty else {
+            throw .nothingToDo("no run of this --state has the store \(store)")
+        }
+        return found
+    }
+
     /// A run by its id; nil takes the newest.
     ///
     /// - Throws: `RunError.nothingToDo` where there is none.

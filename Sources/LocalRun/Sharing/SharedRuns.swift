@@ -76,6 +76,22 @@ package struct SharedRuns: Sendable {
         return try book.find(id, state: surroundings.state)
     }
 
+    /// Has a run put its swaps off, or not, as the request says that was given last.
+    ///
+    /// - Returns: the run as it is from now on; nil where it does so already.
+    /// - Throws: `RunError` where the ledger cannot be read or written.
+    package func adoptSwaps(
+        of request: RunRequest, in run: RunOverview
+    ) throws(RunError) -> RunOverview? {
+        let recorded = try RecordedRequest(reading: run.record.request)
+        guard recorded.defersSwap != request.defersSwap else { return nil }
+        let text = try recorded.deferringSwap(request.defersSwap).text()
+        try RunError.ledger { () throws(LedgerError) in
+            try surroundings.ledger.append([.requestChanged(run: run.id, request: text)])
+        }
+        return try find(run.id)
+    }
+
     /// Lays claim to the room of a run.
     ///
     /// - Returns: what is missing; nil where there is enough.
@@ -150,7 +166,7 @@ package struct SharedRuns: Sendable {
     ) throws(RunError) {
         let state = try find(run).state
         guard state != .cancelled else {
-            throw .nothingToDo("the run \(run) was cancelled: migrate its stores anew")
+            throw .nothingToDo("the run \(run) was cancelled: submit its stores anew")
         }
         var last: Int?
         while true {

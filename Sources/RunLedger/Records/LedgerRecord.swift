@@ -12,6 +12,8 @@ package enum LedgerRecord: Hashable, Sendable, Codable {
     /// A run changes its state by `RunState.canBecome`, else `illegalTransition`. One that ends
     /// or is cancelled loses its reservations.
     case runChanged(run: String, RunState, reason: String, at: Int64)
+    /// What a run is asked for from here, as the caller's own text; its digest stays.
+    case requestChanged(run: String, request: String)
     /// Stores of a run, all waiting; `duplicate` for a number or a path that the run has.
     case storesFound(run: String, [FoundStore])
     /// What a store's progress depends on from here; `progressDepends` where jobs were accepted

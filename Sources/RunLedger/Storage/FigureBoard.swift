@@ -61,9 +61,9 @@ final class FigureBoard: Sendable {
             case .runChanged(let run, _, _, _), .storesFound(let run, _),
                 .storeChanged(let run, _, _, _, _):
                 touched.insert(run)
-            case .storePrepared, .stageEnded, .attemptBegan, .accepted, .attemptFailed,
-                .epochRaised, .jobGivenUp, .progressReset, .reserved, .released, .swapStep,
-                .storeReport, .note:
+            case .requestChanged, .storePrepared, .stageEnded, .attemptBegan, .accepted,
+                .attemptFailed, .epochRaised, .jobGivenUp, .progressReset, .reserved, .released,
+                .swapStep, .storeReport, .note:
                 break
             }
         }

@@ -22,6 +22,9 @@ struct RecordWriter {
         case .runBegan(let record): try begin(record)
         case .runChanged(let run, let state, let reason, let at):
             try change(run, to: state, reason, at)
+        case .requestChanged(let run, let request):
+            try execute(
+                "UPDATE run SET request = ? WHERE number = ?", [request, try number(of: run)])
         case .storesFound(let run, let stores): try add(stores, to: number(of: run))
         case .storePrepared(let run, let store, let preparation):
             try prepare(place(run, store), preparation)

@@ -95,10 +95,11 @@ import Testing
 
             let refused = try ClientProcess(words, in: url)
             try script.expect(
-                request, .refused(Refusal(code: .notPossible, text: "the run is over")))
+                request,
+                .refused(Refusal(code: .notPossible, text: "do x \(Refusal.connectOptions)")))
             let told = try refused.finish()
             #expect(told.status == 64)
-            #expect(told.log == "godwit: the run is over\n")
+            #expect(told.log == "godwit: do x --connect \(ClientProcess.endpoint(in: url))\n")
         }
     }
 
@@ -190,11 +191,16 @@ import Testing
                 .event(
                     .note(
                         WatchNote(run: "r3", store: 2, kind: "store-failed", text: "damaged"))),
-                .event(.ended(run: "r3", failures: 0)), .done)
+                .event(
+                    .note(
+                        WatchNote(
+                            run: "r3", store: 1, kind: WatchNote.earlierFailure, text: "gone"))),
+                .event(.status(ended)), .event(.ended(run: "r3", failures: 0)), .done)
             try script.expect(.status(run: "r3"), .status(ended))
             let shown = try process.finish()
             #expect(shown.status == 0)
             #expect(shown.output.hasPrefix("r3: ended, 2/2 stores"))
+            #expect(shown.output.contains("\nstore 1: gone\nstore 2: damaged\n"))
             let lines = shown.log.split(separator: "\n").map(String.init)
             #expect(lines.count == 4, "\(shown.log)")
             #expect(lines.first == "1 worker, 3 of 4 slots busy")

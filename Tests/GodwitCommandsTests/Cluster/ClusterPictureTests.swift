@@ -179,6 +179,10 @@ import Testing
             (["done": 3, "waiting": 1], "ended", .canBeRepeated),
             (["done": 3, "cancelled": 1], "cancelled", .canBeRepeated),
             (["done": 3], "cancelled", .canBeRepeated),
+            (["validated": 3], "open", .success),
+            (["validated": 2, "done": 1], "paused", .success),
+            (["validated": 2, "failed": 1], "open", .canBeRepeated),
+            (["validated": 2, "waiting": 1], "open", .canBeRepeated),
             (["rolledBack": 1], "ended", .canBeRepeated),
         ])
     func theStoresDecide(stores: [String: Int], state: String, status: CommandStatus) throws {
@@ -220,6 +224,29 @@ import Testing
         #expect(end.entry.leftOut == text)
         #expect(try self.end(.ended(run, failures: 0)).status == .success)
         #expect(end.lines.contains { $0.contains("runs/r3/report.html") })
+    }
+
+    @Test func causesAreToldAtTheEnd() throws {
+        let run = ClusterSamples.run(state: "ended", stores: ["failed": 3])
+        let connection = try CoordinatorConnection(endpoint: "tcp://127.0.0.1:7000", keys: nil)
+        func lines(_ ending: WatchSession.Ending) -> [String] {
+            RunEnd(
+                ending, run: "r3", connection: connection,
+                failures: [10: "d:b: failed: there is\nno room", 2: "d:a: failed: damaged"]
+            ).lines
+        }
+        let causes = [
+            "store 2: d:a: failed: damaged", "store 10: d:b: failed: there is no room",
+        ]
+        #expect(
+            Array(lines(.ended(run, failures: 3))[1...3]) == causes + [
+                "and 1 more store that failed"
+            ])
+        #expect(Array(lines(.stopped(reason: "x"))[1...2]) == causes)
+        let entry = RunEnd(
+            .ended(run, failures: 3), run: "r3", connection: connection, failures: [2: "damaged"]
+        ).entry
+        #expect(entry.failed == [RunEnd.Failure(store: 2, text: "damaged")])
     }
 
     @Test func failedStoresCanBeReplayed() throws {

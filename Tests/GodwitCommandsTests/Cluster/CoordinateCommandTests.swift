@@ -195,7 +195,7 @@ extension CoordinateCommandTests {
             let end = try cluster.ask(
                 "submit", "data", "--to", "template.sqlite", "--root", "data=.", "--wait")
             #expect(end.status == 75, "\(end.log)")
-            #expect(end.log.contains("store 1: data:data/bad.sqlite: "), "\(end.log)")
+            #expect(end.output.contains("\nstore 1: data:data/bad.sqlite: "), "\(end.output)")
             #expect(end.output.contains("1 file was left out"), "\(end.output)")
             #expect(end.output.contains("ghost.sqlite-wal"))
             // It is there before anybody is told of the end.
@@ -206,6 +206,12 @@ extension CoordinateCommandTests {
             // Whoever asks later is told, too.
             let watched = try cluster.ask("watch", "r1")
             #expect(watched.output.contains("ghost.sqlite-wal"), "\(watched.output)")
+            #expect(watched.output.contains("\nstore 1: data:data/bad.sqlite: "))
+            // Each of them told the end once.
+            for told in [end, watched] {
+                let lines = (told.output + told.log).split(separator: "\n")
+                #expect(lines.count { $0.hasPrefix("r1: ended") } == 1, "\(lines)")
+            }
             #expect(try cluster.end() == 0)
         }
     }

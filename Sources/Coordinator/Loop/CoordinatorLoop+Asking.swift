@@ -1,0 +1,82 @@
+import ClusterCore
+import ClusterProtocol
+import RunLedger
+
+/// Stores of a run that somebody wants to be worked on again.
+struct StoresAskedFor: Sendable {
+    /// What for.
+    enum Purpose: Sendable {
+        case replay
+        case swap
+    }
+
+    let run: String
+    /// One of them; nil takes all that are fit.
+    let store: Int?
+    let purpose: Purpose
+
+    /// Why there is nothing to do for it; nil where there is, and for a run that is told of
+    /// elsewhere: one that is not there, or was cancelled.
+    func refusal(_ ledger: Ledger) throws(LedgerError) -> (code: Refusal.Code, text: String)? {
+        guard let state = try ledger.run(run)?.state, state != .cancelled else { return nil }
+        let wanted: StoreState = purpose == .replay ? .failed : .validated
+        guard let store else {
+            guard try ledger.storeCounts(of: run)[wanted] ?? 0 == 0 else { return nil }
+            let text =
+                switch purpose {
+                case .replay: "no store of the run \(run) failed: there is nothing to replay"
+                case .swap: "no result of the run \(run) waits for its swap"
+                }
+            return (.notPossible, text)
+        }
+        guard let known = try ledger.store(run: run, store)?.state else {
+            return (.notFound, "the run \(run) has no store \(store)")
+        }
+        guard known != wanted else { return nil }
+        let text = purpose == .replay ? "has not failed" : "does not wait for its swap"
+        return (.notPossible, "store \(store) of the run \(run) \(text): it \(known.words)")
+    }
+}
+
+extension StoreState {
+    /// What has become of a store, behind its name.
+    fileprivate var words: String {
+        switch self {
+        case .waiting: "waits for its turn"
+        case .running: "is under way"
+        case .validated: "waits for its swap"
+        case .done: "is done"
+        case .failed: "has failed"
+        case .cancelled: "was given up"
+        case .rolledBack: "was rolled back"
+        case .pruned: "was pruned"
+        }
+    }
+}
+
+extension CoordinatorLoop {
+    /// Looks whether there is anything to do for a request, and refuses it where there is not.
+    ///
+    /// Where the ledger cannot be read it is accepted: what is accepted is tried until it is done.
+    func weigh(
+        _ asked: StoresAskedFor, _ client: ClientID,
+        then: @escaping @Sendable (CoordinatorLoop) -> Void
+    ) {
+        // Who asks for more than there is place for is told so.
+        if isDeskFull { return refuseForNow(client) }
+        let ledger = ledger
+        let isTaken = desks.answer { loop in
+            do throws(LedgerError) {
+                let refusal = try asked.refusal(ledger)
+                loop.submit {
+                    if let refusal { return $0.refuse(client, refusal.code, refusal.text) }
+                    if $0.isDeskFull { return $0.refuseForNow(client) }
+                    then($0)
+                }
+            } catch {
+                loop.submit { then($0) }
+            }
+        }
+        if !isTaken { refuseForNow(client) }
+    }
+}

@@ -1,0 +1,134 @@
+import ClusterCore
+import ClusterProtocol
+import Jobs
+import LocalRun
+import RunLedger
+
+// What watchers are told.
+
+extension CoordinatorLoop {
+    func watch(_ run: String?, _ client: ClientID) {
+        watchers[client] = .some(run)
+        gather(
+            run,
+            { loop, failure in
+                loop.watchers[client] = nil
+                loop.refuse(client, failure)
+            }
+        ) { loop, report in
+            guard run == nil || !report.runs.isEmpty else {
+                loop.watchers[client] = nil
+                return loop.refuse(client, .notFound, "there is no run \(run ?? "") here")
+            }
+            loop.answer(.event(.status(report)), to: client)
+            loop.tellLeftOut(run, client)
+            guard let status = report.runs.first, let run else {
+                return loop.tellStops(nil, client)
+            }
+            if status.stores["failed"] ?? 0 == 0 || !loop.tellFailures(of: run, client) {
+                loop.tellEnd(status, client)
+            }
+        }
+    }
+
+    /// Tells a watcher of stores that had failed before it came, and then of the run's end; false,
+    /// and nothing is told, where nobody has time to look.
+    private func tellFailures(of run: String, _ client: ClientID) -> Bool {
+        let ledger = ledger
+        // Its end comes after them.
+        beginners.insert(client)
+        let isTaken = desks.answer { loop in
+            var failed: [StoreSummary] = []
+            do throws(LedgerError) {
+                failed = try ledger.stores(of: run, in: [.failed], limit: WatchNote.mostFailures)
+            } catch {
+                loop.submit { $0.noteOutage(error) }
+            }
+            loop.submit { [failed] in
+                for store in failed { $0.tellFailure(store, of: run, client) }
+                $0.beginners.remove(client)
+                $0.gather(run, { _, _ in }) { loop, report in
+                    if let status = report.runs.first { loop.tellEnd(status, client) }
+                }
+            }
+        }
+        if !isTaken { beginners.remove(client) }
+        return isTaken
+    }
+
+    private func tellFailure(_ store: StoreSummary, of run: String, _ client: ClientID) {
+        let cause = store.reason.map { Cause($0.code, $0.text) }
+        let key = StoreKey(run: run, number: store.number)
+        let text = CoordinatorNote.storeEnded(key, .failed, cause).watched.text
+        let note = WatchNote(
+            run: run, store: store.number, kind: WatchNote.earlierFailure,
+            text: "\(Self.name(of: store.found.path, plan)): \(text)")
+        answer(.event(.note(note)), to: client)
+    }
+
+    /// Tells a watcher that a run had stopped, or ended, before it came.
+    private func tellEnd(_ status: RunStatus, _ client: ClientID) {
+        let run = status.run
+        tellStops(run, client)
+        // While somebody asks for a replay, its end is told when that is answered.
+        guard RunState.isOver(status.state) || (!isResuming && status.awaitsSwap),
+            machine.isOver(run: run), feeds[run]?.ends ?? 0 == 0
+        else { return }
+        let failures = (status.stores["failed"] ?? 0) + (status.stores["cancelled"] ?? 0)
+        answer(.event(.ended(run: run, failures: failures)), to: client)
+    }
+
+    /// Tells a watcher of runs that were stopped before it came.
+    private func tellStops(_ run: String?, _ client: ClientID) {
+        for id in run.map({ [$0] }) ?? feeds.keys.sorted() {
+            guard let reason = machine.stopReason(run: id) else { continue }
+            let note = CoordinatorNote.runStopped(run: id, reason: reason).watched
+            answer(.event(.note(note)), to: client)
+        }
+    }
+
+    /// Tells watchers where things stand.
+    ///
+    /// - Parameter run: nil tells each what it watches.
+    func tellStatus(_ run: String?) {
+        guard !watchers.isEmpty || surroundings.watch != nil else { return }
+        let wanted = Set(watchers.values)
+        for asked in wanted where run == nil || asked == nil || asked == run {
+            // The next one comes soon.
+            gather(asked, { _, _ in }) { loop, report in
+                for (client, watched) in loop.watchers where watched == asked {
+                    loop.answer(.event(.status(report)), to: client)
+                }
+            }
+        }
+        guard let watch = surroundings.watch else { return }
+        gather(run, { _, _ in }) { _, report in watch(.status(report)) }
+    }
+
+    /// Tells watchers of something.
+    func publish(_ event: WatchEvent, run: String?) {
+        for (client, watched) in watchers where watched == nil || run == nil || watched == run {
+            if event.endsWatching, beginners.contains(client) { continue }
+            answer(.event(event), to: client)
+        }
+        surroundings.watch?(event)
+    }
+}
+
+extension WatchEvent {
+    /// Whether somebody may watch no longer who is told it.
+    fileprivate var endsWatching: Bool {
+        switch self {
+        case .ended: true
+        case .note(let note): note.kind == "run-stopped"
+        case .status: false
+        }
+    }
+}
+
+extension RunState {
+    /// Whether a run whose state is written so has come to its end.
+    fileprivate static func isOver(_ word: String) -> Bool {
+        RunState(rawValue: word)?.isUnfinished == false
+    }
+}
