@@ -221,7 +221,7 @@ import Testing
                     try jobs.run(
                         lab.job(output: "out/store.sqlite"), attempt: lab.attempt(3),
                         in: lab.environment)
-                } == .dataRefused)
+                } == .outputExists)
         }
     }
 
