@@ -164,10 +164,13 @@ extension World {
     }
 
     /// A worker that comes back keeps every attempt that could still be accepted.
+    ///
+    /// The late hello of a process that has ended is refused where its successor is there, and
+    /// renews nothing.
     private func check(_ hello: WorkerHello, _ effects: CoordinatorEffects) {
-        for held in hello.held { checks.renewed(held.attempt, now) }
         for send in effects.sends {
             guard case .welcome(let welcome) = send.message else { continue }
+            for held in hello.held { checks.renewed(held.attempt, now) }
             statistics.heldKept += welcome.keep.count
             for held in hello.held where !welcome.keep.contains(held.attempt) {
                 guard ledger.written.isOpen(attempt: held.attempt),
