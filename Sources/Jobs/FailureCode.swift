@@ -42,7 +42,7 @@ package enum FailureCode: Int, Hashable, Sendable, Codable, CaseIterable, Error 
     case validationFailed = 20
     /// The result cannot take the store's place.
     case swapRefused = 21
-    /// The source is not there.
+    /// The source, or a file that a job needs, is not there.
     case missing = 22
     /// Somebody else has the source in use.
     case locked = 23

@@ -310,7 +310,7 @@ import Testing
             try lab.reopen()
             let again = try lab.find(run.id)
             let offer = try #require(try lab.reader(again).one(1).offer).offer
-            #expect(offer.entry == .swap(isRequested: false))
+            #expect(offer.entry == .swap(isRequested: true))
             let found = try #require(try lab.ledger.store(run: run.id, 1)).found
             let endings = try Deliveries(of: again, checked: .init()).move([found])
             _ = try #require(endings.first).result.get()

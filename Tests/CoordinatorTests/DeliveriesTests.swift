@@ -198,9 +198,36 @@ import Testing
             let found = try delivered.found
             #expect(try run.hasUnfinishedMove(found))
             let offer = try #require(try lab.reader(run).one(1).offer).offer
-            #expect(offer.entry == .swap(isRequested: false))
+            #expect(offer.entry == .swap(isRequested: true))
             let again = Deliveries(of: run, checked: Deliveries.CheckedFiles())
             _ = try #require(try again.move([found]).first).result.get()
+            #expect(try lab.content(delivered.store) != before)
+            #expect(try lab.content(delivered.store).first == "ok")
+        }
+    }
+
+    /// What had begun comes to its end also where swaps wait from now on: built anew, the result
+    /// would take the backup for an original.
+    @Test func aMoveThatHadBegunIsMadeAlsoWhereSwapsWaitFromNowOn() throws {
+        try SharingLab.run { lab in
+            let delivered = try deliver(lab)
+            _ = try delivered.accept()
+            let before = try lab.content(delivered.store)
+            lab.disk.fail { $0.operation == .rename ? .error(EIO) : nil }
+            let endings = try delivered.deliveries.move([try delivered.found])
+            #expect(throws: RunError.self) { try #require(endings.first).result.get() }
+            lab.disk.fail(nil)
+            #expect(try lab.content(delivered.store) == before)
+            try lab.reopen()
+            let runs = SharedRuns(lab.surroundings)
+            let waiting = try lab.request([delivered.store], defersSwap: true)
+            let changed = try runs.adoptSwaps(of: waiting, in: try runs.find(delivered.run.id))
+            let run = try SharedRun(try #require(changed), lab.surroundings)
+            #expect(run.defersSwap)
+            let offer = try #require(try lab.reader(run).one(1).offer).offer
+            #expect(offer.entry == .swap(isRequested: true) && offer.isMoving)
+            let again = Deliveries(of: run, checked: Deliveries.CheckedFiles())
+            _ = try #require(try again.move([try delivered.found]).first).result.get()
             #expect(try lab.content(delivered.store) != before)
             #expect(try lab.content(delivered.store).first == "ok")
         }

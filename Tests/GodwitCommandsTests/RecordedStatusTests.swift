@@ -15,7 +15,7 @@ import Testing
     @Test func runsAreListed() {
         #expect(
             RecordedStatus.lines(of: [run()], holder: nil) == [
-                "run  state  begun                 last change           stores",
+                "run  state  begun                 state since           stores",
                 "r1   ended  2025-03-01T12:00:00Z  2025-03-01T12:01:00Z  1,980 done, 20 failed",
             ])
     }

@@ -261,13 +261,16 @@ extension CoordinatorMachine {
 
 extension CoordinatorMachine {
     /// Looks whether an attempt takes long by what others of its kind took; one that nobody came
-    /// back with does.
+    /// back with does, and one whose worker is not heard of.
     mutating func becomeSlow(_ name: String) {
         if attempts[name]?.phase == .unclaimed { return slow.set(name, now) }
         guard let attempt = attempts[name], attempt.phase == .leased,
             let isWhole = stores[attempt.job.store]?.isWhole,
             let run = stores[attempt.job.store]?.run
         else { return }
+        if attempt.worker.flatMap({ roster[$0] }).map(isSilent) ?? true {
+            return slow.set(name, now)
+        }
         let limits = settings.speculation
         let small = runs[run]?.spent ?? Durations()
         let spent = isWhole ? small : stores[attempt.job.store]?.spent ?? Durations()

@@ -24,7 +24,8 @@ extension CoordinatorMachine {
         case .whole(let plan):
             begin(index, plan)
         case .swap(let isRequested):
-            if runs[run]?.ended[.validated] ?? 0 > 0 { runs[run]?.ended[.validated]? -= 1 }
+            let waiting = runs[run]?.ended[.validated] ?? 0
+            if !offer.isMoving, waiting > 0 { runs[run]?.ended[.validated] = waiting - 1 }
             if runs[run]?.defersSwap == true, !isRequested {
                 finish(index, StoreEnd(standing: .validated, cause: nil), isKnown: true)
             } else {
@@ -43,10 +44,10 @@ extension CoordinatorMachine {
         for held in parked.removeValue(forKey: key) ?? [] {
             if accepted.contains(held.attempt) {
                 send(.committed(attempt: held.attempt), to: held.worker)
-                continue
+            } else {
+                send(.denied(attempt: held.attempt, reason: .unknownAttempt), to: held.worker)
+                note(.denied(attempt: held.attempt, .unknownAttempt))
             }
-            send(.denied(attempt: held.attempt, reason: .unknownAttempt), to: held.worker)
-            note(.denied(attempt: held.attempt, .unknownAttempt))
         }
     }
 

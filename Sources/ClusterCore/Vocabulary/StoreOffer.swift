@@ -50,6 +50,8 @@ package struct StoreOffer: Hashable, Sendable {
     package let entry: StoreEntry
     /// The state in the ledger: false writes `running` when work begins.
     package let isRunning: Bool
+    /// Whether it was not validated in the ledger yet, but its move stands there.
+    package let isMoving: Bool
     /// Accepted receipts whose shards are not known to be merged, in any order.
     package let accepted: [Receipt]
     /// What was tried so far, by job; jobs that were never begun are left out.
@@ -58,12 +60,13 @@ package struct StoreOffer: Hashable, Sendable {
     /// Makes the offer of a store that nothing is known of, unless more is given.
     package init(
         key: StoreKey, bytes: Int64, entry: StoreEntry, isRunning: Bool = false,
-        accepted: [Receipt] = [], jobs: [Work: JobHistory] = [:]
+        isMoving: Bool = false, accepted: [Receipt] = [], jobs: [Work: JobHistory] = [:]
     ) {
         self.key = key
         self.bytes = bytes
         self.entry = entry
         self.isRunning = isRunning
+        self.isMoving = isMoving
         self.accepted = accepted
         self.jobs = jobs
     }
@@ -76,7 +79,8 @@ package enum StoreEntry: Hashable, Sendable {
     /// It is one job that needs no preparation: a small store.
     case whole(StorePlan)
     /// The result is validated, or its swap had begun: only the swap is left. `isRequested` is
-    /// true where somebody asked for a swap that was put off.
+    /// true where somebody asked for a swap that was put off, and where it had begun: then it
+    /// does not wait, whatever else does.
     case swap(isRequested: Bool)
 }
 

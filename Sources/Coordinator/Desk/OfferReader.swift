@@ -121,25 +121,31 @@ struct OfferReader: Sendable {
                 failures: record.failures,
                 quarantined: record.givenUp.map { Cause($0.code, $0.text) })
         }
+        let entry = entry(of: store, isRequested: isRequested)
+        var isMoving = false
+        if case .swap = entry { isMoving = store.state == .running }
         let offer = StoreOffer(
             key: StoreKey(run: run.id, number: store.number), bytes: store.found.bytes,
-            entry: entry(of: store, isRequested: isRequested), isRunning: store.state != .waiting,
+            entry: entry, isRunning: store.state != .waiting, isMoving: isMoving,
             accepted: accepted, jobs: jobs)
         return Offered(offer: offer, store: store.found)
     }
 
     private func entry(of store: StoreSummary, isRequested: Bool) -> StoreEntry {
         if isRequested { return .swap(isRequested: true) }
-        if !run.defersSwap {
-            if store.state == .validated { return .swap(isRequested: false) }
-            do throws(RunError) {
-                // A move that was written down, or had begun, is all that is left.
-                if store.state == .running, try run.hasUnfinishedMove(store.found) {
-                    return .swap(isRequested: false)
-                }
-            } catch {
-                return .prepare
+        if store.state == .validated, !run.defersSwap { return .swap(isRequested: false) }
+        do throws(RunError) {
+            // A move that was written down is all that is left; one that had begun is gone on
+            // with also where swaps wait from now on.
+            if store.state == .running,
+                try run.defersSwap
+                    ? run.mayHaveBegunMove(store.found) : run.hasUnfinishedMove(store.found)
+            {
+                return .swap(isRequested: true)
             }
+        } catch {
+            // The swap looks for itself, and builds nothing over what may have moved.
+            return .swap(isRequested: true)
         }
         guard store.preparation == nil, !run.isLarge(store.found) else { return .prepare }
         do throws(RunError) {

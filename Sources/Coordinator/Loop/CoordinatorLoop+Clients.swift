@@ -201,7 +201,6 @@ extension CoordinatorLoop {
         }
         if let changed = try runs.adoptSwaps(of: request, in: overview) {
             opening = try Self.opening(of: changed, plan)
-            opening.changesSwaps = true
         }
         if let known = before[overview.id] {
             opening.added = try runs.storeCount(of: overview.id) - known

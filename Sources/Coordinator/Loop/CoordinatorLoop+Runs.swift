@@ -18,8 +18,6 @@ extension CoordinatorLoop {
         let bounds: RunBounds
         /// Stores that were added to a run which the machine has already.
         var added = 0
-        /// Whether its results wait for their swap from now on, or do so no more.
-        var changesSwaps = false
         /// Files that were not taken although they may hold a user's data, with the reasons.
         var leftOut: [String] = []
         /// What is missing before the run can begin.
@@ -75,7 +73,7 @@ extension CoordinatorLoop {
             return false
         }
         feeds[id]?.awaitedRoom = opening.shortage
-        if opening.changesSwaps { adoptSwaps(of: opening.run) }
+        if feeds[id]?.run.defersSwap != opening.run.defersSwap { adoptSwaps(of: opening.run) }
         if opening.added > 0 {
             feeds[id]?.rewind()
             take(.run(RunOffer(run: id, stores: opening.added, failed: opening.failed)))

@@ -46,14 +46,29 @@ extension CoordinatorLoop {
             }
             loop.submit { [failed] in
                 for store in failed { $0.tellFailure(store, of: run, client) }
-                $0.beginners.remove(client)
-                $0.gather(run, { _, _ in }) { loop, report in
-                    if let status = report.runs.first { loop.tellEnd(status, client) }
-                }
+                $0.tellEndToBeginner(run, client)
             }
         }
         if !isTaken { beginners.remove(client) }
         return isTaken
+    }
+
+    /// Tells a watcher that heard of earlier failures of the run's end, however often that has to
+    /// be tried: until then nobody else tells it.
+    private func tellEndToBeginner(_ run: String, _ client: ClientID) {
+        gather(
+            run,
+            { loop, _ in
+                guard loop.watchers[client] != nil else {
+                    loop.beginners.remove(client)
+                    return
+                }
+                loop.postpone { $0.tellEndToBeginner(run, client) }
+            }
+        ) { loop, report in
+            loop.beginners.remove(client)
+            if let status = report.runs.first { loop.tellEnd(status, client) }
+        }
     }
 
     private func tellFailure(_ store: StoreSummary, of run: String, _ client: ClientID) {

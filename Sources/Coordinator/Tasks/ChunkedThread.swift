@@ -95,7 +95,9 @@ final class ChunkedThread: Sendable {
             guard let made else { throw .engine(.internalError("no store was made")) }
             return try run(task, made, store)
         } catch {
-            guard case .swap = task.kind else { return TaskReport(task, failed: error) }
+            guard case .swap = task.kind else {
+                return TaskReport(task, failed: made?.explained(error) ?? error)
+            }
             return TaskReport(task, failed: error, hasMoved: store.hasMoved)
         }
     }

@@ -105,7 +105,7 @@ struct RecordedStatus: Hashable, Sendable, Codable {
     /// - Returns: lines of text.
     static func lines(of runs: [RecordedStatus], holder: String?) -> [String] {
         var table = TextTable([
-            ("run", .left), ("state", .left), ("begun", .left), ("last change", .left),
+            ("run", .left), ("state", .left), ("begun", .left), ("state since", .left),
             ("stores", .left),
         ])
         for run in runs { table.add([run.run, run.state, run.begun, run.changed, run.words]) }

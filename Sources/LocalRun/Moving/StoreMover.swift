@@ -30,11 +30,12 @@ struct StoreMover: Sendable {
     ///
     /// - Parameters:
     ///   - stores: that were built.
+    ///   - keeps: whether the results wait for their swap; nil does what the run does.
     ///   - tellsState: whether a store whose swap is put off is told to be validated.
     /// - Returns: each result with its move, or why it cannot have one.
     /// - Throws: `RunError.ledger`.
     func record(
-        _ stores: [BuiltStore], tellsState: Bool = true
+        _ stores: [BuiltStore], keeps: Bool? = nil, tellsState: Bool = true
     ) throws(RunError) -> [(found: FoundStore, move: Result<Recorded, RunError>)] {
         var moves: [(found: FoundStore, move: Result<Recorded, RunError>)] = []
         var records: [LedgerRecord] = []
@@ -43,7 +44,7 @@ struct StoreMover: Sendable {
             do throws(RunError) {
                 let way = try way(of: store)
                 records.append(try entry(store.found, Move(way, store.result)))
-                if defersSwap {
+                if keeps ?? defersSwap {
                     records.append(
                         .storeReport(
                             run: run, store: store.found.number,
@@ -166,6 +167,23 @@ struct StoreMover: Sendable {
             // A store that somebody removed is not between two names.
             let live = try RunError.translating { try FileStatus.ifPresent(plan.store.path) }
             return live.map { !plan.store.isFile($0.identity) } ?? false
+        }
+    }
+
+    /// Whether any step of a move may have been taken: then only going on with it is safe.
+    ///
+    /// - Throws: `RunError` where the files cannot be looked at.
+    func mayHaveBegun(_ recorded: Recorded) throws(RunError) -> Bool {
+        if try hasBegun(recorded) { return true }
+        return try RunError.translating {
+            switch recorded.way {
+            case .publish(let plan):
+                guard let support = plan.support else { return false }
+                return try FileStatus.ifPresent(support.to)?.identity.inode == support.inode
+            case .swap(let plan):
+                let made = plan.backups.map(\.backup) + plan.added.map(\.target)
+                return try made.contains { try FileStatus.ifPresent($0) != nil }
+            }
         }
     }
 

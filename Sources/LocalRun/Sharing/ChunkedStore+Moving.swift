@@ -9,7 +9,7 @@ extension ChunkedStore {
     ///
     /// - Throws: `RunError`; the call can be repeated.
     package func keep() throws(RunError) {
-        _ = try recorded()
+        _ = try recorded(keeps: true)
     }
 
     /// Gives the result its name.
@@ -21,7 +21,7 @@ extension ChunkedStore {
         if let unfinished = try mover.resumable(run.found, under: lock) {
             recorded = unfinished
         } else {
-            recorded = try self.recorded()
+            recorded = try self.recorded(keeps: false)
         }
         let start = shared.context.environment.clock()
         var result = try mover.move(recorded)
@@ -39,7 +39,7 @@ extension ChunkedStore {
         ]
     }
 
-    private func recorded() throws(RunError) -> StoreMover.Recorded {
+    private func recorded(keeps: Bool) throws(RunError) -> StoreMover.Recorded {
         let (planned, _) = try known()
         guard let report else {
             throw .engine(.internalError("\(run.found.path) was not validated"))
@@ -55,7 +55,8 @@ extension ChunkedStore {
             fingerprint: planned.source.fingerprint, places: places,
             snapshot: planned.source.isSnapshot ? places.snapshot : nil, building: building,
             lock: lock, isDurable: true)
-        guard let move = try mover.record([built], tellsState: false).first?.move else {
+        guard let move = try mover.record([built], keeps: keeps, tellsState: false).first?.move
+        else {
             throw .engine(.internalError("\(run.found.path) has no move"))
         }
         switch move {

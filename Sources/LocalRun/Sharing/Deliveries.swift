@@ -103,7 +103,7 @@ extension Deliveries {
     /// - Returns: of each, why it cannot move.
     /// - Throws: `RunError.ledger`.
     package func keep(_ stores: [FoundStore]) throws(RunError) -> [Ending] {
-        let (recorded, failed) = try record(stores)
+        let (recorded, failed) = try record(stores, keeps: true)
         return failed + recorded.map { ($0.found.number, .success([])) }
     }
 
@@ -128,7 +128,7 @@ extension Deliveries {
                 endings.append((store.number, .failure(error)))
             }
         }
-        let (recorded, failed) = try record(fresh)
+        let (recorded, failed) = try record(fresh, keeps: false)
         endings += failed
         var moved: [(StoreMover.Recorded, StoreResult)] = []
         for store in moves + recorded {
@@ -183,7 +183,7 @@ extension Deliveries {
     }
 
     private func record(
-        _ stores: [FoundStore]
+        _ stores: [FoundStore], keeps: Bool
     ) throws(RunError) -> (recorded: [StoreMover.Recorded], failed: [Ending]) {
         var failed: [Ending] = []
         var built: [BuiltStore] = []
@@ -196,7 +196,7 @@ extension Deliveries {
         }
         var recorded: [StoreMover.Recorded] = []
         do throws(RunError) {
-            for (found, move) in try mover.record(built, tellsState: false) {
+            for (found, move) in try mover.record(built, keeps: keeps, tellsState: false) {
                 switch move {
                 case .success(let move): recorded.append(move)
                 case .failure(let error): failed.append((found.number, .failure(error)))

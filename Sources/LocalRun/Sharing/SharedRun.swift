@@ -97,6 +97,15 @@ package final class SharedRun: Sendable {
         try StoreMover(context).unfinished(store) != nil
     }
 
+    /// Whether a step of such a move may have been taken, so that it must be gone on with.
+    ///
+    /// - Throws: `RunError` where the ledger cannot be read or the files cannot be looked at.
+    package func mayHaveBegunMove(_ store: FoundStore) throws(RunError) -> Bool {
+        let mover = StoreMover(context)
+        guard let recorded = try mover.unfinished(store) else { return false }
+        return try mover.mayHaveBegun(recorded)
+    }
+
     /// A store that workers migrate by one job each, without preparation.
     package struct WholeStore: Hashable, Sendable {
         /// The request's file, which the job is done by.
