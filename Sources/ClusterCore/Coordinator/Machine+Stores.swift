@@ -276,8 +276,7 @@ extension CoordinatorMachine {
 
     /// Ends a store with jobs that were given up.
     private mutating func fail(_ index: Int) {
-        let cause = stores[index]?.end?.cause
-        finish(index, StoreEnd(standing: .failed, cause: cause))
+        finish(index, StoreEnd(standing: .failed, cause: stores[index]?.end?.cause))
     }
 
     /// A small store's result is there.
