@@ -15,13 +15,7 @@ import Testing
     private func waiting(
         _ lab: CoordinatorLab
     ) throws -> (run: String, stores: [FilePath], client: ScriptedPeer) {
-        let stores = try (1...2).map { try lab.sharing.forge("s\($0).sqlite") }
-        let run = try lab.begin(stores, defersSwap: true)
-        let client = try lab.peer("client")
-        try client.ask(.watch(run: run))
-        try lab.worker("w1").work(2)
-        #expect(try client.end(of: run) == 0)
-        return (run, stores, client)
+        try lab.finished(stores: 2, defersSwap: true)
     }
 
     @Test func whoWatchesIsToldThatNothingElseIsLeft() throws {

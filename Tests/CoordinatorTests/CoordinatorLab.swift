@@ -202,6 +202,21 @@ final class CoordinatorLab {
             waitsForRoom: true)
     }
 
+    /// A run that a worker did while a client watched it to its end.
+    ///
+    /// - Returns: the run, its stores and the client, who has been told that none failed.
+    func finished(
+        stores count: Int = 1, defersSwap: Bool = false
+    ) throws -> (run: String, stores: [FilePath], client: ScriptedPeer) {
+        let stores = try (1...count).map { try sharing.forge("s\($0).sqlite") }
+        let run = try begin(stores, defersSwap: defersSwap)
+        let client = try peer("client")
+        try client.ask(.watch(run: run))
+        try worker("w1").work(count)
+        #expect(try client.end(of: run) == 0)
+        return (run, stores, client)
+    }
+
     func states(_ run: String) throws -> [StoreState: Int] {
         try sharing.ledger.storeCounts(of: run)
     }

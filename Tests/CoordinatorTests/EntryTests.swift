@@ -183,11 +183,7 @@ import Threads
 
     @Test func aReportThatWasNotWrittenIsWrittenByTheNextStart() throws {
         try CoordinatorLab.run { lab in
-            let run = try lab.begin([lab.sharing.forge("a.sqlite")])
-            let client = try lab.peer("client")
-            try client.ask(.watch(run: run))
-            try lab.worker("w1").work(1)
-            _ = try client.end(of: run)
+            let (run, _, _) = try lab.finished()
             try lab.stop()
             let written = BoundedMailbox<String>(capacity: 10)
             lab.runEnded = { _ = written.sendIfRoom($0) }

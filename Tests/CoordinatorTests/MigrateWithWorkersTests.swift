@@ -174,7 +174,9 @@ import Testing
     }
 
     /// It is told apart from a fault of the store or of the engine, and planned anew once.
-    @Test(arguments: [("write:2:*:1", []), ("write:1:copy-5:1", ["--chunk-bytes", "16KiB"])])
+    ///
+    /// Of a store in chunks most were copied by then, so that its result differs.
+    @Test(arguments: [("write:2:*:1", []), ("write:1:copy-20:1", ["--chunk-bytes", "16KiB"])])
     func aStoreThatSomebodyWritesMeanwhileIsMigratedAnew(
         fault: String, shape: [String]
     ) throws {

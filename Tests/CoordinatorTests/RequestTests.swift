@@ -149,12 +149,7 @@ import Testing
 
     @Test func swapsThatWerePutOffWaitForTheirRequest() throws {
         try CoordinatorLab.run { lab in
-            let stores = try (1...2).map { try lab.sharing.forge("s\($0).sqlite") }
-            let run = try lab.begin(stores, defersSwap: true)
-            let client = try lab.peer("client")
-            try client.ask(.watch(run: run))
-            try lab.worker("w1").work(2)
-            #expect(try client.end(of: run) == 0)
+            let (run, _, client) = try lab.finished(stores: 2, defersSwap: true)
             #expect(try lab.states(run) == [.validated: 2])
             try client.ask(.swap(run: run, store: 2))
             #expect(try client.accepted() == run)
@@ -222,11 +217,7 @@ import Testing
 
     @Test func watchersAreToldAtOnceWhatIsOver() throws {
         try CoordinatorLab.run { lab in
-            let run = try lab.begin([lab.sharing.forge("a.sqlite")])
-            let client = try lab.peer("client")
-            try client.ask(.watch(run: run))
-            try lab.worker("w1").work(1)
-            _ = try client.end(of: run)
+            let (run, _, _) = try lab.finished()
             let late = try lab.peer("late")
             try late.ask(.watch(run: run))
             let first: StatusReport = try late.event("a status") { event in

@@ -1,7 +1,8 @@
 /// Numbers of bytes as people read them.
-enum ByteWords {
-    /// The number in the largest unit of powers of 1024 that leaves at least one before the point.
-    static func text(_ bytes: Int64) -> String {
+package enum ByteWords {
+    /// The number in the largest unit of powers of 1024 that leaves at least one before the
+    /// point, with one digit behind it, such as `10.0 MiB`.
+    package static func text(_ bytes: Int64) -> String {
         guard bytes >= 1024 else { return bytes == 1 ? "1 byte" : "\(bytes) bytes" }
         var value = Double(bytes)
         var unit = ""

@@ -128,6 +128,8 @@ package enum WatchEvent: Hashable, Sendable {
 package struct WatchNote: Hashable, Sendable {
     /// The kind of notes of stores that had failed before somebody began to watch.
     package static let earlierFailure = "store-failed-earlier"
+    /// The kind of one that tells of a run that stopped before its end.
+    package static let runStopped = "run-stopped"
     /// How many failed stores are told of to whoever comes later, and at the end.
     package static let mostFailures = 10
 

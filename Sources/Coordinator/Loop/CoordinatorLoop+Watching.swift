@@ -135,7 +135,7 @@ extension WatchEvent {
     fileprivate var endsWatching: Bool {
         switch self {
         case .ended: true
-        case .note(let note): note.kind == "run-stopped"
+        case .note(let note): note.kind == WatchNote.runStopped
         case .status: false
         }
     }

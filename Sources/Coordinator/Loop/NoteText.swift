@@ -53,7 +53,7 @@ extension CoordinatorNote {
         case .runPaused(let run, let reason): .run("run-paused", run, reason)
         case .runBegan(let run): .run("run-opened", run, "the run begins")
         case .runOpened(let run): .run("run-opened", run, "the run goes on")
-        case .runStopped(let run, let reason): .run("run-stopped", run, reason)
+        case .runStopped(let run, let reason): .run(WatchNote.runStopped, run, reason)
         case .runEnded(let run, let standing):
             .run("run-\(standing.rawValue)", run, "the run has come to its end")
         case .runAwaitsSwap(let run, let stores):

@@ -98,8 +98,10 @@ final class StoreTasks: TaskRunner {
     /// Joins threads of stores that ended some time ago.
     private func sweep() {
         let ended = closed.withLock { closed -> [ChunkedThread] in
-            defer { closed.removeAll(where: \.hasEnded) }
-            return closed.filter(\.hasEnded)
+            // Each is asked once: one may end between two looks, and would never be joined.
+            let looks = closed.map { (thread: $0, hasEnded: $0.hasEnded) }
+            closed = looks.filter { !$0.hasEnded }.map(\.thread)
+            return looks.filter(\.hasEnded).map(\.thread)
         }
         for thread in ended { thread.join() }
     }

@@ -109,7 +109,7 @@ final class WatchSession {
             } else if tell == nil {
                 view.show(note)
             }
-            if endsWhenStopped, let run, note.run == run, note.kind == "run-stopped" {
+            if endsWhenStopped, let run, note.run == run, note.kind == WatchNote.runStopped {
                 return .stopped(reason: note.text)
             }
         case .ended(let ended, let failures):

@@ -164,7 +164,7 @@ private final class EndMailbox: Sendable {
     func take(_ event: WatchEvent, waitsForRoom: Bool) {
         switch event {
         case .ended(let run, _): _ = ends.sendIfRoom((run, .ended))
-        case .note(let note) where note.kind == "run-stopped":
+        case .note(let note) where note.kind == WatchNote.runStopped:
             _ = ends.sendIfRoom((note.run, .stopped))
         case .note(let note) where note.kind == "run-paused" && !waitsForRoom:
             guard note.text.hasPrefix(PauseReason.room) else { return }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ClusterCore
 
 /// A number of bytes as people write it: `65536`, `64K`, `64MiB`, `1.5 GiB`.
 ///
@@ -38,16 +39,7 @@ struct ByteSize: Hashable, Sendable {
 
     /// The size in the largest unit that leaves at least one before the point.
     var words: String {
-        guard bytes >= 1024 else { return "\(bytes) B" }
-        var value = Double(bytes)
-        var unit = "B"
-        // Rounding may reach 1024.0 of a unit, which is one of the next.
-        for next in ByteSize.units where value >= 1023.95 {
-            value /= 1024
-            unit = next + "iB"
-        }
-        let tenths = Int64((value * 10).rounded())
-        return "\(tenths / 10).\(tenths % 10) \(unit)"
+        bytes < 1024 ? "\(bytes) B" : ByteWords.text(bytes)
     }
 }
 
