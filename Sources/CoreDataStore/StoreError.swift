@@ -8,6 +8,9 @@ package enum StoreError: Error, Hashable, Sendable {
     case unsupported(path: String, reason: String)
     /// A file could not be read or written; the text gives SQLite's or the system's reason.
     case inputOutput(path: String, reason: String)
+    /// Programs have the store open, which must be closed while its snapshot is made; the text
+    /// names them.
+    case inUse(path: String, users: String)
     /// The disk or the quota is full; the text gives SQLite's or the system's reason.
     case outOfSpace(path: String, reason: String)
     /// The layout of a model cannot be derived with certainty.
@@ -37,7 +40,7 @@ extension StoreError {
             .outOfSpace(_, let reason):
             reason
         case .unsupported, .layoutUnknown, .layoutDiffers, .modelMissing, .modelDiffers,
-            .externalDataMissing:
+            .externalDataMissing, .inUse:
             nil
         }
     }
@@ -54,6 +57,9 @@ extension StoreError: CustomStringConvertible {
         case .inputOutput(let path, let reason):
             "\(path): \(reason). The original store was not changed; mend the cause and run the "
                 + "same command again"
+        case .inUse(let path, let users):
+            "\(path) is open in \(users). The store was not changed; close it there, then replay "
+                + "the run (godwit replay), or run the same command again"
         case .outOfSpace(let path, let reason):
             "\(path): \(reason). The original store was not changed; make room and run the same "
                 + "command again"

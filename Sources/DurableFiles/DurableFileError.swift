@@ -7,6 +7,10 @@ package enum DurableFileError: Error, Hashable, Sendable {
     case system(FileOperation, FilePath, number: Int32)
     /// Another owner holds the lock; the text is what it wrote about itself.
     case lockHeld(FilePath, holder: String)
+    /// Programs of this machine have the file open; empty where they cannot be seen.
+    case inUse(FilePath, by: [FileUser])
+    /// Whether a program has the file open cannot be seen; the text says why.
+    case clientsHidden(FilePath, reason: String)
     /// The path cannot be used: it leaves its root, or the system would not read it whole.
     case refusedPath(FilePath, reason: String)
     /// A regular file was needed; the text says what is there.
@@ -26,7 +30,8 @@ package enum DurableFileError: Error, Hashable, Sendable {
     /// The file concerned.
     package var path: FilePath {
         switch self {
-        case .system(_, let path, _), .lockHeld(let path, _), .refusedPath(let path, _),
+        case .system(_, let path, _), .lockHeld(let path, _), .inUse(let path, _),
+            .clientsHidden(let path, _), .refusedPath(let path, _),
             .notRegularFile(let path, _), .changedMeanwhile(let path), .overLimit(let path, _),
             .stopped(let path):
             path
@@ -35,6 +40,14 @@ package enum DurableFileError: Error, Hashable, Sendable {
 
     /// Whether the disk or the quota is full: room may come, so a run can wait.
     package var isOutOfSpace: Bool { number == ENOSPC || number == EDQUOT }
+
+    /// Whether a program has the file open, or another run has it: both may end soon.
+    package var isInUse: Bool {
+        switch self {
+        case .inUse, .lockHeld: true
+        default: false
+        }
+    }
 
     /// Whether the system was refused memory.
     package var isOutOfMemory: Bool { number == ENOMEM }
@@ -68,6 +81,10 @@ extension DurableFileError: CustomStringConvertible {
                 + "(\(text(of: number))); \(hint)"
         case .lockHeld(let path, let holder):
             "\(path) is locked by \(holder); \(hint)"
+        case .inUse(let path, let users):
+            "\(path) is open in \(FileUser.words(users)); \(hint)"
+        case .clientsHidden(let path, let reason):
+            "godwit cannot see whether a program has \(path) open: \(reason); \(hint)"
         case .refusedPath(let path, let reason):
             "the path \(path) is refused: \(reason); \(hint)"
         case .notRegularFile(let path, let kind):
@@ -87,6 +104,9 @@ extension DurableFileError: CustomStringConvertible {
         case .system(let operation, _, let number):
             DurableFileError.hint(for: number, operation)
         case .lockHeld: "wait until it has ended, or end it; the lock goes with its process"
+        case .inUse: "close it there, then try again"
+        case .clientsHidden:
+            "use --output, or stop every program that uses it and give --assume-closed"
         case .refusedPath: "name the file by a root and a path below it"
         case .notRegularFile: "name the database file itself"
         case .changedMeanwhile: "stop what writes to it, then try again"

@@ -8,8 +8,24 @@ internal import Glibc
 package struct DurableFileSystem: Sendable {
     /// Where tests let actions fail.
     package let faults: FaultPoints
+    /// Files that are opened through the descriptors of their lock.
+    private let held: HeldFiles?
 
-    package init(faults: FaultPoints = .none) { self.faults = faults }
+    package init(faults: FaultPoints = .none) {
+        self.faults = faults
+        held = nil
+    }
+
+    private init(faults: FaultPoints, held: HeldFiles) {
+        self.faults = faults
+        self.held = held
+    }
+
+    /// The same, opening the files of a lock through the descriptors that hold them: while clients
+    /// are kept out of a file, nobody can open it another way.
+    package func opening(_ held: HeldFiles) -> DurableFileSystem {
+        DurableFileSystem(faults: faults, held: held)
+    }
 
     /// Permission bits of files that hold user data: read and written by the owner alone.
     package static let privateFile: UInt32 = 0o600
@@ -34,6 +50,7 @@ package struct DurableFileSystem: Sendable {
     private func openRegular(
         _ path: FilePath, _ flags: Int32
     ) throws(DurableFileError) -> OpenFile {
+        if let file = try held?.open(path, writable: flags == O_RDWR, faults) { return file }
         let opened = try path.withPointer { clinux_open($0, flags | O_NONBLOCK | O_NOCTTY, 0) }
         let file = OpenFile(try checked(opened, .open, path), path, faults)
         let status = try file.status()

@@ -124,6 +124,19 @@ package struct OpenFile: ~Copyable, Sendable {
         }
     }
 
+    /// Writes all bytes at an offset; the file's position stays.
+    package func write(_ bytes: [UInt8], at offset: Int64) throws(DurableFileError) {
+        var failure: DurableFileError?
+        bytes.withUnsafeBytes { buffer in
+            do throws(DurableFileError) {
+                try write(buffer, at: offset)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+    }
+
     /// One call that writes; it may write less than it was asked to.
     private func moved(
         _ count: Int, _ call: (Int) -> Int64

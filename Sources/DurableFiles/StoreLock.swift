@@ -10,20 +10,27 @@ package enum StoreUse: Hashable, Sendable {
     case replacing
 }
 
-/// The right of a run to a store, wherever the run keeps its state.
+/// The right of a run to a store, and, for the time of a swap, to keep every client out of it.
 ///
-/// A flock(2) lock on the database file itself: it works on a read-only descriptor, SQLite takes
-/// no notice of it, and it goes with the process. It belongs to the file and not to its name: a
-/// file that is to get the name is covered before it does. For the hazard of opening a database
-/// that this process has open in SQLite, see `OpenFile`.
+/// Against other runs, wherever they keep their state: a flock(2) lock on the database file
+/// itself. It works on a read-only descriptor, SQLite takes no notice of it, and it goes with the
+/// process. It belongs to the file and not to its name: a file that is to get the name is covered
+/// before it does.
+///
+/// Against clients: SQLite's own lock bytes, which keep connections from reading and writing, and
+/// a write lease (fcntl(2), F_SETLEASE), which the kernel grants only where nobody has the file
+/// open, with or without locks, and which makes those wait who open it afterwards.
 package final class StoreLock: Sendable {
     /// The store's main file, symbolic links resolved by the caller.
     package let path: FilePath
-    private let covered = Mutex<[CoveredFile]>([])
+    /// The files that are locked: read them through this while clients are kept out.
+    package let held = HeldFiles()
     private let use: StoreUse
     private let faults: FaultPoints
 
     private static let attempts = 10
+    /// Between two looks at a file that is in use, in milliseconds.
+    private static let pause: Int64 = 10
 
     /// Locks the file that has this name.
     ///
@@ -39,7 +46,7 @@ package final class StoreLock: Sendable {
             try cover(path)
             let named = try FileStatus(of: path).identity
             // Another run may have given the name to another file just before its lock went.
-            if covered.withLock({ $0.contains { $0.isFile(named) } }) { return }
+            if holds(named) { return }
         }
         throw .changedMeanwhile(path)
     }
@@ -48,31 +55,40 @@ package final class StoreLock: Sendable {
     ///
     /// - Throws: as the initialiser.
     package func cover(_ file: FilePath) throws(DurableFileError) {
-        let identity = try FileStatus(of: file).identity
-        if covered.withLock({ $0.contains { $0.isFile(identity) } }) { return }
+        if holds(try FileStatus(of: file).identity) { return }
         let open = try DurableFileSystem(faults: faults).openForReading(file)
-        let opened = try open.status().identity
+        try take(open, file, isWritable: false)
+    }
+
+    /// Takes the lock of an open file and keeps its descriptor.
+    private func take(
+        _ open: consuming OpenFile, _ file: FilePath, isWritable: Bool
+    ) throws(DurableFileError) {
+        let identity = try open.status().identity
+        let descriptor = open.descriptor
         do {
             try faults.perform(.lock, on: file) { () throws(DurableFileError) in
                 _ = try checked(
-                    clinux_lock_file(open.descriptor, use == .replacing ? 1 : 0), .lock, file)
+                    clinux_lock_file(descriptor, use == .replacing ? 1 : 0), .lock, file)
             }
         } catch {
             guard error.number == EAGAIN else { throw error }
-            throw .lockHeld(file, holder: StoreLock.holder(of: opened))
+            throw .lockHeld(file, holder: StoreLock.holder(of: identity))
         }
         let number = open.takeDescriptor()
-        covered.withLock { $0.append(CoveredFile(identity: opened, descriptor: number)) }
+        held.files.withLock {
+            $0.append(HeldFile(identity: identity, descriptor: number, isWritable: isWritable))
+        }
+    }
+
+    private func holds(_ identity: FileIdentity) -> Bool {
+        held.files.withLock { $0.contains { $0.isFile(identity) } }
     }
 
     /// Gives the lock back; a second call does nothing.
     package func release() {
-        covered.withLock { files in
-            for file in files {
-                // A child on its way to another program would keep what is only closed.
-                _ = clinux_unlock_file(file.descriptor)
-                _ = clinux_close(file.descriptor)
-            }
+        held.files.withLock { files in
+            for file in files { file.close() }
             files = []
         }
     }
@@ -81,43 +97,169 @@ package final class StoreLock: Sendable {
 
     /// Who holds the flock of a file, as `/proc/locks` tells.
     private static func holder(of identity: FileIdentity) -> String {
-        let process = ProcessLocks.process(locking: identity, kind: "FLOCK")
-        return "another run of godwit" + (process.map { " (pid \($0))" } ?? "")
+        let user = ProcessLocks.process(locking: identity, kind: "FLOCK")
+        return "another run of godwit" + (user.map { " (pid \($0.process))" } ?? "")
     }
 }
 
-/// A file on which a lock is held through a descriptor.
-struct CoveredFile: Sendable {
-    let identity: FileIdentity
-    let descriptor: Int32
+// MARK: - Clients
 
-    /// Whether it is the same file, in whatever state.
-    func isFile(_ other: FileIdentity) -> Bool {
-        identity.device == other.device && identity.inode == other.inode
+extension StoreLock {
+    /// Keeps every client out of a file until `admitClients`; one that is kept out already is fine.
+    ///
+    /// Afterwards no program of this machine has the file open, but where that cannot be seen.
+    ///
+    /// - Parameters:
+    ///   - file: a file that is covered, or is to be.
+    ///   - policy: how long to wait for clients, and what to do where they cannot be seen.
+    /// - Throws: `DurableFileError.inUse` where a program has the file open, `.clientsHidden`
+    ///   where that cannot be seen, `.lockHeld` where another run has the file.
+    package func keepClientsOut(
+        of file: FilePath, _ policy: ClientPolicy = ClientPolicy()
+    ) throws(DurableFileError) {
+        let start = clinux_monotonic()
+        while true {
+            do throws(DurableFileError) {
+                return try takeFromClients(file, policy)
+            } catch {
+                guard error.isInUse, clinux_monotonic() - start < policy.patience else {
+                    throw error
+                }
+                clinux_sleep(StoreLock.pause)
+            }
+        }
     }
-}
 
-/// What `/proc/locks` says, for messages alone: it may be missing, and is old when it is read.
-enum ProcessLocks {
-    private static let limit = 1 << 20
-
-    /// The process that holds a lock of a kind on a file; nil where it cannot be told.
-    static func process(locking identity: FileIdentity, kind: String) -> Int64? {
-        let bytes: [UInt8]
+    private func takeFromClients(
+        _ file: FilePath, _ policy: ClientPolicy
+    ) throws(DurableFileError) {
+        let identity = try FileStatus(of: file).identity
+        var known = held.files.withLock { $0.first { $0.isFile(identity) } }
+        if known?.isWritable != true {
+            if known?.hasLockBytes == true { return }
+            try reopen(file, instead: known)
+            known = held.files.withLock { $0.first { $0.isFile(identity) } }
+        }
+        guard var taken = known else { throw .changedMeanwhile(file) }
+        if taken.hasLockBytes { return }
         do throws(DurableFileError) {
-            let file = try DurableFileSystem().openForReading("/proc/locks")
-            bytes = try file.read(count: limit, at: 0)
+            try lockBytes(of: &taken, file)
+            try lease(&taken, file, policy)
         } catch {
-            return nil
+            taken.admitClients()
+            update(taken)
+            throw error
         }
-        for line in bytes.split(separator: UInt8(ascii: "\n")) {
-            // "1: FLOCK  ADVISORY  WRITE 812 fe:00:1234 0 EOF"
-            let words = String(decoding: line, as: UTF8.self).split(separator: " ")
-            guard words.count >= 6, words[1] == kind, let process = Int64(words[4]), process > 0,
-                words[5].split(separator: ":").last.flatMap({ UInt64($0) }) == identity.inode
-            else { continue }
-            return process
+        update(taken)
+    }
+
+    private func update(_ file: HeldFile) {
+        held.files.withLock { files in
+            for index in files.indices where files[index].descriptor == file.descriptor {
+                files[index] = file
+            }
         }
-        return nil
+    }
+
+    /// Opens a file for writing, as its lock bytes ask for, and moves the lock there: with two
+    /// descriptors of ours there is no lease.
+    private func reopen(_ file: FilePath, instead old: HeldFile?) throws(DurableFileError) {
+        let system = DurableFileSystem(faults: faults)
+        let open: OpenFile
+        do throws(DurableFileError) {
+            open = try system.openForWriting(file)
+        } catch {
+            if error.number == EWOULDBLOCK {
+                throw .inUse(file, by: FileUser.all(of: try FileStatus(of: file).identity))
+            }
+            // One that may not be written is locked for reading, through the descriptor that is.
+            guard [EACCES, EPERM, EROFS].contains(error.number) else { throw error }
+            return try cover(file)
+        }
+        if let old {
+            guard old.isFile(try open.status().identity) else { throw .changedMeanwhile(file) }
+            held.files.withLock { $0.removeAll { $0.descriptor == old.descriptor } }
+            old.close()
+        }
+        try take(open, file, isWritable: true)
+    }
+
+    /// Takes the lock bytes: shared ones, which keep writers out, where the file is read-only.
+    private func lockBytes(
+        of held: inout HeldFile, _ file: FilePath
+    ) throws(DurableFileError) {
+        let (descriptor, isExclusive) = (held.descriptor, held.isWritable)
+        do {
+            try faults.perform(.lock, on: file) { () throws(DurableFileError) in
+                _ = try checked(
+                    clinux_lock_range(
+                        descriptor, HeldFile.lockBytesStart, HeldFile.lockBytes,
+                        isExclusive ? 1 : 0),
+                    .lock, file)
+            }
+        } catch {
+            guard error.number == EAGAIN else { throw error }
+            throw .inUse(file, by: users(of: held))
+        }
+        held.hasLockBytes = true
+        var process: Int64 = 0
+        let isRead =
+            !isExclusive
+            && clinux_range_is_held(
+                descriptor, HeldFile.lockBytesStart, HeldFile.lockBytes, 1, &process) == 1
+        if isRead { throw .inUse(file, by: users(of: held)) }
+    }
+
+    private func lease(
+        _ held: inout HeldFile, _ file: FilePath, _ policy: ClientPolicy
+    ) throws(DurableFileError) {
+        let network = try FileSystemSpace(at: file).networkFileSystemName
+        let hidden: ClientVisibility?
+        if let network {
+            hidden = .hidden("it lies on a network file system (\(network))")
+        } else {
+            let result = clinux_lease(held.descriptor)
+            if result == -EAGAIN { throw .inUse(file, by: users(of: held)) }
+            held.hasLease = result == 0
+            hidden = ClientVisibility(leaseResult: result)
+        }
+        guard case .hidden(let reason) = hidden, !policy.assumesClosed else { return }
+        throw .clientsHidden(file, reason: reason)
+    }
+
+    /// Who has a file open; a process that only the lock tells of is named by that.
+    private func users(of held: HeldFile) -> [FileUser] {
+        let users = FileUser.all(of: held.identity)
+        guard users.isEmpty else { return users }
+        var process: Int64 = 0
+        let isHeld = clinux_range_is_held(
+            held.descriptor, HeldFile.lockBytesStart, HeldFile.lockBytes, 1, &process)
+        return isHeld == 1 && process > 0 ? [FileUser(process: process)] : []
+    }
+
+    /// Whether a program waits to open a file that clients are kept out of, or has opened it
+    /// because the lease was held for longer than the system allows
+    /// (`/proc/sys/fs/lease-break-time`, 45 s).
+    package var isAwaited: Bool {
+        held.files.withLock { $0.contains { $0.isAwaited } }
+    }
+
+    /// Lets clients in again; the right against other runs stays.
+    package func admitClients() {
+        held.files.withLock { files in
+            for index in files.indices { files[index].admitClients() }
+        }
+    }
+
+    /// Hands over the files that have lost the store's name, with what keeps clients out of them.
+    ///
+    /// - Parameter live: what has the name now: its clients are let in.
+    package func handOver(keeping live: FileIdentity) -> [ReplacedFile] {
+        held.files.withLock { files in
+            let replaced = files.filter { !$0.isFile(live) }
+            files.removeAll { !$0.isFile(live) }
+            for index in files.indices { files[index].admitClients() }
+            return replaced.map { ReplacedFile($0, faults: faults) }
+        }
     }
 }

@@ -28,6 +28,17 @@ struct StorePreparation {
     let cache: PlanningCache
     /// Jobs at a time.
     let slots: Int
+    /// The store's lock, where the caller has it.
+    var lock: StoreLock?
+
+    private var opener: StoreOpener {
+        // The result of a swap takes the place of the whole original: nobody may have written to
+        // that without being seen.
+        let clients =
+            request.output == nil
+            ? SnapshotClients(lock: lock, policy: request.clients) : nil
+        return StoreOpener(files: files, cache: cache.stores, clients: clients)
+    }
 
     /// Whether everything runs on the caller's thread: for a small store threads and connections
     /// of their own would cost more than they bring.
@@ -47,7 +58,7 @@ struct StorePreparation {
     /// - Throws: `RunError`.
     func reopened(_ file: PlanFile, hasSnapshot: Bool) throws(RunError) -> PlannedStore {
         try RunError.translating {
-            let source = try StoreOpener(files: files).open(
+            let source = try opener.open(
                 store, scratch: folder, given: request.sourceModel, checksPages: false,
                 snapshot: hasSnapshot ? .made(places.snapshot) : .toMake(places.snapshot))
             var routes: [Int: FilePath] = [:]
@@ -60,7 +71,7 @@ struct StorePreparation {
 
     /// Makes a snapshot of the store, which needed one before.
     func makeSnapshot(_ path: FilePath) throws {
-        let source = try StoreOpener(files: files).open(
+        let source = try opener.open(
             store, scratch: folder, given: request.sourceModel, checksPages: false,
             snapshot: .toMake(path))
         guard source.isSnapshot else {
@@ -106,10 +117,9 @@ struct StorePreparation {
     }
 
     private func prepared() throws -> (planned: PlannedStore, connection: Connection) {
-        let (source, connection) = try StoreOpener(files: files, cache: cache.stores)
-            .openConnected(
-                store, scratch: folder, given: request.sourceModel, checksPages: false,
-                snapshot: .toMake(places.snapshot))
+        let (source, connection) = try opener.openConnected(
+            store, scratch: folder, given: request.sourceModel, checksPages: false,
+            snapshot: .toMake(places.snapshot))
         try refuseWhatIsThere(source)
         // Reading every page and counting rows take equally long: they share the cores.
         let isInline = isInline(source)

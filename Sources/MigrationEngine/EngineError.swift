@@ -16,6 +16,8 @@ package enum EngineError: Error, Sendable {
     case dataRefused(String)
     /// Somebody has the store open; nothing was changed.
     case storeBusy(store: String, holder: String)
+    /// Whether a program has the store open cannot be seen; nothing was changed.
+    case clientsHidden(store: String, reason: String)
     /// The main file has several names, of which a swap could change only one.
     case severalHardLinks(store: String, links: UInt64)
     /// The swap, its rollback or the removal of its backup cannot be done; the text says why.
@@ -44,7 +46,7 @@ package enum EngineError: Error, Sendable {
         case .wrongPlan: .wrongPlan
         case .sourceChanged: .sourceChanged
         case .dataRefused, .storeChangedSinceSwap: .dataRefused
-        case .severalHardLinks, .swapRefused: .swapRefused
+        case .severalHardLinks, .swapRefused, .clientsHidden: .swapRefused
         case .storeBusy: .locked
         case .internalError, .swapOutcomeUnknown: .internalError
         }
@@ -58,6 +60,7 @@ package enum EngineError: Error, Sendable {
         case .externalDataMissing: .externalDataMissing
         case .inputOutput: .inputOutput
         case .outOfSpace: .noSpace
+        case .inUse: .locked
         }
     }
 
@@ -65,7 +68,8 @@ package enum EngineError: Error, Sendable {
         if error.isOutOfSpace { return .noSpace }
         if error.isMissing { return .missing }
         switch error {
-        case .lockHeld: return .locked
+        case .lockHeld, .inUse: return .locked
+        case .clientsHidden: return .swapRefused
         case .changedMeanwhile: return .sourceChanged
         case .notRegularFile: return .badSource
         case .system, .refusedPath, .overLimit, .stopped: return .inputOutput
@@ -84,8 +88,12 @@ extension EngineError: CustomStringConvertible {
                 + "command again when nobody writes the store"
         case .dataRefused(let text): text
         case .storeBusy(let store, let holder):
-            "\(store) is in use by \(holder). Nothing was changed; close what has it open, "
-                + "then replay the run (godwit replay), or run the same command again"
+            "\(store) is open in \(holder). Nothing was changed; close it there, then replay the "
+                + "run (godwit replay), or run the same command again"
+        case .clientsHidden(let store, let reason):
+            "godwit cannot see whether a program has \(store) open: \(reason). Nothing was "
+                + "changed; use --output, or stop every program that uses the store and give "
+                + "--assume-closed"
         case .severalHardLinks(let store, let links):
             "\(store) has \(links) hard links, and only one of them would get the new store. "
                 + "Nothing was changed; use --output"
@@ -116,6 +124,18 @@ extension EngineError: CustomStringConvertible {
             throw .file(error)
         } catch {
             throw .internalError("\(error)")
+        }
+    }
+
+    /// Runs a body and turns errors of the layers below into errors of the engine; any other
+    /// error, such as one of the caller's own, passes as it is.
+    package static func passing<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as StoreError {
+            throw EngineError.store(error)
+        } catch let error as DurableFileError {
+            throw EngineError.file(error)
         }
     }
 }

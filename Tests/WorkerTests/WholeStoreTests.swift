@@ -98,7 +98,8 @@ import Testing
                 number: 1, path: lab.store, output: lab.folder.appending("out/store.sqlite"),
                 bytes: 0)
             let built = try BuiltStore(
-                accepting: receipt, of: found, in: folder, files: lab.files)
+                accepting: receipt, of: found, in: folder, files: lab.files,
+                clients: ClientPolicy())
             #expect(built.result.validation.isEqual)
             #expect(built.result.output == found.output)
             #expect(built.fingerprint == (try StoreFingerprint(of: lab.store)))
@@ -141,7 +142,7 @@ import Testing
             func accept() throws -> BuiltStore {
                 try BuiltStore(
                     accepting: receipt, of: found, in: folder.appending("out/.godwit-1-1"),
-                    files: lab.files)
+                    files: lab.files, clients: ClientPolicy())
             }
             let built = try accept()
             #expect(built.result.store == store)
@@ -179,7 +180,8 @@ import Testing
                 bytes: 0)
             try lab.files.publish([1, 2, 3], to: folder.appending("outcome.json"))
             #expect(throws: RunError.self) {
-                _ = try BuiltStore(accepting: receipt, of: found, in: folder, files: lab.files)
+                _ = try BuiltStore(accepting: receipt, of: found, in: folder, files: lab.files,
+                    clients: ClientPolicy())
             }
         }
     }
@@ -194,7 +196,7 @@ import Testing
             let found = FoundStore(number: 1, path: lab.store, output: nil, bytes: 0)
             let built = try BuiltStore(
                 accepting: receipt, of: found, in: lab.folder.appending("out/.godwit-1-1"),
-                files: lab.files)
+                files: lab.files, clients: ClientPolicy())
             #expect(built.result.isInPlace)
         }
     }

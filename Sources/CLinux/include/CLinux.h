@@ -7,6 +7,7 @@
 #define CLINUX_H
 
 #include "CLinuxFiles.h"
+#include "CLinuxLeases.h"
 #include "CLinuxProcesses.h"
 #include "CLinuxSignals.h"
 #include "CLinuxThreads.h"

@@ -9,20 +9,37 @@ package enum SnapshotPlace: Hashable, Sendable {
     case made(FilePath)
 }
 
+/// How programs are kept out of a store while its snapshot is made.
+package struct SnapshotClients: Sendable {
+    /// The store's lock; nil takes one for that time.
+    package let lock: StoreLock?
+    package let policy: ClientPolicy
+
+    package init(lock: StoreLock?, policy: ClientPolicy) {
+        self.lock = lock
+        self.policy = policy
+    }
+}
+
 /// Opens stores of strangers: checks the files before SQLite sees them, reads from a snapshot
 /// wherever the original is not at rest, and refuses what is not understood.
 package struct StoreOpener: Sendable {
     private let files: DurableFileSystem
     private let cache: StoreCache
+    private let clients: SnapshotClients?
 
     /// - Parameters:
     ///   - files: through which files are read.
     ///   - cache: what is known of stores of the same app.
+    ///   - clients: how programs are kept out of a store while its snapshot is made; nil lets them
+    ///     work, and fails where one writes meanwhile.
     package init(
-        files: DurableFileSystem = DurableFileSystem(), cache: StoreCache = StoreCache()
+        files: DurableFileSystem = DurableFileSystem(), cache: StoreCache = StoreCache(),
+        clients: SnapshotClients? = nil
     ) {
         self.files = files
         self.cache = cache
+        self.clients = clients
     }
 
     /// Opens a store.
@@ -62,6 +79,11 @@ package struct StoreOpener: Sendable {
             throw error
         } catch let error as DurableFileError where error.isOutOfSpace {
             throw .outOfSpace(path: path.description, reason: "\(error)")
+        } catch let error as DurableFileError where error.isInUse {
+            if case .inUse(_, let users) = error {
+                throw .inUse(path: path.description, users: FileUser.words(users))
+            }
+            throw .inUse(path: path.description, users: "another run of godwit")
         } catch {
             throw .inputOutput(path: path.description, reason: "\(error)")
         }
@@ -200,9 +222,7 @@ package struct StoreOpener: Sendable {
             companion = "-journal"
         }
         guard let companion else { return path }
-        _ = try files.clone(from: path, to: snapshot)
-        _ = try files.clone(
-            from: path.adding(suffix: companion), to: snapshot.adding(suffix: companion))
+        try copy(path, companion, to: snapshot)
         // SQLite applies the log or rolls the journal back on our copy; closing leaves one file.
         let connection = try Connection(path: snapshot, mode: .readWrite, named: path)
         if companion == "-wal" { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
@@ -214,6 +234,20 @@ package struct StoreOpener: Sendable {
             }
         }
         return snapshot
+    }
+
+    /// Copies the main file and a companion, both as they are at one moment.
+    private func copy(_ path: FilePath, _ companion: String, to snapshot: FilePath) throws {
+        let lock = try clients.map { try $0.lock ?? StoreLock(path, for: .reading) }
+        defer {
+            lock?.admitClients()
+            if clients?.lock == nil { lock?.release() }
+        }
+        if let lock, let clients { try lock.keepClientsOut(of: path, clients.policy) }
+        let files = lock.map { self.files.opening($0.held) } ?? self.files
+        _ = try files.clone(from: path, to: snapshot)
+        _ = try files.clone(
+            from: path.adding(suffix: companion), to: snapshot.adding(suffix: companion))
     }
 
     /// Checks every page of the file.

@@ -42,6 +42,13 @@ struct SubmitCommand: ParsableCommand {
             """)
     var deferSwap = false
 
+    @Flag(
+        help: """
+            Swap in place also where the coordinator cannot see whether a program has a store \
+            open, because you have stopped every program that uses the stores.
+            """)
+    var assumeClosed = false
+
     @Flag(help: "Fail stores that a full disk stops, instead of waiting for room.")
     var noWait = false
 
@@ -73,6 +80,9 @@ struct SubmitCommand: ParsableCommand {
         }
         if deferSwap, output != nil {
             throw ValidationError("--defer-swap has no meaning with --output: nothing is swapped")
+        }
+        if assumeClosed, output != nil {
+            throw ValidationError("--assume-closed has no meaning with --output: nothing is swapped")
         }
         if place.workers != nil {
             throw ValidationError(
@@ -123,11 +133,12 @@ struct SubmitCommand: ParsableCommand {
         }
         let submitted = try CommandFailure.translating {
             try ScratchFolder.with { scratch in
-                let request = try RequestBuilder(
+                var request = try RequestBuilder(
                     arguments, slots: place.slots, scratch: scratch
                 ).request(
                     inputs: [], output: nil, state: FilePath(""), defersSwap: deferSwap,
                     waitsForRoom: !noWait, failureLimit: nil)
+                request.assumesClosed = assumeClosed
                 return SubmittedRequest(
                     request, output: folder, include: arguments.include.map { FilePath($0) },
                     exclude: arguments.exclude.map { FilePath($0) })

@@ -84,6 +84,7 @@ struct CoordinateCommand: ParsableCommand {
         try StateFolder(FilePath(state)).serving("coordinating at \(listen)") { ledger, state in
             let runs = try CoordinatorMaking.runs(
                 ledger: ledger, state: state, roots: folders, limits: .standard, slots: slots)
+            defer { runs.environment.replaced.finish() }
             try serve(runs, door)
         }
     }

@@ -56,6 +56,7 @@ struct LocalCluster {
             let runs = try CoordinatorMaking.runs(
                 ledger: ledger, state: state, roots: [Self.root: FilePath("/")], limits: .local,
                 slots: workers)
+            defer { runs.environment.replaced.finish() }
             return try SocketFolder.with { socket in
                 try run(runs, socket, waitsForRoom: waitsForRoom, begin: begin)
             }

@@ -12,7 +12,8 @@ enum CommandEnvironment {
         return RunEnvironment(
             clock: clock, wallTime: { wallMilliseconds() },
             identifier: { String(UUID().uuidString.lowercased().prefix(13)) },
-            wait: { _ = silence.receive(within: .seconds($0)) })
+            wait: { _ = silence.receive(within: .seconds($0)) },
+            reportLateClient: { Console.log("warning: \($0.description)") })
     }
 
     /// Milliseconds since 1970, by the machine's clock.

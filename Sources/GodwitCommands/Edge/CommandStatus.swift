@@ -72,6 +72,7 @@ extension CommandStatus {
             .modelDiffers, .externalDataMissing:
             self = .badData
         case .inputOutput, .outOfSpace: self = .inputOutput
+        case .inUse: self = .canBeRepeated
         }
     }
 
@@ -83,7 +84,7 @@ extension CommandStatus {
         case .wrongPlan: self = .inputOutput
         case .sourceChanged, .storeBusy: self = .canBeRepeated
         case .dataRefused: self = .badData
-        case .severalHardLinks, .swapRefused, .storeChangedSinceSwap: self = .usage
+        case .severalHardLinks, .swapRefused, .clientsHidden, .storeChangedSinceSwap: self = .usage
         case .internalError, .swapOutcomeUnknown: self = .bug
         }
     }
@@ -91,8 +92,8 @@ extension CommandStatus {
     init(_ error: DurableFileError) {
         switch error {
         case .system, .overLimit: self = .inputOutput
-        case .refusedPath, .notRegularFile: self = .usage
-        case .lockHeld, .changedMeanwhile, .stopped: self = .canBeRepeated
+        case .refusedPath, .notRegularFile, .clientsHidden: self = .usage
+        case .lockHeld, .inUse, .changedMeanwhile, .stopped: self = .canBeRepeated
         }
     }
 }

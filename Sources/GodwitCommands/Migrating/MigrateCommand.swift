@@ -35,6 +35,14 @@ struct MigrateCommand: ParsableCommand {
 
     @Flag(
         help: """
+            Swap in place also where godwit cannot see whether a program has a store open: on \
+            network file systems, FUSE, and for stores of other users without CAP_LEASE. You have \
+            stopped every program that uses the stores.
+            """)
+    var assumeClosed = false
+
+    @Flag(
+        help: """
             End with 74 where there is too little room for the whole run before it begins, or a \
             disk is full later, instead of waiting for room.
             """)
@@ -58,6 +66,9 @@ struct MigrateCommand: ParsableCommand {
     var workerCommand: String?
 
     func validate() throws {
+        if assumeClosed, output != nil {
+            throw ValidationError("--assume-closed has no meaning with --output: nothing is swapped")
+        }
         if let maxFailures, maxFailures < 1 {
             throw ValidationError("--max-failures takes a number from 1 on")
         }
@@ -83,12 +94,11 @@ struct MigrateCommand: ParsableCommand {
         let (fleet, request) = try ScratchFolder.with { scratch in
             let fleet = try FleetArguments(arguments, output: output, state: state)
             let builder = try RequestBuilder(arguments, slots: place.slots, scratch: scratch)
-            return (
-                fleet,
-                builder.request(
-                    fleet, output: output, state: state, defersSwap: deferSwap,
-                    waitsForRoom: !noWait, failureLimit: maxFailures)
-            )
+            var request = builder.request(
+                fleet, output: output, state: state, defersSwap: deferSwap,
+                waitsForRoom: !noWait, failureLimit: maxFailures)
+            request.assumesClosed = assumeClosed
+            return (fleet, request)
         }
         guard isInProcess else {
             return try MigrationWithWorkers(

@@ -87,7 +87,7 @@ extension ModelArgument {
                 .badData,
                 "\(label) is a store that holds no model. \(Self.acceptedForms)")
         case .unsupported, .inputOutput, .outOfSpace, .layoutUnknown, .layoutDiffers, .modelDiffers,
-            .externalDataMissing:
+            .externalDataMissing, .inUse:
             CommandFailure(CommandStatus(error), "\(label): \(error)")
         }
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import DurableFiles
 import LocalRun
 
 /// `godwit swap`.
@@ -19,6 +20,13 @@ struct SwapCommand: ParsableCommand {
     @OptionGroup
     var choice: StoreOfRun
 
+    @Flag(
+        help: """
+            Swap also where godwit cannot see whether a program has a store open, because you \
+            have stopped every program that uses the stores. With --connect, submit decides.
+            """)
+    var assumeClosed = false
+
     func run() throws {
         if let connection = try connection.connection(state: arguments.state) {
             return try swap(connection)
@@ -28,7 +36,8 @@ struct SwapCommand: ParsableCommand {
         let list = ChangeList("swapped in")
         try CommandFailure.translating {
             try DeferredSwap(
-                selection, environment: CommandEnvironment.make(clock: MonotonicClock.start())
+                selection, clients: ClientPolicy(assumesClosed: assumeClosed),
+                environment: CommandEnvironment.make(clock: MonotonicClock.start())
             ).run(list.add)
         }
         try list.finish()
@@ -51,12 +60,20 @@ struct RollbackCommand: ParsableCommand {
     @Flag(help: "Lose what was written to stores since their swap.")
     var discardChanges = false
 
+    @Flag(
+        help: """
+            Put originals back also where godwit cannot see whether a program has a store open, \
+            because you have stopped every program that uses the stores.
+            """)
+    var assumeClosed = false
+
     func run() throws {
         let selection = try arguments.selection()
         let list = ChangeList("rolled back")
         try CommandFailure.translating {
             try RollbackRun(
                 selection, discardsChanges: discardChanges,
+                clients: ClientPolicy(assumesClosed: assumeClosed),
                 environment: CommandEnvironment.make(clock: MonotonicClock.start())
             ).run(list.add)
         }

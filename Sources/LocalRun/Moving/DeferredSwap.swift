@@ -1,4 +1,4 @@
-import DurableFiles
+package import DurableFiles
 import Jobs
 import MigrationEngine
 import RunLedger
@@ -8,9 +8,18 @@ import Threads
 package struct DeferredSwap: Sendable {
     private let selection: RunSelection
     private let environment: RunEnvironment
+    private let clients: ClientPolicy
 
-    package init(_ selection: RunSelection, environment: RunEnvironment) {
+    /// - Parameters:
+    ///   - selection: the run, or one store of it.
+    ///   - clients: how programs that have a store open are treated.
+    ///   - environment: files and clocks.
+    package init(
+        _ selection: RunSelection, clients: ClientPolicy = ClientPolicy(),
+        environment: RunEnvironment
+    ) {
         self.selection = selection
+        self.clients = clients
         self.environment = environment
     }
 
@@ -19,6 +28,7 @@ package struct DeferredSwap: Sendable {
     /// - Parameter observe: told of each store.
     /// - Throws: `RunError` where there is nothing to swap, or the ledger cannot be written.
     package func run(_ observe: (StoreChange) -> Void) throws(RunError) {
+        defer { environment.replaced.finish() }
         try StateFolder(selection.state, files: environment.files).withLedger("swapping") {
             ledger, state throws(RunError) in
             let selected = try SelectedRun(
@@ -41,7 +51,7 @@ package struct DeferredSwap: Sendable {
             run: selected.run.id,
             mark: selected.mark,
             folders: selected.folders, ledger: selected.ledger, environment: environment,
-            defersSwap: false)
+            defersSwap: false, clients: clients)
         do throws(RunError) {
             guard let recorded = try mover.unfinished(store.found) else {
                 throw .engine(.internalError("a validated store has no move in the ledger"))

@@ -1,4 +1,4 @@
-import DurableFiles
+package import DurableFiles
 import Foundation
 import Jobs
 import MigrationEngine
@@ -9,15 +9,19 @@ package struct RollbackRun: Sendable {
     private let selection: RunSelection
     private let discardsChanges: Bool
     private let environment: RunEnvironment
+    private let clients: ClientPolicy
 
     /// - Parameters:
     ///   - selection: the run, or one store of it.
     ///   - discardsChanges: whether what was written to a store since its swap may be lost.
+    ///   - clients: how programs that have a store or its backup open are treated.
     ///   - environment: files and clocks.
     package init(
-        _ selection: RunSelection, discardsChanges: Bool, environment: RunEnvironment
+        _ selection: RunSelection, discardsChanges: Bool,
+        clients: ClientPolicy = ClientPolicy(), environment: RunEnvironment
     ) {
         self.selection = selection
+        self.clients = clients
         self.discardsChanges = discardsChanges
         self.environment = environment
     }
@@ -29,6 +33,7 @@ package struct RollbackRun: Sendable {
     /// - Parameter observe: told of each store.
     /// - Throws: `RunError` where there is nothing to roll back, or the ledger cannot be written.
     package func run(_ observe: (StoreChange) -> Void) throws(RunError) {
+        defer { environment.replaced.finish() }
         try StateFolder(selection.state, files: files).withLedger("rolling back") {
             ledger, state throws(RunError) in
             let selected = try SelectedRun(
@@ -111,14 +116,19 @@ package struct RollbackRun: Sendable {
             let plan = try JSONDecoder().decode(
                 RollbackPlan.self, from: Data(begun.detail.utf8))
             do {
-                return try Rollback(files: files).run(plan, under: lock)
+                return try run(plan, under: lock)
             } catch let error as EngineError {
                 // The plan knows nothing of what was written since: that takes another one.
                 guard discards, case .storeChangedSinceSwap = error else { throw error }
             }
         }
         let plan = try plan(store, swap, selected, lock, discards: discards)
-        try Rollback(files: files).run(plan, under: lock)
+        try run(plan, under: lock)
+    }
+
+    private func run(_ plan: RollbackPlan, under lock: StoreLock) throws {
+        let replaced = try Rollback(files: files, clients: clients).run(plan, under: lock)
+        environment.replaced.keep(replaced, of: plan.facts.swap.store.path, backup: nil)
     }
 
     /// A new plan, in the ledger.
@@ -126,7 +136,7 @@ package struct RollbackRun: Sendable {
         _ store: StoreSummary, _ swap: SwapPlan, _ selected: SelectedRun, _ lock: StoreLock,
         discards: Bool
     ) throws -> RollbackPlan {
-        let plan = try Rollback(files: files).prepare(
+        let plan = try Rollback(files: files, clients: clients).prepare(
             swap, discardsChanges: discards, under: lock)
         try selected.record([
             try entry(

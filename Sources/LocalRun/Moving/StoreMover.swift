@@ -14,6 +14,8 @@ struct StoreMover: Sendable {
     let ledger: Ledger
     let environment: RunEnvironment
     let defersSwap: Bool
+    /// How programs that have a store open are treated.
+    let clients: ClientPolicy
 
     private var files: DurableFileSystem { environment.files }
 
@@ -221,7 +223,10 @@ struct StoreMover: Sendable {
             case .publish(let plan): try plan.run(files)
             case .swap(let plan):
                 let lock = try recorded.lock ?? StoreLock(plan.store.path, faults: files.faults)
-                let receipt = try Swapper(files: files).run(plan, under: lock)
+                let receipt = try Swapper(files: files, clients: clients).run(
+                    plan, under: lock)
+                environment.replaced.keep(
+                    receipt.replaced, of: plan.store.path, backup: plan.mainBackup)
                 result.backup = plan.backupFolder
                 result.leftovers += receipt.lost.map { lost in
                     "\(lost.name) could not be carried over: "
@@ -322,7 +327,7 @@ extension StoreMover {
                 throw .file(error)
             }
             do throws(EngineError) {
-                try Swapper(files: files).check(plan, under: lock)
+                try Swapper(files: files, clients: clients).check(plan, under: lock)
             } catch {
                 guard try isVoid(plan, after: error) else { throw .engine(error) }
                 // What has the store's name holds all that the backup holds.
@@ -370,6 +375,7 @@ extension StoreMover {
         self.init(
             run: context.id, mark: context.mark,
             folders: RunFolders(state: context.state, run: context.id), ledger: context.ledger,
-            environment: context.environment, defersSwap: context.request.defersSwap)
+            environment: context.environment, defersSwap: context.request.defersSwap,
+            clients: context.request.clients)
     }
 }

@@ -92,6 +92,7 @@ extension FailureCause {
         case .modelDiffers: self = .modelMissing
         case .modelMissing: self = .modelMissing
         case .externalDataMissing: self = .externalDataMissing
+        case .inUse: self = .locked
         }
     }
 
@@ -104,7 +105,7 @@ extension FailureCause {
         case .dataRefused: self = .dataRefused
         case .storeBusy: self = .locked
         case .storeChangedSinceSwap: self = .sourceChanged
-        case .severalHardLinks, .swapRefused: self = .swapRefused
+        case .severalHardLinks, .swapRefused, .clientsHidden: self = .swapRefused
         case .internalError, .swapOutcomeUnknown: self = .bug
         }
     }
@@ -116,7 +117,8 @@ extension FailureCause {
             self = .missing
         } else {
             switch error {
-            case .lockHeld: self = .locked
+            case .lockHeld, .inUse: self = .locked
+            case .clientsHidden: self = .swapRefused
             case .changedMeanwhile: self = .sourceChanged
             case .notRegularFile: self = .damaged
             case .system, .refusedPath, .overLimit, .stopped: self = .inputOutput

@@ -40,6 +40,9 @@ struct RecordedRequest: Codable {
     private(set) var mark: String
     /// Whether results wait for `godwit swap`, also those of a replay.
     private(set) var defersSwap: Bool
+    /// Whether stores may be swapped where programs that have them open cannot be seen; nil in
+    /// requests of versions that did not ask.
+    private(set) var assumesClosed: Bool?
     /// Bounds of the run, which do not tell requests apart either; nil in requests of versions
     /// that did not record them.
     private(set) var bounds: RunBounds?
@@ -52,6 +55,7 @@ struct RecordedRequest: Codable {
     init(_ request: RunRequest, mark: String) {
         self.mark = mark
         defersSwap = request.defersSwap
+        assumesClosed = request.assumesClosed
         bounds = request.bounds
         inputs = request.inputs
         destinationName = request.destinationName
@@ -72,10 +76,22 @@ struct RecordedRequest: Codable {
         }
     }
 
-    /// The request with results that wait for `godwit swap`, or do not.
-    func deferringSwap(_ defers: Bool) -> RecordedRequest {
+    /// The request with what another one says of swaps; nil where it says the same.
+    func adoptingSwaps(of request: RunRequest) -> RecordedRequest? {
         var changed = self
-        changed.defersSwap = defers
+        changed.defersSwap = request.defersSwap
+        changed.assumesClosed = request.assumesClosed
+        let isSame =
+            defersSwap == request.defersSwap && assumesClosed ?? false == request.assumesClosed
+        return isSame ? nil : changed
+    }
+
+    /// The request as workers read it, which have nothing to do with swaps: it stays the same
+    /// where what is wanted of them changes.
+    func forWorkers() -> RecordedRequest {
+        var changed = self
+        changed.defersSwap = false
+        changed.assumesClosed = nil
         return changed
     }
 
@@ -85,6 +101,7 @@ struct RecordedRequest: Codable {
         nameless.destinationName = ""
         nameless.mark = ""
         nameless.defersSwap = false
+        nameless.assumesClosed = nil
         nameless.bounds = nil
         return ContentDigest.hexadecimal(of: Array(try nameless.text().utf8))
     }
@@ -99,9 +116,11 @@ struct RecordedRequest: Codable {
         state: FilePath, slots: Int, waitsForRoom: Bool
     ) throws(RunError) -> RunRequest {
         let choice = try destination?.choice() ?? .itself
-        return RunRequest(
+        var request = RunRequest(
             destination: choice, sourceModel: sourceModel, options: options, output: output,
             state: state, inputs: inputs, destinationName: destinationName, slots: slots,
             defersSwap: defersSwap, waitsForRoom: waitsForRoom)
+        request.assumesClosed = assumesClosed ?? false
+        return request
     }
 }

@@ -14,13 +14,16 @@ package struct RunEnvironment: Sendable {
     package var identifier: @Sendable () -> String
     /// Waits about so many seconds.
     package var wait: @Sendable (Double) -> Void
+    /// Keeps the files that lost their stores' names; whoever swaps or rolls back finishes it.
+    package let replaced: ReplacedFileWatch
 
     package init(
         files: DurableFileSystem = DurableFileSystem(), clock: @escaping @Sendable () -> Double,
         wallTime: @escaping @Sendable () -> Int64 = { 0 },
         bootIdentifier: String = RunEnvironment.currentBoot,
         identifier: @escaping @Sendable () -> String = { "" },
-        wait: @escaping @Sendable (Double) -> Void = { _ in }
+        wait: @escaping @Sendable (Double) -> Void = { _ in },
+        reportLateClient: @escaping @Sendable (LateClient) -> Void = { _ in }
     ) {
         self.files = files
         self.clock = clock
@@ -28,6 +31,7 @@ package struct RunEnvironment: Sendable {
         self.bootIdentifier = bootIdentifier
         self.identifier = identifier
         self.wait = wait
+        replaced = ReplacedFileWatch(files: files, report: reportLateClient)
     }
 
     /// The kernel's identifier of this boot (proc(5), random/boot_id); empty where it cannot be

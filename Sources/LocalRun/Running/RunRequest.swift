@@ -22,10 +22,14 @@ package struct RunRequest: Sendable {
     package var defersSwap: Bool
     /// Whether a full disk is waited for.
     package var waitsForRoom: Bool
+    /// Whether stores may be swapped where programs that have them open cannot be seen.
+    package var assumesClosed = false
     /// What the run keeps to.
     package var bounds: RunBounds
     /// Failed stores that end the run; nil for any number.
     package var failureLimit: Int? { bounds.failures }
+    /// How programs that have a store open are treated.
+    package var clients: ClientPolicy { ClientPolicy(assumesClosed: assumesClosed) }
 
     package init(
         destination: DestinationChoice, sourceModel: Model? = nil,

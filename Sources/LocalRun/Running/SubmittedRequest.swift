@@ -25,6 +25,9 @@ package struct SubmittedRequest: Codable, Sendable {
     package let exclude: [FilePath]
     /// Whether results wait for a swap.
     package let defersSwap: Bool
+    /// Whether stores may be swapped where programs that have them open cannot be seen; nil from
+    /// clients that do not ask.
+    private let assumesClosed: Bool?
     /// Whether a full disk is waited for.
     package let waitsForRoom: Bool
 
@@ -45,6 +48,7 @@ package struct SubmittedRequest: Codable, Sendable {
         self.include = include
         self.exclude = exclude
         defersSwap = request.defersSwap
+        assumesClosed = request.assumesClosed
         waitsForRoom = request.waitsForRoom
     }
 
@@ -105,10 +109,12 @@ package struct SubmittedRequest: Codable, Sendable {
     package func request(
         state: FilePath, inputs: [FilePath], output: FilePath?, slots: Int
     ) throws(RunError) -> RunRequest {
-        RunRequest(
+        var request = RunRequest(
             destination: try destination?.choice() ?? .itself, sourceModel: sourceModel,
             options: options, output: output, state: state, inputs: inputs,
             destinationName: destinationName, slots: slots, defersSwap: defersSwap,
             waitsForRoom: waitsForRoom)
+        request.assumesClosed = assumesClosed ?? false
+        return request
     }
 }

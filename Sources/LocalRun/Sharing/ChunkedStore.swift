@@ -92,8 +92,10 @@ extension ChunkedStore {
     package func prepare() throws(RunError) -> Preparation {
         close()
         lock = try StoreAdmission(
-            path: try shared.paths(of: run.found).store, output: run.found.output, files: files
+            path: try shared.paths(of: run.found).store, output: run.found.output, files: files,
+            clients: shared.context.request.clients
         ).admit()
+        run.lock = lock
         try shared.context.record(try RunSpace(context: shared.context).began(run.found))
         var voided: String?
         switch try run.progress() {

@@ -221,7 +221,7 @@ extension Deliveries {
         let known = checked.attempts.withLock { $0.removeValue(forKey: receipt.attempt) }
         return try BuiltStore(
             accepting: receipt, of: found, in: path.parent, files: files,
-            isChecked: identity == known)
+            clients: shared.context.request.clients, isChecked: identity == known)
     }
 
     /// Removes what was made of a store.

@@ -56,10 +56,7 @@ package final class SharedRun: Sendable {
         roots = surroundings.roots
         limits = surroundings.limits
         bounds = recorded.bounds ?? RunBounds()
-        // What workers read is the same whether swaps wait or not, which may change under way.
-        text =
-            recorded.defersSwap
-            ? try recorded.deferringSwap(false).text() : run.record.request
+        text = try recorded.forWorkers().text()
         digest = ContentDigest.hexadecimal(of: Array(text.utf8))
         context = RunContext(
             id: run.id, mark: recorded.mark + "-\(run.id)",

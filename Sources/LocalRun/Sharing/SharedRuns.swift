@@ -84,8 +84,7 @@ package struct SharedRuns: Sendable {
         of request: RunRequest, in run: RunOverview
     ) throws(RunError) -> RunOverview? {
         let recorded = try RecordedRequest(reading: run.record.request)
-        guard recorded.defersSwap != request.defersSwap else { return nil }
-        let text = try recorded.deferringSwap(request.defersSwap).text()
+        guard let text = try recorded.adoptingSwaps(of: request)?.text() else { return nil }
         try RunError.ledger { () throws(LedgerError) in
             try surroundings.ledger.append([.requestChanged(run: run.id, request: text)])
         }

@@ -9,6 +9,8 @@ struct StoreAdmission {
     /// The result's path; nil swaps it into the store's place.
     let output: FilePath?
     let files: DurableFileSystem
+    /// What to do where programs that have the store open cannot be seen.
+    let clients: ClientPolicy
 
     private var isInPlace: Bool { output == nil }
 
@@ -18,7 +20,10 @@ struct StoreAdmission {
     /// - Returns: the lock; nil where the file system has no such locks.
     /// - Throws: `RunError` naming what stands in the way.
     func admit() throws(RunError) -> StoreLock? {
-        if isInPlace { try refuseHardLinks() }
+        if isInPlace {
+            try refuseHardLinks()
+            try refuseHiddenClients()
+        }
         let lock = try lock()
         try refuseExistingOutput()
         return lock
@@ -41,6 +46,15 @@ struct StoreAdmission {
                 error.number.map { DurableFileError.name(of: $0) })
             if isUnknown, !isInPlace { return nil }
             throw .file(error)
+        }
+    }
+
+    /// A program that has the store open without a lock would destroy what a swap puts in place.
+    private func refuseHiddenClients() throws(RunError) {
+        guard !clients.assumesClosed else { return }
+        try RunError.translating {
+            guard case .hidden(let reason) = try ClientVisibility(of: path) else { return }
+            throw EngineError.clientsHidden(store: path.description, reason: reason)
         }
     }
 

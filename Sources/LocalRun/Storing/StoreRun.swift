@@ -30,6 +30,8 @@ final class StoreRun {
     let slots: Int
     let steps: StoreSteps
     private let path: FilePath
+    /// Keeps other runs away from the store, once there is any work on it.
+    var lock: StoreLock?
 
     /// - Parameters:
     ///   - found: the store as its run knows it.
@@ -66,8 +68,9 @@ final class StoreRun {
     ///
     /// - Throws: `RunError`; what can be gone on with is kept, everything else is removed.
     func build() throws(RunError) -> BuiltStore {
-        let lock = try StoreAdmission(
-            path: path, output: found.output, files: context.files
+        lock = try StoreAdmission(
+            path: path, output: found.output, files: context.files,
+            clients: context.request.clients
         ).admit()
         let planned: PlannedStore
         var connection: Connection?

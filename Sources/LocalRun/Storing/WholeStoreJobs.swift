@@ -59,7 +59,9 @@ package final class WholeStoreJobs: Sendable {
             )
         }
         let request = try request(of: job, environment)
-        try StoreAdmission(path: store, output: output, files: files).check()
+        try StoreAdmission(
+            path: store, output: output, files: files, clients: request.clients
+        ).check()
         let places = StorePlaces(attempt: folder, isBuilt: false)
         let steps = StoreSteps(clock: clock) { _ in }
         try makeFolder(places, isDurable: job.limits.isDurable)
@@ -178,7 +180,9 @@ package final class WholeStoreJobs: Sendable {
         }
         let recorded = try RecordedRequest(reading: String(decoding: bytes, as: UTF8.self))
         // The folder of a ledger and the wish to wait for room are the coordinator's own.
-        let request = try recorded.request(state: FilePath(""), slots: 1, waitsForRoom: false)
+        var request = try recorded.request(state: FilePath(""), slots: 1, waitsForRoom: false)
+        // Whether a swap is possible is seen on the coordinator's machine.
+        request.assumesClosed = true
         requests.withLock { requests in
             if requests.count >= Self.requestLimit { requests.removeAll() }
             requests[job.planDigest] = request
@@ -212,16 +216,19 @@ extension BuiltStore {
     ///   - found: the store as its run knows it.
     ///   - folder: of the attempt.
     ///   - files: through which durable actions go.
+    ///   - clients: how programs that have the store open are treated.
     ///   - isChecked: whether they were compared with the receipt already, and not since touched.
     /// - Throws: `RunError`, `engine(.wrongPlan)` for files that are not those of the receipt,
     ///   `engine(.sourceChanged)` where the store is not as it was read.
     init(
         accepting receipt: Receipt, of found: FoundStore, in folder: FilePath,
-        files: DurableFileSystem, isChecked: Bool = false
+        files: DurableFileSystem, clients: ClientPolicy, isChecked: Bool = false
     ) throws(RunError) {
         let places = StorePlaces(attempt: folder, isBuilt: true)
         let store = try RunError.translating { try files.resolveStore(found.path) }
-        let lock = try StoreAdmission(path: store, output: found.output, files: files).admit()
+        let lock = try StoreAdmission(
+            path: store, output: found.output, files: files, clients: clients
+        ).admit()
         self = try RunError.translating {
             guard receipt.files.count == 2 else {
                 throw EngineError.wrongPlan("\(receipt.attempt) delivered no result")

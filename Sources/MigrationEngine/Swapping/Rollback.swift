@@ -4,8 +4,15 @@ package import DurableFiles
 /// Puts originals back.
 package struct Rollback {
     private let files: DurableFileSystem
+    private let clients: ClientPolicy
 
-    package init(files: DurableFileSystem) { self.files = files }
+    /// - Parameters:
+    ///   - files: through which files are changed.
+    ///   - clients: how long to wait for programs that have the store or its backup open.
+    package init(files: DurableFileSystem, clients: ClientPolicy = ClientPolicy()) {
+        self.files = files
+        self.clients = clients
+    }
 
     /// Looks at the store and its backup, makes the copies that are needed, and plans.
     ///
@@ -23,24 +30,35 @@ package struct Rollback {
         _ swap: SwapPlan, discardsChanges: Bool, under lock: StoreLock
     ) throws(EngineError) -> RollbackPlan {
         try EngineError.translating {
-            let locks = SQLiteLocks(faults: files.faults)
-            defer { locks.release() }
-            let moves = StoreMoves(store: swap.store.path, files: files, lock: lock, locks: locks)
+            let moves = StoreMoves(
+                store: swap.store.path, files: files, lock: lock, clients: clients)
+            defer { lock.admitClients() }
             try moves.cover(swap.store.path)
-            let facts = try RollbackFacts(reading: swap, files: files)
+            try coverBackup(of: swap, moves)
+            let facts = try RollbackFacts(reading: swap, files: moves.files)
             let copies = try RollbackPlan.copies(facts, discardsChanges: discardsChanges)
             let settled = try copies.settled.map { copy in
-                try make(copy, of: swap.store.path, swap)
+                try make(copy, of: swap.store.path, swap, moves.files)
             }
             let whole = try copies.whole.map { copy in
-                try make(copy, of: swap.mainBackup, swap)
+                try make(copy, of: swap.mainBackup, swap, moves.files)
             }
             return RollbackPlan(facts, settled: settled, whole: whole)
         }
     }
 
+    /// Keeps clients out of the backup: one that still has it open from before the swap would
+    /// write to the store beside a `-wal` that it does not know.
+    private func coverBackup(of swap: SwapPlan, _ moves: StoreMoves) throws {
+        guard let backup = try FileStatus.ifPresent(swap.mainBackup),
+            !PlannedFile.isFile(backup.identity, try moves.live())
+        else { return }
+        try moves.cover(swap.mainBackup)
+    }
+
     private func make(
-        _ copy: RollbackPlan.Copy, of database: FilePath, _ swap: SwapPlan
+        _ copy: RollbackPlan.Copy, of database: FilePath, _ swap: SwapPlan,
+        _ files: DurableFileSystem
     ) throws -> PlannedFile {
         try SettledCopy.make(
             of: database, with: copy.kind, at: copy.path, named: swap.store.path, files: files)
@@ -61,22 +79,31 @@ package struct Rollback {
     /// - Throws: what the journal throws, or `EngineError`: `.storeBusy`,
     ///   `.storeChangedSinceSwap` where somebody wrote the store since the plan was made, and
     ///   `.file`. The store is whole after each.
+    /// - Returns: the files that lost the store's name, to be kept as those of a swap.
+    @discardableResult
     package func run(
         _ plan: RollbackPlan, from first: Int = 0, under lock: StoreLock,
         journal: (Int, StepMoment) throws -> Void = { _, _ in }
-    ) throws {
-        let locks = SQLiteLocks(faults: files.faults)
-        defer { locks.release() }
+    ) throws -> [ReplacedFile] {
+        let swap = plan.facts.swap
         let moves = StoreMoves(
-            store: plan.facts.swap.store.path, files: files, lock: lock, locks: locks)
-        let start = try EngineError.translating {
-            try moves.cover(moves.store)
-            return try resume(plan, from: first, moves)
-        }
-        for (index, step) in plan.steps.enumerated().dropFirst(start) {
-            try journal(index, .begun)
-            try EngineError.translating { try perform(step, moves) }
-            try journal(index, .done)
+            store: swap.store.path, files: files, lock: lock, clients: clients)
+        return try EngineError.passing {
+            try moves.whileClientsAreOut { letIn in
+                try moves.cover(moves.store)
+                try coverBackup(of: swap, moves)
+                let start = try resume(plan, from: first, moves)
+                var isChanged = false
+                for (index, step) in plan.steps.enumerated().dropFirst(start) {
+                    if !isChanged, step.changesStore {
+                        try letIn()
+                        isChanged = true
+                    }
+                    try journal(index, .begun)
+                    try EngineError.translating { try perform(step, moves) }
+                    try journal(index, .done)
+                }
+            }
         }
     }
 
@@ -122,8 +149,8 @@ package struct Rollback {
             }
             if let kind = file.kind, let present = try FileStatus.ifPresent(target),
                 !file.original.isFile(present.identity),
-                try kind.content(of: moves.store, files: files) != .none,
-                try !isEqual(target, file.backup)
+                try kind.content(of: moves.store, files: moves.files) != .none,
+                try !isEqual(target, file.backup, moves.files)
             {
                 throw EngineError.storeChangedSinceSwap(store: moves.store.description)
             }
@@ -132,7 +159,9 @@ package struct Rollback {
         try files.syncFolder(moves.store.parent)
     }
 
-    private func isEqual(_ left: FilePath, _ right: FilePath) throws -> Bool {
+    private func isEqual(
+        _ left: FilePath, _ right: FilePath, _ files: DurableFileSystem
+    ) throws -> Bool {
         let first = try ContentDigest.hexadecimal(of: left, files: files)
         return try first == ContentDigest.hexadecimal(of: right, files: files)
     }
@@ -146,7 +175,7 @@ package struct Rollback {
         func place(of file: PlannedFile) -> Int? {
             plan.steps.firstIndex { $0 == .replaceStore(file) }
         }
-        if let main, first > main { return try resumeAfterMain(plan, from: first, live) }
+        if let main, first > main { return try resumeAfterMain(plan, from: first, live, moves) }
         let original = plan.facts.swap.store
         if let main, plan.facts.position != .original, original.isFile(live) {
             // Once its backup's name is gone, all else is done.
@@ -155,9 +184,9 @@ package struct Rollback {
             guard !original.isSame(live) else { return max(first, main) }
             // Its name must be safe before the backup's goes, for that step is not done again.
             try files.syncFolder(moves.store.parent)
-            return try resumeAfterMain(plan, from: max(first, main + 1), live)
+            return try resumeAfterMain(plan, from: max(first, main + 1), live, moves)
         }
-        if let main, try isCopiedBack(plan, live) { return max(first, main) }
+        if let main, try isCopiedBack(plan, live, moves.files) { return max(first, main) }
         if let whole = plan.whole, whole.isSame(live) {
             return max(first, place(of: whole) ?? first)
         }
@@ -187,10 +216,10 @@ extension Rollback {
     /// Where to go on once the original has its name again: what somebody wrote to it since is
     /// kept, and then what lay beside it before does not fit any more.
     private func resumeAfterMain(
-        _ plan: RollbackPlan, from first: Int, _ live: FileIdentity
+        _ plan: RollbackPlan, from first: Int, _ live: FileIdentity, _ moves: StoreMoves
     ) throws -> Int {
         if plan.facts.swap.store.isSame(live) { return first }
-        if try isCopiedBack(plan, live) { return first }
+        if try isCopiedBack(plan, live, moves.files) { return first }
         let last = plan.steps.lastIndex {
             if case .restoreCompanions = $0 { true } else { false }
         }
@@ -198,18 +227,30 @@ extension Rollback {
     }
 
     /// Whether the store is a copy of a backup that is a copy itself, made before a crash.
-    private func isCopiedBack(_ plan: RollbackPlan, _ live: FileIdentity) throws -> Bool {
+    private func isCopiedBack(
+        _ plan: RollbackPlan, _ live: FileIdentity, _ files: DurableFileSystem
+    ) throws -> Bool {
         let original = plan.facts.swap.store
         let backup = plan.facts.swap.mainBackup
         guard live.size == original.identity.size, !plan.facts.live.isSame(live),
             plan.whole?.isSame(live) != true, plan.settled?.isSame(live) != true,
             let status = try FileStatus.ifPresent(backup), !original.isFile(status.identity)
         else { return false }
-        return try isEqual(original.path, backup)
+        return try isEqual(original.path, backup, files)
     }
 }
 
 extension SwapPlan {
     /// The original's main file in the backup.
-    var mainBackup: FilePath { backupFolder.appending(store.path.lastComponent) }
+    package var mainBackup: FilePath { backupFolder.appending(store.path.lastComponent) }
+}
+
+extension RollbackStep {
+    /// Whether a program that opened the store before the step would do harm after it.
+    fileprivate var changesStore: Bool {
+        switch self {
+        case .replaceStore, .removeCompanions, .restoreCompanions, .restoreMain: true
+        case .restoreExternalData, .removeAdded, .removeBackup: false
+        }
+    }
 }

@@ -5,28 +5,75 @@ import DurableFiles
 struct StoreMoves {
     /// The store's main file.
     let store: FilePath
+    /// Opens the files of the lock through its descriptors.
     let files: DurableFileSystem
-    /// Keeps other runs out of every file that has, or gets, the store's name.
+    /// Keeps other runs and clients out of every file that has, or gets, the store's name.
     let lock: StoreLock
-    /// Keeps SQLite out of them.
-    let locks: SQLiteLocks
+    let clients: ClientPolicy
+
+    init(
+        store: FilePath, files: DurableFileSystem, lock: StoreLock, clients: ClientPolicy
+    ) {
+        self.store = store
+        self.files = files.opening(lock.held)
+        self.lock = lock
+        self.clients = clients
+    }
 
     /// What has the store's name now.
     func live() throws(DurableFileError) -> FileIdentity { try FileStatus(of: store).identity }
 
     /// Keeps everybody out of a file that has the store's name or is to get it.
     ///
-    /// - Throws: `EngineError.storeBusy` where somebody has it open in SQLite, `.file` with
-    ///   `lockHeld` where another run has it.
+    /// - Throws: `EngineError.storeBusy` where a program has it open, `.clientsHidden` where that
+    ///   cannot be seen, `.file` with `lockHeld` where another run has it.
     func cover(_ file: FilePath) throws(EngineError) {
-        do throws(DurableFileError) { try lock.cover(file) } catch { throw .file(error) }
         do throws(DurableFileError) {
-            try locks.cover(file)
+            try lock.keepClientsOut(of: file, clients)
         } catch {
-            guard case .lockHeld(_, let holder) = error else { throw .file(error) }
-            throw .storeBusy(store: store.description, holder: holder)
+            switch error {
+            case .inUse(_, let users):
+                throw .storeBusy(store: store.description, holder: FileUser.words(users))
+            case .clientsHidden(_, let reason):
+                throw .clientsHidden(store: store.description, reason: reason)
+            default: throw .file(error)
+            }
         }
     }
+
+    /// Runs steps while clients are kept out, and starts again whenever a program waits to open
+    /// the store before any of its names has changed: that program may then use the store first.
+    ///
+    /// - Parameter body: does what is left to do; `letIn` throws where a program waits, and must
+    ///   be called before the first step that changes what has the store's name or lies beside it.
+    /// - Returns: the files that lost the store's name.
+    /// - Throws: what the body throws; `EngineError.storeBusy` where programs keep coming.
+    func whileClientsAreOut(
+        _ body: (_ letIn: () throws -> Void) throws -> Void
+    ) throws -> [ReplacedFile] {
+        defer { lock.admitClients() }
+        for _ in 0..<StoreMoves.tries {
+            do {
+                try body {
+                    if lock.isAwaited { throw ClientWaits() }
+                }
+                return lock.handOver(keeping: try live())
+            } catch is ClientWaits {
+                lock.admitClients()
+            }
+        }
+        let users = FileUser.all(of: try live())
+        throw EngineError.storeBusy(
+            store: store.description,
+            holder: users.isEmpty
+                ? "programs that open it again and again" : FileUser.words(users))
+    }
+
+    /// How often programs that wait for the store may come first.
+    private static let tries = 50
+
+    /// A program waits to open the store.
+    private struct ClientWaits: Error {}
 
     /// Gives a file the store's name, durably; one that has it already keeps it.
     ///

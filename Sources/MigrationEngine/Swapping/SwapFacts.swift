@@ -18,7 +18,12 @@ package struct PlannedFile: Hashable, Sendable, Codable {
 
     /// Whether it is the same file, whatever was written to it since.
     package func isFile(_ other: FileIdentity) -> Bool {
-        identity.device == other.device && identity.inode == other.inode
+        PlannedFile.isFile(identity, other)
+    }
+
+    /// Whether two identities are of one file, whatever was written to it between them.
+    static func isFile(_ left: FileIdentity, _ right: FileIdentity) -> Bool {
+        left.device == right.device && left.inode == right.inode
     }
 
     /// Whether it is the same file with the same contents.

@@ -6,17 +6,27 @@ package struct SwapReceipt: Sendable {
     /// What of the original's owner and attributes could not be carried over, where this call
     /// did that step.
     package var lost: [LostAttribute] = []
+    /// Files that lost the store's name: keep them until no program can come that looked the name
+    /// up before, and act on those that do (`BackupSeparation`).
+    package var replaced: [ReplacedFile] = []
 }
 
 /// Carries out swap plans.
 ///
-/// Synchronous, and the only place where a store's name changes hands. While it runs, no SQLite
-/// connection anywhere can read or write the store: clients that wait (`busy_timeout`) go on
-/// with the new file.
+/// Synchronous, and the only place where a store's name changes hands. It begins only when no
+/// program has the store open. A program that opens it meanwhile waits in open(2) and gets the
+/// original, before anything has changed, or the result.
 package struct Swapper {
     private let files: DurableFileSystem
+    private let clients: ClientPolicy
 
-    package init(files: DurableFileSystem) { self.files = files }
+    /// - Parameters:
+    ///   - files: through which files are changed.
+    ///   - clients: how long to wait for programs that have the store open.
+    package init(files: DurableFileSystem, clients: ClientPolicy = ClientPolicy()) {
+        self.files = files
+        self.clients = clients
+    }
 
     /// Carries out a plan, or what is left of it after a crash.
     ///
@@ -30,8 +40,8 @@ package struct Swapper {
     ///   - journal: told of each step before and after, by its place in `plan.steps`; what it
     ///     throws ends the swap between two steps.
     /// - Returns: what was done.
-    /// - Throws: what the journal throws, or `EngineError`: `.storeBusy` where somebody has the
-    ///   store open; `.sourceChanged` where somebody wrote it, which leaves it as it is;
+    /// - Throws: what the journal throws, or `EngineError`: `.storeBusy` where a program has the
+    ///   store open; `.clientsHidden` where that cannot be seen; `.sourceChanged` where somebody wrote it, which leaves it as it is;
     ///   `.swapOutcomeUnknown` where the files contradict the journal; `.file`. The store is
     ///   whole after each. After a failed sync (`isFailedSync`) the new file must not be used
     ///   any more: make it anew.
@@ -39,20 +49,49 @@ package struct Swapper {
         _ plan: SwapPlan, from first: Int = 0, under lock: StoreLock,
         journal: (Int, StepMoment) throws -> Void = { _, _ in }
     ) throws -> SwapReceipt {
-        let locks = SQLiteLocks(faults: files.faults)
-        defer { locks.release() }
-        let moves = StoreMoves(store: plan.store.path, files: files, lock: lock, locks: locks)
+        let moves = StoreMoves(
+            store: plan.store.path, files: files, lock: lock, clients: clients)
         var receipt = SwapReceipt()
-        let start = try EngineError.translating {
-            try moves.cover(plan.store.path)
-            return try resume(plan, from: first, moves)
-        }
-        for (index, step) in plan.steps.enumerated().dropFirst(start) {
-            try journal(index, .begun)
-            try EngineError.translating { try perform(step, plan, moves, &receipt) }
-            try journal(index, .done)
+        receipt.replaced = try EngineError.passing {
+            try moves.whileClientsAreOut { letIn in
+                try moves.cover(plan.store.path)
+                try coverBackup(of: plan, moves)
+                let start = try resume(plan, from: first, moves)
+                try coverNewFiles(of: plan, moves)
+                for (index, step) in plan.steps.enumerated().dropFirst(start) {
+                    if step.isFirstChange(of: plan) { try letIn() }
+                    try journal(index, .begun)
+                    try EngineError.translating { try perform(step, plan, moves, &receipt) }
+                    try journal(index, .done)
+                }
+            }
         }
         return receipt
+    }
+
+    /// Keeps clients out of what is to get the store's name, before the original loses it.
+    private func coverNewFiles(of plan: SwapPlan, _ moves: StoreMoves) throws {
+        for file in [plan.snapshot, plan.newFile].compactMap({ $0 }) {
+            guard let status = try FileStatus.ifPresent(file.path), file.isFile(status.identity)
+            else { continue }
+            try moves.cover(file.path)
+        }
+    }
+
+    /// Keeps clients out of an original that has lost its name already, in a swap that a killed
+    /// process began: what it held back may have the file open now.
+    private func coverBackup(of plan: SwapPlan, _ moves: StoreMoves) throws {
+        let live = try moves.live()
+        guard !plan.store.isFile(live), let backup = try FileStatus.ifPresent(plan.mainBackup),
+            plan.store.isFile(backup.identity)
+        else { return }
+        do throws(EngineError) {
+            try moves.cover(plan.mainBackup)
+        } catch {
+            // The result has its name: the old file can no longer be kept from them, but the
+            // backup can.
+            guard plan.newFile.isFile(live), case .storeBusy = error else { throw error }
+        }
     }
 
     /// Looks whether a plan can be carried out, or gone on with; nothing is changed.
@@ -62,9 +101,9 @@ package struct Swapper {
     ///   - lock: of the plan's store.
     /// - Throws: what `run` would throw before its first step.
     package func check(_ plan: SwapPlan, under lock: StoreLock) throws(EngineError) {
-        let locks = SQLiteLocks(faults: files.faults)
-        defer { locks.release() }
-        let moves = StoreMoves(store: plan.store.path, files: files, lock: lock, locks: locks)
+        let moves = StoreMoves(
+            store: plan.store.path, files: files, lock: lock, clients: clients)
+        defer { lock.admitClients() }
         try moves.cover(plan.store.path)
         _ = try EngineError.translating { try resume(plan, from: 0, moves) }
     }
@@ -75,7 +114,7 @@ package struct Swapper {
         switch step {
         case .carryAttributes(let original, let targets):
             for target in targets {
-                for lost in try files.copyAttributes(from: original, to: target)
+                for lost in try moves.files.copyAttributes(from: original, to: target)
                 where !receipt.lost.contains(lost) {
                     receipt.lost.append(lost)
                 }
@@ -156,14 +195,16 @@ package struct Swapper {
                     + "belongs to step \(position.latest) or an earlier one")
         }
         let isSettled = !plan.store.isSame(live)
-        try checkCompanions(plan, isSettled: isSettled)
+        try checkCompanions(plan, isSettled: isSettled, moves)
         try checkUnchanged(plan.newFile, of: plan)
         if !isSettled, let snapshot = plan.snapshot { try checkUnchanged(snapshot, of: plan) }
         return max(first, position.earliest)
     }
 
     /// Each companion is the one of the plan, or it is gone and was not needed.
-    private func checkCompanions(_ plan: SwapPlan, isSettled: Bool) throws {
+    private func checkCompanions(
+        _ plan: SwapPlan, isSettled: Bool, _ moves: StoreMoves
+    ) throws {
         let path = plan.store.path
         for kind in StoreCompanion.allCases where kind != .sharedMemory {
             let known = plan.backups.first { $0.kind == kind }
@@ -171,7 +212,7 @@ package struct Swapper {
             if let present = try FileStatus.ifPresent(kind.path(of: path)) {
                 isSame =
                     try known?.original.isSame(present.identity) == true
-                    || kind.content(of: path, files: files) == .none && known?.hasContent != true
+                    || kind.content(of: path, files: moves.files) == .none && known?.hasContent != true
             } else {
                 isSame = known?.hasContent != true || isSettled
             }
@@ -186,5 +227,18 @@ package struct Swapper {
                 reason: "\(file.path), which was to take its place, is gone or changed; run the "
                     + "same command again")
         }
+    }
+}
+
+extension SwapStep {
+    /// Whether the step is the first of a plan after which a program that opened the store before
+    /// would do harm.
+    fileprivate func isFirstChange(of plan: SwapPlan) -> Bool {
+        plan.steps.first { step in
+            switch step {
+            case .settle, .removeCompanions, .install: true
+            case .carryAttributes, .backUp, .addExternalData: false
+            }
+        } == self
     }
 }

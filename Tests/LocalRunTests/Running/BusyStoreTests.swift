@@ -5,6 +5,7 @@ import MigrationEngine
 import RunLedger
 import StoreForge
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import LocalRun
@@ -163,16 +164,16 @@ import Testing
     func storesThatChangeWhileTheirResultWaits(strategy: Strategy) throws {
         try RunLab.run { lab in
             let stores = try lab.forgeGood(3)
-            let locks = SQLiteLocks()
+            let clients = OpenDescriptors()
             let ending = try lab.migrate(
                 stores, strategy: strategy,
                 observe: { notice in
                     for store in stores.dropFirst() where notice.isPublishing(store) {
-                        do { try locks.cover(store) } catch { Issue.record(error) }
+                        clients.open(store.description)
                     }
                 })
             #expect(ending.counts == [.done: 1, .failed: 2])
-            locks.release()
+            clients.close()
             #expect(try lab.standings().values.filter { $0.cause == .locked }.count == 2)
             let copied = try lab.attempts()
             try lab.touch(stores[2])

@@ -4,6 +4,7 @@ import Foundation
 import MigrationEngine
 import RunLedger
 import StoreForge
+import TestSupport
 import Testing
 
 @testable import LocalRun
@@ -80,12 +81,12 @@ import Testing
             let stores = try lab.forgeGood(3)
             let bad = lab.path("bad.sqlite")
             try lab.files.publish(Array("no store".utf8), to: bad)
-            let locks = SQLiteLocks()
+            let clients = OpenDescriptors()
             let ending = try lab.migrate(
                 stores + [bad], strategy: strategy,
-                observe: RunNotice.atPublish(of: stores[1]) { try locks.cover(stores[1]) })
+                observe: RunNotice.atPublish(of: stores[1]) { clients.open(stores[1].description) })
             #expect(ending.counts == [.done: 2, .failed: 2])
-            locks.release()
+            clients.close()
             #expect(try !lab.leftovers().isEmpty)
             try expectHonest(lab)
         }

@@ -239,9 +239,6 @@ import Testing
                 answer.append(output.fileHandleForReading.availableData)
             }
             #expect(String(decoding: answer, as: UTF8.self) == "ready|300\n")
-            // A connection to a database with a log keeps its lock between transactions.
-            let usage = try SQLiteLocks.usage(of: lab.store)
-            #expect(usage == .open(process: Int64(client.processIdentifier)))
             let plan = try lab.planIgnoringReaders()
             guard case .storeBusy(_, let holder) = try runFails(lab, plan) else {
                 Issue.record("not noticed")

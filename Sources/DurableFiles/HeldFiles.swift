@@ -1,0 +1,71 @@
+internal import CLinux
+internal import Glibc
+internal import Synchronization
+
+/// A file that a lock holds through one descriptor: every lock of ours lies on it, because a
+/// second open of the file, even by ourselves, would break the lease.
+struct HeldFile: Sendable {
+    let identity: FileIdentity
+    let descriptor: Int32
+    /// Whether the descriptor may write.
+    let isWritable: Bool
+    /// Whether SQLite's lock bytes are held on it.
+    var hasLockBytes = false
+    /// Whether a lease was granted on it; it may have been broken since.
+    var hasLease = false
+
+    /// SQLite locks bytes from 0x40000000 on (its `os.h`: PENDING_BYTE, RESERVED_BYTE, 510 SHARED
+    /// bytes) by fcntl(2), and open file description locks conflict with those, in the same
+    /// process too.
+    static let lockBytesStart: Int64 = 0x4000_0000
+    static let lockBytes: Int64 = 512
+
+    /// Whether it is the same file, in whatever state.
+    func isFile(_ other: FileIdentity) -> Bool {
+        identity.device == other.device && identity.inode == other.inode
+    }
+
+    /// Whether a program has opened the file, or waits to open it, since the lease was granted.
+    var isAwaited: Bool { hasLease && clinux_lease_is_whole(descriptor) != 1 }
+
+    /// Lets clients in again.
+    mutating func admitClients() {
+        if hasLockBytes {
+            _ = clinux_unlock_range(
+                descriptor, HeldFile.lockBytesStart, HeldFile.lockBytes)
+        }
+        if hasLease { _ = clinux_lease_release(descriptor) }
+        (hasLockBytes, hasLease) = (false, false)
+    }
+
+    /// Gives everything back.
+    func close() {
+        var held = self
+        held.admitClients()
+        // A child on its way to another program would keep what is only closed.
+        _ = clinux_unlock_file(descriptor)
+        _ = clinux_close(descriptor)
+    }
+}
+
+/// The files that a lock holds, through whose descriptors others may read them.
+///
+/// While a lease is held on a file, open(2) on it waits or fails, for this process as well.
+package final class HeldFiles: Sendable {
+    let files = Mutex<[HeldFile]>([])
+
+    /// The held file that a path leads to, opened through the descriptor that holds it; nil where
+    /// the path leads to another file.
+    func open(
+        _ path: FilePath, writable: Bool, _ faults: FaultPoints
+    ) throws(DurableFileError) -> OpenFile? {
+        guard let status = try FileStatus.ifPresent(path) else { return nil }
+        let result: Int32? = files.withLock { files in
+            files.first { $0.isFile(status.identity) && ($0.isWritable || !writable) }.map {
+                clinux_duplicate($0.descriptor)
+            }
+        }
+        guard let result else { return nil }
+        return OpenFile(try checked(result, .open, path), path, faults)
+    }
+}

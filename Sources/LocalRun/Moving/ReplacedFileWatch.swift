@@ -1,0 +1,199 @@
+package import DurableFiles
+import MigrationEngine
+import Synchronization
+import Threads
+
+/// A program that opened a store's old file after the store's name had changed hands.
+package struct LateClient: Hashable, Sendable {
+    package let store: FilePath
+    package let users: [FileUser]
+    /// Why the old file could not be made harmless; nil where it was.
+    package let failure: String?
+
+    /// What happened, and what to do.
+    package var description: String {
+        let what =
+            "\(FileUser.words(users)) opened the old file of \(store) while the store was "
+            + "replaced"
+        if let failure {
+            return "\(what), and that file could not be made unusable: \(failure). Stop that "
+                + "program, then compare the store with its backup"
+        }
+        return "\(what), and finds no database in it. Nothing is lost; restart that program, or "
+            + "have it open the store again"
+    }
+}
+
+/// Keeps files that lost a store's name until no program can come that looked the name up before,
+/// and acts on those that do.
+///
+/// A program that comes too late waits in open(2), because of the lease, until the file that it
+/// waits for has become unusable; a backup that was a second name of that file has become a copy
+/// before. One thread looks at all files, and lives only while there are any.
+package final class ReplacedFileWatch: Sendable {
+    private let state: Watched
+    private let thread = Mutex<OwnedThread?>(nil)
+
+    /// How long a file is kept while there is other work, in milliseconds: from the lookup of a
+    /// name to the lease takes a program microseconds, or as long as it is not scheduled there.
+    static let grace: Int64 = 1000
+    /// How long at the end of a command, which would wait for nothing else.
+    static let lastGrace: Int64 = 50
+    /// How long the end of a command waits for programs that came too late to leave.
+    static let patience: Int64 = 10_000
+    /// Files that are kept for the whole of `grace`: each takes a descriptor.
+    static let limit = 128
+    /// Between two looks, in milliseconds.
+    static let interval: Int64 = 10
+
+    /// - Parameters:
+    ///   - files: through which backups are copied.
+    ///   - report: told of each program that came too late, on a thread of this.
+    package init(
+        files: DurableFileSystem = DurableFileSystem(),
+        report: @escaping @Sendable (LateClient) -> Void = { _ in }
+    ) {
+        state = Watched(files: files, report: report)
+    }
+
+    /// Keeps the files that a swap or a rollback replaced.
+    ///
+    /// - Parameters:
+    ///   - files: the replaced ones.
+    ///   - store: the store whose name they had.
+    ///   - backup: the name of the main file in the backup.
+    package func keep(_ files: [ReplacedFile], of store: FilePath, backup: FilePath?) {
+        guard !files.isEmpty else { return }
+        state.add(files.map { Watched.Entry(file: $0, store: store, backup: backup) })
+        thread.withLock { thread in
+            guard state.begins() else { return }
+            thread?.join()
+            do throws(ThreadError) {
+                thread = try OwnedThread(name: "replaced-files") { [state] in
+                    while state.look(grace: ReplacedFileWatch.grace) {
+                        ReplacedFile.pause(ReplacedFileWatch.interval)
+                    }
+                }
+            } catch {
+                // `finish` looks then.
+                thread = nil
+                state.ended()
+            }
+        }
+    }
+
+    /// Waits until every file that is kept can do no harm, and lets them go.
+    ///
+    /// - Complexity: at most `lastGrace` milliseconds where no program came too late.
+    package func finish() {
+        state.shorten(to: ReplacedFileWatch.lastGrace)
+        var waited: Int64 = 0
+        while state.look(grace: ReplacedFileWatch.lastGrace), waited < ReplacedFileWatch.patience {
+            ReplacedFile.pause(ReplacedFileWatch.interval)
+            waited += ReplacedFileWatch.interval
+        }
+        state.releaseAll()
+        thread.withLock { thread in
+            thread?.join()
+            thread = nil
+        }
+    }
+
+    deinit {
+        state.releaseAll()
+        thread.withLock { $0?.join() }
+    }
+}
+
+/// The files that are kept, as the thread and the commands see them.
+private final class Watched: Sendable {
+    struct Entry {
+        let file: ReplacedFile
+        let store: FilePath
+        let backup: FilePath?
+        var isLate = false
+    }
+
+    private struct State {
+        var entries: [Entry] = []
+        var isRunning = false
+        var grace = Int64.max
+    }
+
+    private let state = Mutex(State())
+    /// Held while files are looked at, so that each is acted on once.
+    private let looking = Mutex(())
+    private let files: DurableFileSystem
+    private let report: @Sendable (LateClient) -> Void
+
+    init(files: DurableFileSystem, report: @escaping @Sendable (LateClient) -> Void) {
+        self.files = files
+        self.report = report
+    }
+
+    func add(_ entries: [Entry]) {
+        state.withLock { state in
+            state.entries += entries
+            state.grace = .max
+        }
+    }
+
+    /// Whether a thread is to begin now.
+    func begins() -> Bool {
+        state.withLock { state in
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+    }
+
+    func ended() { state.withLock { $0.isRunning = false } }
+
+    func shorten(to grace: Int64) { state.withLock { $0.grace = grace } }
+
+    /// Looks at every file once; false, and the thread ends, where none is left.
+    func look(grace: Int64) -> Bool {
+        looking.withLock { _ in
+            let (entries, shortened) = state.withLock { ($0.entries, $0.grace) }
+            var kept: [Entry] = []
+            for (index, entry) in entries.enumerated() {
+                let isMany = entries.count - index > ReplacedFileWatch.limit
+                let limit = isMany ? ReplacedFileWatch.lastGrace : min(grace, shortened)
+                if let entry = keep(entry, for: limit) { kept.append(entry) }
+            }
+            return state.withLock { state in
+                state.entries = kept + state.entries.dropFirst(entries.count)
+                if state.entries.isEmpty { state.isRunning = false }
+                return !state.entries.isEmpty
+            }
+        }
+    }
+
+    /// The entry as it is kept on; nil where its file is let go.
+    private func keep(_ entry: Entry, for limit: Int64) -> Entry? {
+        if entry.file.isUnopened() {
+            guard !entry.isLate, entry.file.age < limit else {
+                entry.file.release()
+                return nil
+            }
+            return entry
+        }
+        guard !entry.isLate else { return entry }
+        var entry = entry
+        entry.isLate = true
+        let users = entry.file.users()
+        do throws(EngineError) {
+            try BackupSeparation(files: files).run(entry.file, backup: entry.backup)
+            report(LateClient(store: entry.store, users: users, failure: nil))
+        } catch {
+            report(LateClient(store: entry.store, users: users, failure: "\(error)"))
+        }
+        return entry
+    }
+
+    func releaseAll() {
+        state.withLock { state in
+            for entry in state.entries { entry.file.release() }
+            state.entries = []
+        }
+    }
+}
