@@ -13,6 +13,8 @@ package enum DurableFileError: Error, Hashable, Sendable {
     case clientsHidden(FilePath, reason: String)
     /// The path cannot be used: it leaves its root, or the system would not read it whole.
     case refusedPath(FilePath, reason: String)
+    /// A folder in a user's folder is not worked in.
+    case refusedFolder(FilePath, FolderFault)
     /// A regular file was needed; the text says what is there.
     case notRegularFile(FilePath, kind: String)
     /// The file changed while it was copied or read.
@@ -31,7 +33,7 @@ package enum DurableFileError: Error, Hashable, Sendable {
     package var path: FilePath {
         switch self {
         case .system(_, let path, _), .lockHeld(let path, _), .inUse(let path, _),
-            .clientsHidden(let path, _), .refusedPath(let path, _),
+            .clientsHidden(let path, _), .refusedPath(let path, _), .refusedFolder(let path, _),
             .notRegularFile(let path, _), .changedMeanwhile(let path), .overLimit(let path, _),
             .stopped(let path):
             path
@@ -87,6 +89,8 @@ extension DurableFileError: CustomStringConvertible {
             "godwit cannot see whether a program has \(path) open: \(reason); \(hint)"
         case .refusedPath(let path, let reason):
             "the path \(path) is refused: \(reason); \(hint)"
+        case .refusedFolder(let path, let fault):
+            "the folder \(path) is refused: \(fault.reason); \(hint)"
         case .notRegularFile(let path, let kind):
             "\(path) is \(kind), not a regular file; \(hint)"
         case .changedMeanwhile(let path):
@@ -108,6 +112,7 @@ extension DurableFileError: CustomStringConvertible {
         case .clientsHidden:
             "use --output, or stop every program that uses it and give --assume-closed"
         case .refusedPath: "name the file by a root and a path below it"
+        case .refusedFolder(_, let fault): fault.hint
         case .notRegularFile: "name the database file itself"
         case .changedMeanwhile: "stop what writes to it, then try again"
         case .overLimit: "check that it is what it should be"

@@ -27,25 +27,36 @@ extension DurableFileSystem {
         let input = try openForReading(source)
         // Rights count, not the descriptor: a file that may not be written can be synced, too.
         let output = try openForReading(destination)
+        let lost = try copyAttributes(from: input, to: output)
+        try output.sync()
+        try output.close()
+        return lost
+    }
+
+    /// Gives an open file the owner, mode, access control list and extended attributes of another;
+    /// nothing is synced.
+    ///
+    /// Everything is changed through the descriptor, so that a name that changes hands meanwhile
+    /// counts for nothing.
+    ///
+    /// - Returns: as the other `copyAttributes`.
+    /// - Throws: as the other.
+    package func copyAttributes(
+        from input: borrowing OpenFile, to output: borrowing OpenFile
+    ) throws(DurableFileError) -> [LostAttribute] {
         let status = try input.status()
         var lost: [LostAttribute] = []
         let present = try output.status()
         if present.owner != status.owner || present.group != status.group {
-            let failure = try tolerated { () throws(DurableFileError) in
-                try setOwner(status, of: output)
-            }
+            let failure = try setOwner(status, of: output)
             if let failure { lost.append(LostAttribute(name: "owner", number: failure)) }
         }
         for name in try attributeNames(of: input) {
-            let failure = try tolerated { () throws(DurableFileError) in
-                try copyAttribute(name, from: input, to: output)
-            }
+            let failure = try copyAttribute(name, from: input, to: output)
             if let failure { lost.append(LostAttribute(name: name, number: failure)) }
         }
         // Last, for a change of owner clears bits. Set-id bits mean nothing on a data file.
         try output.setPermissions(status.permissions & 0o777)
-        try output.sync()
-        try output.close()
         return lost
     }
 
@@ -62,46 +73,59 @@ extension DurableFileSystem {
         }.sorted()
     }
 
+    /// - Returns: the error number of a failure that is tolerated.
     private func copyAttribute(
         _ name: String, from input: borrowing OpenFile, to output: borrowing OpenFile
-    ) throws(DurableFileError) {
+    ) throws(DurableFileError) -> Int32? {
+        let (source, target) = (input.descriptor, output.descriptor)
+        let (sourcePath, targetPath) = (input.path, output.path)
         var value = [UInt8](repeating: 0, count: DurableFileSystem.attributeLimit)
-        let length = try checked(
-            clinux_get_attribute(input.descriptor, name, &value, value.count), .status, input.path)
+        let length: Int64
+        do throws(DurableFileError) {
+            length = try checked(
+                clinux_get_attribute(source, name, &value, value.count), .status, sourcePath)
+        } catch {
+            return try tolerated(error)
+        }
         // Done again after a crash, when the file may be read-only already.
         var present = [UInt8](repeating: 0, count: DurableFileSystem.attributeLimit)
-        let presentLength = clinux_get_attribute(
-            output.descriptor, name, &present, present.count)
-        if presentLength == length, present[..<Int(length)] == value[..<Int(length)] { return }
-        try faults.perform(.setAttribute, on: output.path) { () throws(DurableFileError) in
-            _ = try checked(
-                clinux_set_attribute(output.descriptor, name, value, Int(length)), .setAttribute,
-                output.path)
-        }
-    }
-
-    private func setOwner(
-        _ status: FileStatus, of output: borrowing OpenFile
-    ) throws(DurableFileError) {
-        try faults.perform(.setOwner, on: output.path) { () throws(DurableFileError) in
-            _ = try checked(
-                clinux_set_owner(output.descriptor, status.owner, status.group), .setOwner,
-                output.path)
-        }
-    }
-
-    /// The error number of a failure that means "not allowed" or "not supported here".
-    private func tolerated(
-        _ action: () throws(DurableFileError) -> Void
-    ) throws(DurableFileError) -> Int32? {
-        do {
-            try action()
+        let presentLength = clinux_get_attribute(target, name, &present, present.count)
+        if presentLength == length, present[..<Int(length)] == value[..<Int(length)] { return nil }
+        do throws(DurableFileError) {
+            try faults.perform(.setAttribute, on: targetPath) { () throws(DurableFileError) in
+                _ = try checked(
+                    clinux_set_attribute(target, name, value, Int(length)), .setAttribute,
+                    targetPath)
+            }
             return nil
         } catch {
-            switch error.number {
-            case EPERM, EACCES, EOPNOTSUPP, ENODATA, EINVAL: return error.number
-            default: throw error
+            return try tolerated(error)
+        }
+    }
+
+    /// - Returns: the error number of a failure that is tolerated.
+    private func setOwner(
+        _ status: FileStatus, of output: borrowing OpenFile
+    ) throws(DurableFileError) -> Int32? {
+        let (target, path) = (output.descriptor, output.path)
+        do throws(DurableFileError) {
+            try faults.perform(.setOwner, on: path) { () throws(DurableFileError) in
+                _ = try checked(
+                    clinux_set_owner(target, status.owner, status.group), .setOwner, path)
             }
+            return nil
+        } catch {
+            return try tolerated(error)
+        }
+    }
+
+    /// The number of a failure that means "not allowed" or "not supported here".
+    ///
+    /// - Throws: every other failure.
+    private func tolerated(_ error: DurableFileError) throws(DurableFileError) -> Int32? {
+        switch error.number {
+        case EPERM, EACCES, EOPNOTSUPP, ENODATA, EINVAL: return error.number
+        default: throw error
         }
     }
 }

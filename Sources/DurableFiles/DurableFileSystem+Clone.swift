@@ -68,6 +68,16 @@ extension DurableFileSystem {
         }
     }
 
+    /// Copies an open file into another, which is empty; nothing is synced.
+    ///
+    /// - Throws: `DurableFileError`, `changedMeanwhile` for a source that shrank.
+    package func copyContents(
+        of input: borrowing OpenFile, to output: borrowing OpenFile
+    ) throws(DurableFileError) {
+        let size = try input.status().size
+        _ = try fill(output, from: input, size: size) { _ in .goOn }
+    }
+
     /// Gives a file a second name, durably; the name must not exist.
     ///
     /// The file's status-change time moves on: a fingerprint taken before differs in it.

@@ -85,6 +85,19 @@ extension DurableFileSystem {
     package func names(in folder: FilePath) throws(DurableFileError) -> [FilePath] {
         var failure: Int32 = 0
         let opened = try folder.withPointer { clinux_folder_open($0, &failure) }
+        return try Self.names(in: opened, failure, of: folder)
+    }
+
+    /// The names in a folder that was opened for listing, which this closes.
+    ///
+    /// - Parameters:
+    ///   - opened: nil where opening failed.
+    ///   - failure: the negated number of that failure, 0 for none.
+    ///   - folder: how errors name it.
+    static func names(
+        in opened: UnsafeMutableRawPointer?, _ failure: Int32, of folder: FilePath
+    ) throws(DurableFileError) -> [FilePath] {
+        var failure = failure
         try checked(failure, .listFolder, folder)
         guard let opened else { throw .system(.listFolder, folder, number: ENOENT) }
         defer { clinux_folder_close(opened) }
@@ -137,20 +150,17 @@ extension DurableFileSystem {
     }
 
     /// Removes a folder with everything in it; false where it is missing.
+    ///
+    /// Links in the path of the folder that holds it are followed, none below.
     private func removeNames(_ root: FilePath) throws(DurableFileError) -> Bool {
-        do {
-            for found in try tree(at: root) {
-                if found.status.isFolder {
-                    try removeFolder(found.path)
-                } else {
-                    try unlink(found.path)
-                }
-            }
+        let parent: HeldFolder
+        do throws(DurableFileError) {
+            parent = try HeldFolder(following: root.parent, faults: faults)
         } catch {
-            if error.isMissing, error.path == root { return false }
+            if error.isMissing { return false }
             throw error
         }
-        return true
+        return try parent.removeTree(root.lastComponent)
     }
 
     /// Removes a folder that is empty, durably; one that is not, or is gone, stays as it is.

@@ -9,7 +9,7 @@ package struct DurableFileSystem: Sendable {
     /// Where tests let actions fail.
     package let faults: FaultPoints
     /// Files that are opened through the descriptors of their lock.
-    private let held: HeldFiles?
+    package let held: HeldFiles?
 
     package init(faults: FaultPoints = .none) {
         self.faults = faults

@@ -88,6 +88,18 @@ package struct FileStatus: Hashable, Sendable {
         self.init(status)
     }
 
+    /// Whether a path's last name is a symbolic link; false where nothing has the name.
+    ///
+    /// - Throws: `DurableFileError` for every failure but a missing file.
+    package static func isLink(_ path: FilePath) throws(DurableFileError) -> Bool {
+        do {
+            return try FileStatus(ofLink: path).isSymbolicLink
+        } catch {
+            if error.isMissing { return false }
+            throw error
+        }
+    }
+
     /// The status of what a path leads to, or nil where nothing is there.
     ///
     /// - Throws: `DurableFileError` for every failure but a missing file.

@@ -60,8 +60,15 @@ package final class HeldFiles: Sendable {
         _ path: FilePath, writable: Bool, _ faults: FaultPoints
     ) throws(DurableFileError) -> OpenFile? {
         guard let status = try FileStatus.ifPresent(path) else { return nil }
+        return try open(status.identity, path, writable: writable, faults)
+    }
+
+    /// A held file, opened through the descriptor that holds it; nil for another file.
+    func open(
+        _ identity: FileIdentity, _ path: FilePath, writable: Bool, _ faults: FaultPoints
+    ) throws(DurableFileError) -> OpenFile? {
         let result: Int32? = files.withLock { files in
-            files.first { $0.isFile(status.identity) && ($0.isWritable || !writable) }.map {
+            files.first { $0.isFile(identity) && ($0.isWritable || !writable) }.map {
                 clinux_duplicate($0.descriptor)
             }
         }

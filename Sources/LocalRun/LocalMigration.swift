@@ -40,6 +40,13 @@ package struct LocalMigration {
     /// - Throws: `RunError` naming what stands in the way.
     package func plan() throws(RunError) -> PlannedStore {
         let files = environment.files
+        // What would stand in the way of a swap is said before any work.
+        try RunError.translating {
+            try StoreAdmission(
+                path: files.resolveStore(request.store), output: nil, files: files,
+                clients: runRequest.clients
+            ).checkFolders()
+        }
         let folder = request.state.appending("plan")
         let places = StorePlaces(
             folder: folder, mark: "plan", number: 1, result: folder.appending("result"))
@@ -59,7 +66,10 @@ package struct LocalMigration {
         } catch {
             if case .success = result { throw .file(error) }
         }
-        return try result.get()
+        var planned = try result.get()
+        let clients = try RunError.translating { try ClientVisibility(of: planned.source.path) }
+        if case .hidden(let reason) = clients { planned.hiddenClients = reason }
+        return planned
     }
 
     /// Migrates the store: prepare, copy, merge, link, index, validate, publish or swap.

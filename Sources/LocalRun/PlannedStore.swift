@@ -11,6 +11,8 @@ package struct PlannedStore: Sendable {
     package let source: SourceStore
     /// The model that the store goes to.
     package let destination: DestinationModel
+    /// Why programs that have the store open cannot be seen, where that was asked.
+    package var hiddenClients: String?
     /// Files of routing passes, by their place in the plan.
     package let routes: [Int: FilePath]
 

@@ -72,6 +72,7 @@ package enum EngineError: Error, Sendable {
         case .clientsHidden: return .swapRefused
         case .changedMeanwhile: return .sourceChanged
         case .notRegularFile: return .badSource
+        case .refusedFolder: return .swapRefused
         case .system, .refusedPath, .overLimit, .stopped: return .inputOutput
         }
     }

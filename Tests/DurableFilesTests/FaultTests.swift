@@ -222,7 +222,10 @@ import Testing
         "clinux_lock": ["lock"], "clinux_unlock": ["unlock"], "clinux_lock_file": ["lock"],
         "clinux_lock_range": ["lock"],
         // It changes something only with O_CREAT.
-        "clinux_open": ["create"],
+        "clinux_open": ["create"], "clinux_open_beneath": ["create"],
+        "clinux_link_in": ["link"], "clinux_rename_in": ["rename"],
+        "clinux_rename_in_no_replace": ["rename"], "clinux_unlink_in": ["unlink"],
+        "clinux_make_folder_in": ["makeFolder"], "clinux_remove_folder_in": ["removeFolder"],
     ]
     /// Functions that look, give advice, or give something back.
     private let harmless: Set<String> = [
@@ -232,7 +235,11 @@ import Testing
         "clinux_resolve", "clinux_list_attributes", "clinux_get_attribute",
         "clinux_lock_is_held", "clinux_range_is_held", "clinux_may_change_folder",
         "clinux_folder_open", "clinux_unlock_file",
-        "clinux_unlock_range", "clinux_folder_next", "clinux_folder_close",
+        "clinux_unlock_range", "clinux_folder_next", "clinux_folder_close", "clinux_stat_in",
+        "clinux_folder_open_again", "clinux_effective_user",
+        // A lease is taken with the lock's bytes, which are announced, and changes no file.
+        "clinux_lease", "clinux_lease_probe", "clinux_lease_is_whole", "clinux_lease_release",
+        "clinux_read_link", "clinux_duplicate", "clinux_sleep", "clinux_monotonic",
     ]
 
     private var sources: URL {
@@ -241,10 +248,16 @@ import Testing
     }
 
     @Test func everyFunctionIsClassified() throws {
-        let header = try String(
-            contentsOf: sources.appendingPathComponent("CLinux/include/CLinuxFiles.h"),
-            encoding: .utf8)
-        let structures: Set<String> = ["clinux_status", "clinux_file_system"]
+        let header = try ["CLinuxFiles.h", "CLinuxFolders.h", "CLinuxLeases.h"].map { name in
+            try String(
+                contentsOf: sources.appendingPathComponent("CLinux/include/\(name)"),
+                encoding: .utf8)
+        }.joined(separator: "\n")
+        let structures: Set<String> = [
+            "clinux_status", "clinux_file_system", "clinux_resolve_beneath",
+            "clinux_resolve_no_symlinks", "clinux_resolve_no_magiclinks",
+            "clinux_resolve_no_mounts",
+        ]
         var declared: Set<String> = []
         for line in header.split(separator: "\n") where !line.hasPrefix("///") {
             for word in line.split(whereSeparator: { !$0.isLetter && $0 != "_" })
@@ -266,14 +279,16 @@ import Testing
             for (index, line) in lines.enumerated() {
                 let words = Set(line.split { !$0.isLetter && $0 != "_" }.map(String.init))
                 for (function, operations) in changing where words.contains(function) {
-                    let opens = function == "clinux_open"
+                    let opens = ["clinux_open", "clinux_open_beneath"].contains(function)
                     if opens, !line.contains("O_CREAT"), !line.contains("flags,") { continue }
                     if opens, line.contains("flags |") { continue }
                     calls += 1
                     let above = lines[max(0, index - 9)...index].joined(separator: " ")
                     let isAnnounced = operations.contains { above.contains("(.\($0), on:") }
-                    // The loops that write hand their call to the function that announces it.
-                    let isHandedOn = above.contains("try moved(")
+                    // The loops that write, and what links and renames, hand
+                    // their call to the function that announces it.
+                    let isHandedOn =
+                        above.contains("try moved(") || above.contains("try move(name")
                     #expect(isAnnounced || isHandedOn, "\(name):\(index + 1): \(function)")
                 }
             }

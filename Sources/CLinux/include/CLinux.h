@@ -7,6 +7,7 @@
 #define CLINUX_H
 
 #include "CLinuxFiles.h"
+#include "CLinuxFolders.h"
 #include "CLinuxLeases.h"
 #include "CLinuxProcesses.h"
 #include "CLinuxSignals.h"

@@ -116,4 +116,19 @@ void *clinux_folder_open(const char *path, int *failure);
 const char *clinux_folder_next(void *folder, int *failure);
 void clinux_folder_close(void *folder);
 
+/// For clinux_open_beneath: the path must stay below the folder, by names and by links.
+extern const uint64_t clinux_resolve_beneath;
+/// For clinux_open_beneath: no symbolic link is followed, in the middle or at the end.
+extern const uint64_t clinux_resolve_no_symlinks;
+/// For clinux_open_beneath: no link of /proc/PID/fd and its like is followed.
+extern const uint64_t clinux_resolve_no_magiclinks;
+/// For clinux_open_beneath: no mount point is crossed.
+extern const uint64_t clinux_resolve_no_mounts;
+
+/// openat2(2) with O_CLOEXEC added: opens a path relative to a folder's descriptor under rules
+/// for its resolution. `mode` counts with O_CREAT alone. -EXDEV where the path leaves the folder,
+/// -ELOOP for a link that is not allowed; a resolution that renames elsewhere disturb is repeated,
+/// -EAGAIN if that does not end.
+int clinux_open_beneath(int folder, const char *path, int flags, uint32_t mode, uint64_t resolve);
+
 #endif

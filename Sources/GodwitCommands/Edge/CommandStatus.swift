@@ -92,7 +92,7 @@ extension CommandStatus {
     init(_ error: DurableFileError) {
         switch error {
         case .system, .overLimit: self = .inputOutput
-        case .refusedPath, .notRegularFile, .clientsHidden: self = .usage
+        case .refusedPath, .refusedFolder, .notRegularFile, .clientsHidden: self = .usage
         case .lockHeld, .inUse, .changedMeanwhile, .stopped: self = .canBeRepeated
         }
     }

@@ -43,6 +43,11 @@ struct PlanReport: Hashable, Sendable, Codable {
         self.init(
             planned.plan, store: planned.source.path.description,
             oddities: planned.source.oddities)
+        if let reason = planned.hiddenClients {
+            notes.append(
+                "godwit cannot see whether a program has the store open: \(reason). Migrating it "
+                    + "in place takes --assume-closed; --output needs nothing")
+        }
     }
 
     init(_ plan: MigrationPlan, store: String, oddities: [String]) {

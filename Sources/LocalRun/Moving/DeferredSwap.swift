@@ -28,9 +28,9 @@ package struct DeferredSwap: Sendable {
     /// - Parameter observe: told of each store.
     /// - Throws: `RunError` where there is nothing to swap, or the ledger cannot be written.
     package func run(_ observe: (StoreChange) -> Void) throws(RunError) {
-        defer { environment.replaced.finish() }
         try StateFolder(selection.state, files: environment.files).withLedger("swapping") {
             ledger, state throws(RunError) in
+            defer { environment.replaced.finish() }
             let selected = try SelectedRun(
                 selection, ledger: ledger, state: state, environment: environment,
                 wanted: [.validated])

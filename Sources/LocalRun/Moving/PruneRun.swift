@@ -82,6 +82,8 @@ package struct PruneRun: Sendable {
                     "the swap of \(store.found.path) was not recorded to its end: replay it or "
                         + "roll it back first")
             } else if let places = try selected.presentPlaces(of: store) {
+                // A swap that went no further has left the names of its backup.
+                if removes { try selected.discardBackup(of: store) }
                 try RunError.translating {
                     // The run's folder counts as a whole.
                     estimate.bytes += try places.bytes(countsFolder: selection.store != nil)
@@ -100,9 +102,9 @@ package struct PruneRun: Sendable {
         _ store: StoreSummary, _ selected: SelectedRun, removes: Bool,
         _ estimate: inout PruneEstimate
     ) throws(RunError) {
-        guard let entry = try selected.lastEntry(.swap, of: store),
-            case .swap(let swap) = try Move(reading: entry.detail).way
-        else { throw .engine(.internalError("a swapped store has no swap in the ledger")) }
+        guard let swap = try selected.lastSwap(of: store)?.plan else {
+            throw .engine(.internalError("a swapped store has no swap in the ledger"))
+        }
         let plan = try RunError.translating {
             let lock = try StoreLock(swap.store.path, faults: files.faults)
             defer { lock.release() }

@@ -1,5 +1,5 @@
 package import DurableFiles
-import MigrationEngine
+package import MigrationEngine
 import Synchronization
 import Threads
 
@@ -60,11 +60,14 @@ package final class ReplacedFileWatch: Sendable {
     ///
     /// - Parameters:
     ///   - files: the replaced ones.
-    ///   - store: the store whose name they had.
-    ///   - backup: the name of the main file in the backup.
-    package func keep(_ files: [ReplacedFile], of store: FilePath, backup: FilePath?) {
+    ///   - swap: the plan of the swap.
+    ///   - recording: writes down what a backup became, before it does; on a thread of this.
+    package func keep(
+        _ files: [ReplacedFile], of swap: SwapPlan,
+        recording: @escaping @Sendable ([BackupRecord.Entry]) throws -> Void = { _ in }
+    ) {
         guard !files.isEmpty else { return }
-        state.add(files.map { Watched.Entry(file: $0, store: store, backup: backup) })
+        state.add(files.map { Watched.Entry(file: $0, swap: swap, recording: recording) })
         thread.withLock { thread in
             guard state.begins() else { return }
             thread?.join()
@@ -109,8 +112,8 @@ package final class ReplacedFileWatch: Sendable {
 private final class Watched: Sendable {
     struct Entry {
         let file: ReplacedFile
-        let store: FilePath
-        let backup: FilePath?
+        let swap: SwapPlan
+        let recording: @Sendable ([BackupRecord.Entry]) throws -> Void
         var isLate = false
     }
 
@@ -181,11 +184,13 @@ private final class Watched: Sendable {
         var entry = entry
         entry.isLate = true
         let users = entry.file.users()
-        do throws(EngineError) {
-            try BackupSeparation(files: files).run(entry.file, backup: entry.backup)
-            report(LateClient(store: entry.store, users: users, failure: nil))
+        let store = entry.swap.store.path
+        do {
+            try BackupSeparation(files: files).run(
+                entry.file, of: entry.swap, recording: entry.recording)
+            report(LateClient(store: store, users: users, failure: nil))
         } catch {
-            report(LateClient(store: entry.store, users: users, failure: "\(error)"))
+            report(LateClient(store: store, users: users, failure: "\(error)"))
         }
         return entry
     }

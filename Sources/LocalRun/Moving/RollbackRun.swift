@@ -33,9 +33,9 @@ package struct RollbackRun: Sendable {
     /// - Parameter observe: told of each store.
     /// - Throws: `RunError` where there is nothing to roll back, or the ledger cannot be written.
     package func run(_ observe: (StoreChange) -> Void) throws(RunError) {
-        defer { environment.replaced.finish() }
         try StateFolder(selection.state, files: files).withLedger("rolling back") {
             ledger, state throws(RunError) in
+            defer { environment.replaced.finish() }
             let selected = try SelectedRun(
                 selection, ledger: ledger, state: state, environment: environment,
                 wanted: [.done, .validated, .running, .failed])
@@ -71,9 +71,7 @@ package struct RollbackRun: Sendable {
         _ store: StoreSummary, _ selected: SelectedRun
     ) throws(RunError) -> StoreChange {
         do throws(RunError) {
-            guard let entry = try selected.lastEntry(.swap, of: store),
-                case .swap(let swap) = try Move(reading: entry.detail).way
-            else {
+            guard let swap = try selected.lastSwap(of: store)?.plan else {
                 throw .engine(.internalError("a swapped store has no swap in the ledger"))
             }
             try RunError.translating {
@@ -86,7 +84,11 @@ package struct RollbackRun: Sendable {
                 try self.entry(store, selected, isDone: true, detail: ""),
                 selected.changed(store, .rolledBack),
             ])
-            return StoreChange(path: store.found.path, failure: nil, text: "rolled back")
+            let note =
+                swap.record == nil
+                ? "; an older version swapped it and did not record its backup, of which only the "
+                    + "file's number, or the size and the kind of a copy, were compared" : ""
+            return StoreChange(path: store.found.path, failure: nil, text: "rolled back" + note)
         } catch {
             if case .ledger = error { throw error }
             return StoreChange(path: store.found.path, failure: error, text: "not rolled back")
@@ -99,11 +101,14 @@ package struct RollbackRun: Sendable {
     /// - Returns: whether the result is gone: nothing can be lost with it.
     private func standIn(for swap: SwapPlan) throws -> Bool {
         let path = swap.store.path
-        if let status = try FileStatus.ifPresent(path) { return status.size == 0 }
-        guard let main = swap.backups.first, try FileStatus.ifPresent(main.backup) != nil else {
+        let tree = try HeldTree(path.parent, store: path, faults: files.faults)
+        if let status = try tree.status(of: path) {
+            return status.isRegularFile && status.size == 0
+        }
+        guard let main = swap.backups.first, try tree.status(of: main.backup) != nil else {
             return false
         }
-        try files.create(path).close()
+        try tree.create(path).close()
         return true
     }
 
@@ -128,7 +133,7 @@ package struct RollbackRun: Sendable {
 
     private func run(_ plan: RollbackPlan, under lock: StoreLock) throws {
         let replaced = try Rollback(files: files, clients: clients).run(plan, under: lock)
-        environment.replaced.keep(replaced, of: plan.facts.swap.store.path, backup: nil)
+        environment.replaced.keep(replaced, of: plan.facts.swap)
     }
 
     /// A new plan, in the ledger.

@@ -132,11 +132,28 @@ struct SelectedRun {
         }.last { $0.kind == kind && $0.name != StoreMover.void }
     }
 
+    /// The newest swap of a store, with what was recorded of its backup since.
+    func lastSwap(
+        of store: StoreSummary
+    ) throws(RunError) -> (plan: SwapPlan, isDone: Bool)? {
+        let steps = try read { ledger throws(LedgerError) in
+            try ledger.swapSteps(run: run.id, store: store.number)
+        }
+        let swaps = steps.indices.filter {
+            steps[$0].kind == .swap && steps[$0].name != StoreMover.void
+        }
+        guard let last = swaps.last,
+            case .swap(let plan) = try Move(reading: steps[last].detail).way
+        else { return nil }
+        // What became of the backup was recorded between the two entries of the swap, or after it.
+        let first = swaps.last { !steps[$0].isDone } ?? last
+        return (try plan.recorded(in: steps, at: first), steps[last].isDone)
+    }
+
     /// The swap of a store that stands in the ledger and is not recorded as done, where files
     /// have moved already: a process died between the two.
     func begunSwap(of store: StoreSummary) throws(RunError) -> SwapPlan? {
-        guard store.found.output == nil, let entry = try lastEntry(.swap, of: store),
-            !entry.isDone, case .swap(let plan) = try Move(reading: entry.detail).way
+        guard store.found.output == nil, let (plan, isDone) = try lastSwap(of: store), !isDone
         else { return nil }
         let isThere = try RunError.translating {
             try FileStatus.ifPresent(plan.store.path) != nil
@@ -151,8 +168,7 @@ struct SelectedRun {
 
     /// Removes the backup of a swap that went no further.
     func discardBackup(of store: StoreSummary) throws(RunError) {
-        guard store.found.output == nil, let entry = try lastEntry(.swap, of: store),
-            !entry.isDone, case .swap(let plan) = try Move(reading: entry.detail).way
+        guard store.found.output == nil, let (plan, isDone) = try lastSwap(of: store), !isDone
         else { return }
         try RunError.translating {
             // Of a store that is gone, the backup may be all that is left.

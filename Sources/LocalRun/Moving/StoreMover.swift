@@ -133,11 +133,15 @@ struct StoreMover: Sendable {
                 guard now == store.fingerprint else {
                     throw EngineError.sourceChanged(store.result.store.description)
                 }
-                return .publish(try PublishPlan(store.places, output: store.result.output))
+                return .publish(
+                    try PublishPlan(
+                        store.places, output: store.result.output, validated: store.building,
+                        files))
             }
             let request = SwapRequest(
                 store: store.result.store, run: mark, expected: store.fingerprint,
-                newFile: store.places.building, snapshot: store.snapshot)
+                newFile: store.places.building, snapshot: store.snapshot,
+                validated: store.building)
             return .swap(try SwapPlan(try SwapFacts(reading: request, files: files)))
         }
     }
@@ -224,9 +228,10 @@ struct StoreMover: Sendable {
             case .swap(let plan):
                 let lock = try recorded.lock ?? StoreLock(plan.store.path, faults: files.faults)
                 let receipt = try Swapper(files: files, clients: clients).run(
-                    plan, under: lock)
+                    plan, under: lock, recording: { try recordBackup(recorded.found, $0) })
                 environment.replaced.keep(
-                    receipt.replaced, of: plan.store.path, backup: plan.mainBackup)
+                    receipt.replaced, of: plan,
+                    recording: { try recordBackup(recorded.found, $0) })
                 result.backup = plan.backupFolder
                 result.leftovers += receipt.lost.map { lost in
                     "\(lost.name) could not be carried over: "

@@ -121,6 +121,7 @@ extension FailureCause {
             case .clientsHidden: self = .swapRefused
             case .changedMeanwhile: self = .sourceChanged
             case .notRegularFile: self = .damaged
+            case .refusedFolder: self = .swapRefused
             case .system, .refusedPath, .overLimit, .stopped: self = .inputOutput
             }
         }

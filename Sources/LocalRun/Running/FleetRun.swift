@@ -60,11 +60,6 @@ package struct FleetRun: Sendable {
     /// - Throws: `RunError` where no run could be begun, and where the ledger or the disk ended
     ///   it; failures of stores stand in the ledger.
     package func run(over stores: [FoundStore]) throws(RunError) -> RunEnding {
-        defer { environment.replaced.finish() }
-        return try migrate(stores)
-    }
-
-    private func migrate(_ stores: [FoundStore]) throws(RunError) -> RunEnding {
         try withLedger("migrating \(stores.count) stores") { ledger, state throws(RunError) in
             let recorded = RecordedRequest(
                 request, mark: RunMark.make(state: state, identifier: environment.identifier()))
@@ -98,8 +93,7 @@ package struct FleetRun: Sendable {
         _ selection: RunSelection, slots: Int, waitsForRoom: Bool, environment: RunEnvironment,
         observe: @escaping @Sendable (RunNotice) -> Void = { _ in }
     ) throws(RunError) -> (ending: RunEnding, replayed: Int, request: RunRequest) {
-        defer { environment.replaced.finish() }
-        return try StateFolder(selection.state, files: environment.files).withLedger("replaying") {
+        try StateFolder(selection.state, files: environment.files).withLedger("replaying") {
             ledger, state throws(RunError) in
             let selected = try SelectedRun(
                 selection, ledger: ledger, state: state, environment: environment,
@@ -143,6 +137,8 @@ package struct FleetRun: Sendable {
         on id: String, isResumed: Bool, _ ledger: Ledger, _ state: FilePath,
         only numbers: Set<Int>? = nil
     ) throws(RunError) -> RunEnding {
+        // While the ledger is open: a backup that becomes a copy is recorded.
+        defer { environment.replaced.finish() }
         let lanes: SlotLanes
         do throws(ThreadError) {
             lanes = try SlotLanes(

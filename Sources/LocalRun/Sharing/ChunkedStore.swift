@@ -93,7 +93,7 @@ extension ChunkedStore {
         close()
         lock = try StoreAdmission(
             path: try shared.paths(of: run.found).store, output: run.found.output, files: files,
-            clients: shared.context.request.clients
+            clients: shared.context.request.clients, mark: shared.context.mark
         ).admit()
         run.lock = lock
         try shared.context.record(try RunSpace(context: shared.context).began(run.found))

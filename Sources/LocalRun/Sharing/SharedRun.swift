@@ -145,7 +145,7 @@ package final class SharedRun: Sendable {
         try RunError.translating {
             let path = try context.files.resolveStore(store.path)
             guard let output = store.output else { return (path, path) }
-            try context.files.makeFolders(output.parent)
+            try OutputFolder.make(output.parent, below: context.request.output, context.files)
             return (path, try context.files.resolveStore(output))
         }
     }

@@ -11,6 +11,8 @@ struct StoreAdmission {
     let files: DurableFileSystem
     /// What to do where programs that have the store open cannot be seen.
     let clients: ClientPolicy
+    /// The name that the run's backups carry, where it is known.
+    var mark: String?
 
     private var isInPlace: Bool { output == nil }
 
@@ -20,6 +22,7 @@ struct StoreAdmission {
     /// - Returns: the lock; nil where the file system has no such locks.
     /// - Throws: `RunError` naming what stands in the way.
     func admit() throws(RunError) -> StoreLock? {
+        try checkFolders()
         if isInPlace {
             try refuseHardLinks()
             try refuseHiddenClients()
@@ -32,8 +35,32 @@ struct StoreAdmission {
     /// Refuses the same without a lock, for whoever leaves the swap to others: a worker that
     /// hangs must not keep others from the store.
     func check() throws(RunError) {
+        try checkFolders()
         if isInPlace { try refuseHardLinks() }
         try refuseExistingOutput()
+    }
+
+    /// Refuses folders of external data, and a backup's folder, in which no swap could work.
+    ///
+    /// A link would lead the run, which may have more rights than the store's owner, into somebody
+    /// else's folder; it is refused for results beside the store, too. Another file system, or
+    /// another owner, only stands in the way of a swap.
+    ///
+    /// - Throws: `RunError.file` with `refusedFolder`.
+    func checkFolders() throws(RunError) {
+        let folders = SwapFacts.folders(ofStore: path, run: isInPlace ? mark : nil)
+        do throws(DurableFileError) {
+            if isInPlace {
+                try HeldTree(path.parent, store: path).check(folders)
+            } else {
+                for folder in folders {
+                    guard try FileStatus.isLink(folder) else { continue }
+                    throw .refusedFolder(folder, .symbolicLink)
+                }
+            }
+        } catch {
+            throw .file(error)
+        }
     }
 
     private func lock() throws(RunError) -> StoreLock? {

@@ -77,7 +77,7 @@ struct StorePlaces: Sendable {
         var first: DurableFileError?
         for victim in all {
             do throws(DurableFileError) {
-                if try FileStatus.ifPresent(victim) != nil { try files.removeTree(victim) }
+                try files.removeTree(victim)
             } catch {
                 first = first ?? error
             }

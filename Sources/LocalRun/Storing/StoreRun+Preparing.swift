@@ -17,7 +17,10 @@ extension StoreRun {
             if slots > 1 || context.request.options.partition != .auto {
                 try places.make(context.files)
             }
-            if let output = found.output { try context.files.makeFolders(output.parent) }
+            if let output = found.output {
+                try OutputFolder.make(
+                    output.parent, below: context.request.output, context.files)
+            }
         } catch {
             throw .file(error)
         }

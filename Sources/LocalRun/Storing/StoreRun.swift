@@ -70,7 +70,7 @@ final class StoreRun {
     func build() throws(RunError) -> BuiltStore {
         lock = try StoreAdmission(
             path: path, output: found.output, files: context.files,
-            clients: context.request.clients
+            clients: context.request.clients, mark: context.mark
         ).admit()
         let planned: PlannedStore
         var connection: Connection?

@@ -8,34 +8,52 @@ package struct BackupSeparation {
 
     package init(files: DurableFileSystem) { self.files = files }
 
-    /// Makes a backup that is a second name of the replaced file a copy of its own, so that the
-    /// replaced file has no name left, and makes that file unusable.
+    /// Makes the backup of a swap a file of its own where it is a second name of the replaced
+    /// file, so that the replaced file has no name left, and makes that file unusable.
     ///
-    /// After a crash at any point the backup is whole.
+    /// After a crash at any point the backup is whole, and is the original or the recorded copy.
     ///
     /// - Parameters:
     ///   - replaced: a file that a swap or a rollback replaced.
-    ///   - backup: the name of the original's main file in the backup; nil where the replaced file
-    ///     has no part in it.
-    /// - Throws: `EngineError.file`; out of space, for one. Clients are still kept out then.
-    package func run(_ replaced: ReplacedFile, backup: FilePath?) throws(EngineError) {
-        try EngineError.translating {
-            let name = backup ?? FilePath("the replaced file")
-            if let backup, let status = try FileStatus.ifPresent(backup),
+    ///   - swap: the plan of the swap.
+    ///   - recording: told of the copy before it takes the original's place in the backup; what it
+    ///     throws leaves the backup as it was.
+    /// - Throws: what `recording` throws, or `EngineError.file`; out of space, for one. Clients
+    ///   are still kept out then.
+    package func run(
+        _ replaced: ReplacedFile, of swap: SwapPlan,
+        recording: ([BackupRecord.Entry]) throws -> Void
+    ) throws {
+        try EngineError.passing {
+            let store = swap.store.path
+            let tree = try HeldTree(
+                store.parent, store: store, through: replaced.held, faults: files.faults)
+            let backup = swap.mainBackup
+            if let status = try tree.status(of: backup),
                 PlannedFile.isFile(status.identity, replaced.identity)
             {
-                try separate(backup, files.opening(replaced.held))
+                let copy = StoreMoves.temporary(for: backup)
+                let entry = try self.copy(backup, to: copy, in: tree)
+                try recording([entry])
+                try tree.rename(copy, to: backup, existing: .replace)
+                try tree.syncFolder(backup.parent)
             }
-            try replaced.invalidate(name)
+            try replaced.invalidate(store)
         }
     }
 
-    private func separate(_ backup: FilePath, _ files: DurableFileSystem) throws {
-        let copy = StoreMoves.temporary(for: backup)
-        if try FileStatus.ifPresent(copy) != nil { try files.unlink(copy) }
-        _ = try files.clone(from: backup, to: copy)
-        _ = try files.copyAttributes(from: backup, to: copy)
-        try files.rename(copy, to: backup, existing: .replace)
-        try files.syncFolder(backup.parent)
+    private func copy(
+        _ backup: FilePath, to name: FilePath, in tree: HeldTree
+    ) throws(DurableFileError) -> BackupRecord.Entry {
+        try tree.unlinkIfPresent(name)
+        let input = try tree.openForReading(backup)
+        let output = try tree.create(name)
+        try files.copyContents(of: input, to: output)
+        _ = try files.copyAttributes(from: input, to: output)
+        try output.sync()
+        let entry = try BackupRecord.entry(of: output, as: backup, isCopy: true)
+        try output.close()
+        try tree.syncFolder(name.parent)
+        return entry
     }
 }

@@ -3,12 +3,12 @@ package import DurableFiles
 
 /// What of a store's backup is to be removed for good.
 package struct PrunePlan: Hashable, Sendable, Codable {
-    /// The backup's main file first: once it is gone, no rollback is tried.
-    package let files: [FilePath]
-    /// Folders with all that is in them.
-    package let trees: [FilePath]
-    /// Removed where it is empty then; other stores may have their backups in it.
-    package let folder: FilePath
+    /// The swap that made the backup.
+    package let swap: SwapPlan
+    /// Files of external data that the original alone referred to, as they are recorded.
+    package let stale: [BackupRecord.Entry]
+    /// Whether the original has its own name, so that copies go that were not recorded any more.
+    package let isOriginal: Bool
     /// Bytes that the file system gets back: of files that have no other name.
     package let bytes: Int64
 
@@ -23,7 +23,8 @@ package struct PrunePlan: Hashable, Sendable, Codable {
     ///     that is needed then.
     ///   - files: through which the files are looked at.
     /// - Throws: `EngineError.swapRefused` where the swap is not finished and the backup is still
-    ///   needed, `.file` where the store itself is gone.
+    ///   needed, and where a file of the backup is not the one that the swap put there; `.file`
+    ///   where the store itself is gone, or the backup's folder is none.
     package init(
         _ swap: SwapPlan, backupNames: Set<String>, storeNames: Set<String>,
         existing: Set<String>? = nil, isGivenUp: Bool = false, files: DurableFileSystem
@@ -38,26 +39,45 @@ package struct PrunePlan: Hashable, Sendable, Codable {
             }
             var stale = backupNames.subtracting(storeNames)
             if let existing { stale.formIntersection(existing) }
-            let external = SupportFolder.externalData(ofStore: swap.store.path)
             return try PrunePlan(
-                swap,
-                stale: facts.position == .original ? [] : stale.sorted().map(external.appending)
-            )
+                swap, stale: facts.position == .original ? [] : stale,
+                isOriginal: facts.position == .original || isGivenUp)
         }
     }
 
-    private init(_ swap: SwapPlan, stale: [FilePath]) throws(DurableFileError) {
-        files = swap.backups.map(\.backup) + stale
-        trees = swap.backupTrees
-        folder = swap.backupFolder
-        var names: [FileIdentity: (names: UInt64, links: UInt64)] = [:]
-        for path in files { try PrunePlan.count(FileStatus.ifPresent(path), &names) }
-        for tree in trees where try FileStatus.ifPresent(tree) != nil {
-            for found in try DurableFileSystem().tree(at: tree) {
-                try PrunePlan.count(found.status, &names)
-            }
+    private init(_ swap: SwapPlan, stale names: Set<String>, isOriginal: Bool) throws {
+        self.swap = swap
+        self.isOriginal = isOriginal
+        let tree = try HeldTree(swap.store.path.parent, store: swap.store.path)
+        let external = SupportFolder.externalData(ofStore: swap.store.path)
+        let removal = BackupRemoval(
+            swap: swap, tree: tree, takesUnrecordedCopies: isOriginal)
+        if let foreign = try removal.foreign() {
+            throw EngineError.swapRefused(
+                store: swap.store.path.description,
+                reason: "\(foreign) is not the file that its swap put into the backup; nothing was "
+                    + "removed. Move it away, then prune again")
         }
-        bytes = names.filter { $0.value.names >= $0.value.links }.reduce(0) { sum, file in
+        let known = swap.record?.byPath
+        stale = try names.sorted().compactMap { name in
+            let path = external.appending(name)
+            guard let found = try tree.status(of: path), found.isRegularFile else { return nil }
+            let entry = try tree.entry(at: path, as: path, isCopy: false)
+            guard let known, let backup = swap.externalData?.backup.appending(name) else {
+                return entry
+            }
+            // What has the name now may be another file than the original's.
+            guard let original = known[backup] else { return nil }
+            return original.isCopy || original.isFile(entry.identity) ? entry : nil
+        }
+        var counted: [FileIdentity: (names: UInt64, links: UInt64)] = [:]
+        let own = try (swap.backups.map(\.backup) + removal.external()).filter { path in
+            try removal.isOwn(path, known)
+        }
+        for path in own + swap.scratch + stale.map(\.path) {
+            try PrunePlan.count(tree.status(of: path), &counted)
+        }
+        bytes = counted.filter { $0.value.names >= $0.value.links }.reduce(0) { sum, file in
             sum.addingReportingOverflow(file.key.size).partialValue
         }
     }
@@ -77,17 +97,16 @@ package struct PrunePlan: Hashable, Sendable, Codable {
     /// - Throws: `EngineError.file`.
     package func run(files system: DurableFileSystem, under lock: StoreLock) throws(EngineError) {
         try EngineError.translating {
-            for file in files where try FileStatus.ifPresent(file) != nil {
-                try system.unlink(file)
+            let store = swap.store.path
+            let tree = try HeldTree(store.parent, store: store, faults: system.faults)
+            // First: once the main file of the backup is gone, no rollback is tried.
+            try BackupRemoval(swap: swap, tree: tree, takesUnrecordedCopies: isOriginal).run()
+            for file in stale {
+                guard let found = try tree.status(of: file.path), file.isFile(found.identity)
+                else { continue }
+                try tree.unlinkIfPresent(file.path)
             }
-            for folder in Set(files.map(\.parent)).sorted()
-            where try FileStatus.ifPresent(folder) != nil {
-                try system.syncFolder(folder)
-            }
-            for tree in trees where try FileStatus.ifPresent(tree.parent) != nil {
-                try system.removeTree(tree)
-            }
-            if try FileStatus.ifPresent(folder) != nil { try system.removeEmptyFolder(folder) }
+            for folder in Set(stale.map(\.path.parent)) { try tree.syncFolder(folder) }
         }
     }
 }

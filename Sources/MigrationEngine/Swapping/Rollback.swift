@@ -30,7 +30,7 @@ package struct Rollback {
         _ swap: SwapPlan, discardsChanges: Bool, under lock: StoreLock
     ) throws(EngineError) -> RollbackPlan {
         try EngineError.translating {
-            let moves = StoreMoves(
+            let moves = try StoreMoves(
                 store: swap.store.path, files: files, lock: lock, clients: clients)
             defer { lock.admitClients() }
             try moves.cover(swap.store.path)
@@ -38,10 +38,10 @@ package struct Rollback {
             let facts = try RollbackFacts(reading: swap, files: moves.files)
             let copies = try RollbackPlan.copies(facts, discardsChanges: discardsChanges)
             let settled = try copies.settled.map { copy in
-                try make(copy, of: swap.store.path, swap, moves.files)
+                try make(copy, of: swap.store.path, swap, moves)
             }
             let whole = try copies.whole.map { copy in
-                try make(copy, of: swap.mainBackup, swap, moves.files)
+                try make(copy, of: swap.mainBackup, swap, moves)
             }
             return RollbackPlan(facts, settled: settled, whole: whole)
         }
@@ -50,20 +50,18 @@ package struct Rollback {
     /// Keeps clients out of the backup: one that still has it open from before the swap would
     /// write to the store beside a `-wal` that it does not know.
     private func coverBackup(of swap: SwapPlan, _ moves: StoreMoves) throws {
-        guard let backup = try FileStatus.ifPresent(swap.mainBackup),
+        guard let backup = try moves.tree.status(of: swap.mainBackup),
             !PlannedFile.isFile(backup.identity, try moves.live())
         else { return }
         try moves.cover(swap.mainBackup)
     }
 
     private func make(
-        _ copy: RollbackPlan.Copy, of database: FilePath, _ swap: SwapPlan,
-        _ files: DurableFileSystem
+        _ copy: RollbackPlan.Copy, of database: FilePath, _ swap: SwapPlan, _ moves: StoreMoves
     ) throws -> PlannedFile {
         try SettledCopy.make(
-            of: database, with: copy.kind, at: copy.path, named: swap.store.path, files: files)
-        _ = try files.copyAttributes(from: database, to: copy.path)
-        return try PlannedFile(at: copy.path)
+            of: database, with: copy.kind, at: copy.path, named: swap.store.path, files: moves.files)
+        return try moves.taken(copy.path, attributesOf: database)
     }
 
     /// Carries out a plan, or what is left of it after a crash.
@@ -86,7 +84,7 @@ package struct Rollback {
         journal: (Int, StepMoment) throws -> Void = { _, _ in }
     ) throws -> [ReplacedFile] {
         let swap = plan.facts.swap
-        let moves = StoreMoves(
+        let moves = try StoreMoves(
             store: swap.store.path, files: files, lock: lock, clients: clients)
         return try EngineError.passing {
             try moves.whileClientsAreOut { letIn in
@@ -100,63 +98,60 @@ package struct Rollback {
                         isChanged = true
                     }
                     try journal(index, .begun)
-                    try EngineError.translating { try perform(step, moves) }
+                    try EngineError.translating { try perform(step, swap, moves) }
                     try journal(index, .done)
                 }
             }
         }
     }
 
-    private func perform(_ step: RollbackStep, _ moves: StoreMoves) throws {
+    private func perform(
+        _ step: RollbackStep, _ swap: SwapPlan, _ moves: StoreMoves
+    ) throws {
         switch step {
         case .restoreExternalData(let folder):
-            try moves.linkMissing(from: folder.backup, to: folder.original)
+            try moves.restoreExternalData(folder, swap.record)
         case .replaceStore(let file): try moves.replaceStore(with: file)
         case .removeCompanions(let paths): try moves.remove(paths)
-        case .restoreCompanions(let backups): try restore(backups, moves)
+        case .restoreCompanions(let backups): try restore(backups, swap, moves)
         case .restoreMain(let main, let link):
-            try moves.linkOrClone(main.backup, to: link)
-            try moves.replaceStore(with: PlannedFile(at: link))
+            try moves.replaceStore(with: moves.linkMain(main, to: link, swap))
         case .removeAdded(let added, let folders):
             for addition in added {
-                if let present = try FileStatus.ifPresent(addition.target),
+                if let present = try moves.tree.status(of: addition.target),
                     addition.file.isFile(present.identity)
                 {
-                    try files.remove(addition.target)
+                    try moves.remove(addition.target)
                 }
             }
-            for folder in folders { try files.removeEmptyFolder(folder) }
-        case .removeBackup(let folder, let backups, let trees):
-            guard try FileStatus.ifPresent(folder) != nil else { return }
-            for file in backups { try moves.unlinkIfPresent(file) }
-            for tree in trees where try FileStatus.ifPresent(tree) != nil {
-                try files.removeTree(tree)
-            }
-            try files.syncFolder(folder)
-            try files.removeEmptyFolder(folder)
+            for folder in folders { try moves.tree.removeEmptyFolder(folder) }
+        case .removeBackup:
+            try BackupRemoval(swap: swap, tree: moves.tree, takesUnrecordedCopies: true).run()
         }
     }
 
-    private func restore(_ backups: [BackedUpFile], _ moves: StoreMoves) throws {
+    private func restore(
+        _ backups: [BackedUpFile], _ swap: SwapPlan, _ moves: StoreMoves
+    ) throws {
         for file in backups {
             let target = file.original.path
             // A swap that stopped early has no backup of what is still in its place.
-            if !file.hasContent, try FileStatus.ifPresent(file.backup) == nil { continue }
+            if !file.hasContent, try moves.tree.status(of: file.backup) == nil { continue }
             // Somebody may have written to it by its other name, before a crash or after one.
-            let backup = try PlannedFile(at: file.backup)
-            guard RollbackFacts.Backup(file: file, found: backup).isWhole else {
+            let backup = try RollbackFacts.Backup(file, of: swap, in: moves.tree)
+            guard backup.isWhole, let found = backup.found else {
                 throw EngineError.storeChangedSinceSwap(store: moves.store.description)
             }
-            if let kind = file.kind, let present = try FileStatus.ifPresent(target),
+            if let kind = file.kind, let present = try moves.tree.status(of: target),
                 !file.original.isFile(present.identity),
                 try kind.content(of: moves.store, files: moves.files) != .none,
                 try !isEqual(target, file.backup, moves.files)
             {
                 throw EngineError.storeChangedSinceSwap(store: moves.store.description)
             }
-            try moves.linkOrClone(file.backup, to: target)
+            try moves.linkOrClone(file.backup, to: target, where: found.isSame)
         }
-        try files.syncFolder(moves.store.parent)
+        try moves.tree.syncFolder(moves.store.parent)
     }
 
     private func isEqual(
@@ -179,11 +174,11 @@ package struct Rollback {
         let original = plan.facts.swap.store
         if let main, plan.facts.position != .original, original.isFile(live) {
             // Once its backup's name is gone, all else is done.
-            let isBackedUp = try FileStatus.ifPresent(plan.facts.swap.mainBackup) != nil
+            let isBackedUp = try moves.tree.status(of: plan.facts.swap.mainBackup) != nil
             guard isBackedUp else { return max(first, plan.steps.count - 1) }
             guard !original.isSame(live) else { return max(first, main) }
             // Its name must be safe before the backup's goes, for that step is not done again.
-            try files.syncFolder(moves.store.parent)
+            try moves.tree.syncFolder(moves.store.parent)
             return try resumeAfterMain(plan, from: max(first, main + 1), live, moves)
         }
         if let main, try isCopiedBack(plan, live, moves.files) { return max(first, main) }

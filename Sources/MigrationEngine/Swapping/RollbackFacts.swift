@@ -21,13 +21,52 @@ package struct RollbackFacts: Hashable, Sendable, Codable {
         /// Nil where it is gone.
         package let found: PlannedFile?
 
+        /// What the swap recorded of it; nil where it was not recorded.
+        package let recorded: BackupRecord.Entry?
+        /// The digest of its first bytes as they are now.
+        package let header: String?
+        /// Where nothing was recorded: whether a main file begins as a database does.
+        package let fitsOriginal: Bool?
+
         /// Whether it still is what the swap put there.
         ///
-        /// Of a copy, the size must do. What had no content may be missing.
+        /// What had no content may be missing. The original itself counts whatever was recorded: a
+        /// process may have died before a copy took its place.
         package var isWhole: Bool {
             guard let found else { return !file.hasContent }
+            if let recorded, !file.original.isFile(found.identity) {
+                return recorded.isSame(found.identity) && recorded.header == header
+            }
             if file.original.isFile(found.identity) { return file.original.isSame(found.identity) }
-            return file.original.identity.size == found.identity.size
+            return file.original.identity.size == found.identity.size && fitsOriginal != false
+        }
+
+        /// Looks at a file of a backup.
+        ///
+        /// - Throws: `DurableFileError`, `refusedFolder` where the backup's folder is not one.
+        init(
+            _ file: BackedUpFile, of swap: SwapPlan, in tree: HeldTree
+        ) throws(DurableFileError) {
+            self.file = file
+            recorded = swap.record?.entry(file.backup)
+            guard try tree.status(of: file.backup) != nil else {
+                (found, header, fitsOriginal) = (nil, nil, nil)
+                return
+            }
+            let open = try tree.openForReading(file.backup)
+            let now = try BackupRecord.entry(of: open, as: file.backup, isCopy: false)
+            found = PlannedFile(path: file.backup, identity: now.identity)
+            header = now.header
+            guard file.kind == nil, recorded == nil else {
+                fitsOriginal = nil
+                return
+            }
+            let start = try open.read(count: StoreFingerprint.headerBytes, at: 0)
+            if case .success = DatabaseHeader.read(start) {
+                fitsOriginal = true
+            } else {
+                fitsOriginal = false
+            }
         }
     }
 
@@ -48,18 +87,17 @@ package struct RollbackFacts: Hashable, Sendable, Codable {
 
     private init(_ swap: SwapPlan, _ files: DurableFileSystem) throws {
         let path = swap.store.path
+        let tree = try HeldTree(path.parent, store: path, through: files.held)
+        try tree.check([swap.backupFolder] + SwapFacts.folders(ofStore: path, run: nil))
         self.swap = swap
-        live = try PlannedFile(at: path)
+        live = try PlannedFile(at: path, in: tree)
         companions = try StoreCompanion.allCases.compactMap { kind in
-            guard try FileStatus.ifPresent(kind.path(of: path)) != nil else { return nil }
+            guard try tree.status(of: kind.path(of: path)) != nil else { return nil }
             return try SwapFacts.Companion(
-                kind: kind, file: PlannedFile(at: kind.path(of: path)),
+                kind: kind, file: PlannedFile(at: kind.path(of: path), in: tree),
                 content: kind.content(of: path, files: files))
         }
-        backups = try swap.backups.map { file in
-            let isThere = try FileStatus.ifPresent(file.backup) != nil
-            return try Backup(file: file, found: isThere ? PlannedFile(at: file.backup) : nil)
-        }
+        backups = try swap.backups.map { try Backup($0, of: swap, in: tree) }
         position = RollbackFacts.position(swap, live: live.identity, companions)
     }
 

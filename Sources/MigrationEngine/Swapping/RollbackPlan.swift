@@ -69,7 +69,8 @@ package struct RollbackPlan: Hashable, Sendable, Codable {
             if let broken = facts.backups.first(where: { !$0.isWhole }) {
                 throw .swapOutcomeUnknown(
                     store: store,
-                    reason: "the backup \(broken.file.backup) is gone or was written since the swap"
+                    reason: "the backup \(broken.file.backup) is gone, was written since the swap, "
+                        + "or is another file"
                 )
             }
         }
@@ -133,20 +134,7 @@ package struct RollbackPlan: Hashable, Sendable, Codable {
             steps + [
                 .removeBackup(
                     folder: swap.backupFolder, files: swap.backups.map(\.backup),
-                    trees: swap.backupTrees)
+                    trees: swap.scratch)
             ]
-    }
-}
-
-extension SwapPlan {
-    /// What a swap and its rollback may leave in the backup's folder besides the backup's files.
-    var backupTrees: [FilePath] {
-        let scratch = ["live", "whole", "link"].map { RollbackPlan.scratch($0, self) }
-        let companions = scratch.flatMap { file in
-            StoreCompanion.allCases.map { $0.path(of: file) }
-        }
-        let copied = backups.flatMap { [$0.backup, $0.original.path] } + scratch
-        return scratch + companions + copied.map(StoreMoves.temporary)
-            + (externalData.map { [$0.backup.parent] } ?? [])
     }
 }

@@ -7,13 +7,24 @@ struct StoreMoves {
     let store: FilePath
     /// Opens the files of the lock through its descriptors.
     let files: DurableFileSystem
+    /// The store's folder and those below it: every file is reached through their descriptors.
+    let tree: HeldTree
     /// Keeps other runs and clients out of every file that has, or gets, the store's name.
     let lock: StoreLock
     let clients: ClientPolicy
 
+    /// Opens the store's folder, in whose path no link may stand.
+    ///
+    /// - Throws: `EngineError.file`.
     init(
         store: FilePath, files: DurableFileSystem, lock: StoreLock, clients: ClientPolicy
-    ) {
+    ) throws(EngineError) {
+        do throws(DurableFileError) {
+            tree = try HeldTree(
+                store.parent, store: store, through: lock.held, faults: files.faults)
+        } catch {
+            throw .file(error)
+        }
         self.store = store
         self.files = files.opening(lock.held)
         self.lock = lock
@@ -21,7 +32,11 @@ struct StoreMoves {
     }
 
     /// What has the store's name now.
-    func live() throws(DurableFileError) -> FileIdentity { try FileStatus(of: store).identity }
+    ///
+    /// - Throws: `DurableFileError.notRegularFile` for anything but a file, links included.
+    func live() throws(DurableFileError) -> FileIdentity {
+        try PlannedFile(at: store, in: tree).identity
+    }
 
     /// Keeps everybody out of a file that has the store's name or is to get it.
     ///
@@ -78,39 +93,58 @@ struct StoreMoves {
     /// Gives a file the store's name, durably; one that has it already keeps it.
     ///
     /// Renaming one hard link of a file over another would do nothing and leave both.
-    func replaceStore(with file: PlannedFile) throws {
+    ///
+    /// - Parameters:
+    ///   - file: as it was planned or made; no other file gets the name.
+    ///   - putBack: called where another file got the name all the same, because the file's own
+    ///     name changed hands in the middle of the call.
+    /// - Throws: `EngineError.swapRefused` for another file than the planned one.
+    func replaceStore(with file: PlannedFile, putBack: () throws -> Void = {}) throws {
         if file.isFile(try live()) {
             // Done before a crash; a second link to it would stay.
-            if let left = try FileStatus.ifPresent(file.path), file.isFile(left.identity) {
-                try files.unlink(file.path)
+            if let left = try tree.status(of: file.path), file.isFile(left.identity) {
+                try tree.unlink(file.path)
             }
         } else {
+            guard let present = try tree.status(of: file.path), file.isFile(present.identity)
+            else { throw refusal("\(file.path), which was to take its place, is gone or changed") }
             try cover(file.path)
-            try files.rename(file.path, to: store, existing: .replace)
+            try tree.rename(file.path, to: store, existing: .replace)
+            guard let named = try tree.status(of: store), file.isFile(named.identity) else {
+                try putBack()
+                throw refusal(
+                    "another file was put in the place of \(file.path) while that took its name, "
+                        + "and the store's own file was put back")
+            }
         }
-        try files.syncFolder(store.parent)
+        try tree.syncFolder(store.parent)
         try syncSource(file.path.parent)
+    }
+
+    func refusal(_ reason: String) -> EngineError {
+        .swapRefused(store: store.description, reason: reason)
     }
 
     /// Makes durable what has left a folder; one that was removed before a crash has nothing left.
     func syncSource(_ folder: FilePath) throws(DurableFileError) {
-        guard folder != store.parent, try FileStatus.ifPresent(folder) != nil else { return }
-        try files.syncFolder(folder)
+        guard folder != store.parent else { return }
+        do throws(DurableFileError) {
+            try tree.syncFolder(folder)
+        } catch {
+            guard error.isMissing else { throw error }
+        }
     }
 
     /// Removes files that may be gone already, and makes that durable.
     func remove(_ paths: [FilePath]) throws(DurableFileError) {
-        for path in paths { try unlinkIfPresent(path) }
-        try files.syncFolder(store.parent)
+        for path in paths { try tree.unlinkIfPresent(path) }
+        try tree.syncFolder(store.parent)
     }
 
-    /// Removes a name that may be gone already.
-    func unlinkIfPresent(_ path: FilePath) throws(DurableFileError) {
-        do {
-            try files.unlink(path)
-        } catch {
-            guard error.isMissing else { throw error }
-        }
+    /// Removes a file that may be gone already, and makes that durable in its own folder.
+    func remove(_ path: FilePath) throws(DurableFileError) {
+        try tree.unlinkIfPresent(path)
+        try tree.syncFolder(path.parent)
     }
 
     /// The companions that are there and have content.
@@ -126,27 +160,71 @@ struct StoreMoves {
     /// Gives a file a second name, or copies it where the file system has no hard links.
     ///
     /// What else has the name is removed. The folder is not synced.
-    func linkOrClone(_ source: FilePath, to target: FilePath) throws(DurableFileError) {
-        let identity = try FileStatus(of: source).identity
-        if let present = try FileStatus.ifPresent(target) {
-            if present.identity.device == identity.device,
-                present.identity.inode == identity.inode
-            {
-                return
+    ///
+    /// - Parameters:
+    ///   - source: the file.
+    ///   - target: its second name.
+    ///   - isExpected: whether the file that is found is the one that is meant; no other file gets
+    ///     the name.
+    /// - Returns: the file that has the second name now, and whether it is a copy.
+    /// - Throws: `DurableFileError.changedMeanwhile` for a file that is not expected.
+    @discardableResult
+    func linkOrClone(
+        _ source: FilePath, to target: FilePath, where isExpected: (FileIdentity) -> Bool
+    ) throws(DurableFileError) -> (file: PlannedFile, isCopy: Bool) {
+        let found = try PlannedFile(at: source, in: tree)
+        guard isExpected(found.identity) else { throw .changedMeanwhile(source) }
+        if let present = try tree.status(of: target) {
+            if found.isFile(present.identity) {
+                return (PlannedFile(path: target, identity: present.identity), false)
             }
-            try files.unlink(target)
+            try tree.unlink(target)
         }
-        do {
-            try files.linkWithoutSync(from: source, to: target)
+        do throws(DurableFileError) {
+            try tree.link(source, to: target)
         } catch {
             guard error.isWithoutHardLinks else { throw error }
-            // Under a name of its own until it is whole.
-            let copy = StoreMoves.temporary(for: target)
-            try unlinkIfPresent(copy)
-            _ = try files.clone(from: source, to: copy)
-            _ = try files.copyAttributes(from: source, to: copy)
-            try files.rename(copy, to: target, existing: .refuse)
+            return (try clone(source, to: target, where: isExpected), true)
         }
+        let linked = try PlannedFile(at: target, in: tree)
+        guard found.isFile(linked.identity) else {
+            // The source's name changed hands since it was looked at.
+            try tree.unlink(target)
+            throw .changedMeanwhile(source)
+        }
+        return (linked, false)
+    }
+
+    private func clone(
+        _ source: FilePath, to target: FilePath, where isExpected: (FileIdentity) -> Bool
+    ) throws(DurableFileError) -> PlannedFile {
+        // Under a name of its own until it is whole.
+        let name = StoreMoves.temporary(for: target)
+        try tree.unlinkIfPresent(name)
+        let input = try tree.openForReading(source)
+        guard isExpected(try input.status().identity) else { throw .changedMeanwhile(source) }
+        let output = try tree.create(name)
+        do throws(DurableFileError) {
+            try files.copyContents(of: input, to: output)
+            _ = try files.copyAttributes(from: input, to: output)
+            try output.sync()
+            let made = PlannedFile(path: target, identity: try output.status().identity)
+            try output.close()
+            try tree.syncFolder(name.parent)
+            try tree.rename(name, to: target, existing: .refuse)
+            guard let named = try tree.status(of: target), made.isSame(named.identity) else {
+                throw .changedMeanwhile(target)
+            }
+            return made
+        } catch {
+            discard(name)
+            throw error
+        }
+    }
+
+    /// Removes what a failed copy leaves; the failure itself is what the caller reports.
+    private func discard(_ path: FilePath) {
+        do throws(DurableFileError) { try tree.unlinkIfPresent(path) } catch { return }
     }
 
     /// The name of a copy that is not whole yet.
@@ -157,29 +235,8 @@ struct StoreMoves {
     }
 
     /// Whether a name is one of a file that is still being made.
-    private func isTemporary(_ name: FilePath) -> Bool {
+    static func isTemporary(_ name: FilePath) -> Bool {
         name.bytes.starts(with: DurableFileSystem.temporaryPrefix.utf8)
-    }
-
-    /// Gives every regular file of a folder a second name in another, which is made.
-    func linkAll(in source: FilePath, to target: FilePath) throws(DurableFileError) {
-        try files.makeFolders(target)
-        for name in try files.names(in: source) where !isTemporary(name) {
-            guard try FileStatus(ofLink: source.appending(name)).isRegularFile else { continue }
-            try linkOrClone(source.appending(name), to: target.appending(name))
-        }
-        try files.syncFolder(target)
-    }
-
-    /// Gives files of a folder back their names in another where those are gone.
-    func linkMissing(from source: FilePath, to target: FilePath) throws(DurableFileError) {
-        guard try FileStatus.ifPresent(source) != nil else { return }
-        try files.makeFolders(target)
-        for name in try files.names(in: source) where !isTemporary(name) {
-            guard try FileStatus.ifPresent(target.appending(name)) == nil else { continue }
-            try linkOrClone(source.appending(name), to: target.appending(name))
-        }
-        try files.syncFolder(target)
     }
 }
 

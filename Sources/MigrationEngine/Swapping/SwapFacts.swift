@@ -8,12 +8,28 @@ package struct PlannedFile: Hashable, Sendable, Codable {
 
     /// Reads the state that a file is in now.
     ///
-    /// - Throws: `DurableFileError`, `notRegularFile` for anything but a file.
+    /// - Throws: `DurableFileError`, `notRegularFile` for anything but a file, links included.
     package init(at path: FilePath) throws(DurableFileError) {
-        let status = try FileStatus(of: path)
+        let status = try FileStatus(ofLink: path)
+        try self.init(path, status)
+    }
+
+    /// Reads the state of a file that lies in a tree.
+    ///
+    /// - Throws: `DurableFileError`, as the other initialiser.
+    init(at path: FilePath, in tree: HeldTree) throws(DurableFileError) {
+        try self.init(path, tree.existing(path))
+    }
+
+    private init(_ path: FilePath, _ status: FileStatus) throws(DurableFileError) {
         guard status.isRegularFile else { throw .notRegularFile(path, kind: status.kind) }
+        self.init(path: path, identity: status.identity)
+    }
+
+    /// A file whose state is known.
+    init(path: FilePath, identity: FileIdentity) {
         self.path = path
-        identity = status.identity
+        self.identity = identity
     }
 
     /// Whether it is the same file, whatever was written to it since.
@@ -52,10 +68,12 @@ package struct SwapRequest: Sendable {
     ///
     /// They are moved from where they are into the store's own folder under their names.
     package let additions: [FilePath]
+    /// The result as it was validated; no other file takes the store's place. Nil accepts any.
+    package let validated: FileIdentity?
 
     package init(
         store: FilePath, run: String, expected: StoreFingerprint, newFile: FilePath,
-        snapshot: FilePath? = nil, additions: [FilePath] = []
+        snapshot: FilePath? = nil, additions: [FilePath] = [], validated: FileIdentity? = nil
     ) {
         self.store = store
         self.run = run
@@ -63,6 +81,7 @@ package struct SwapRequest: Sendable {
         self.newFile = newFile
         self.snapshot = snapshot
         self.additions = additions
+        self.validated = validated
     }
 }
 
@@ -95,6 +114,8 @@ package struct SwapFacts: Hashable, Sendable, Codable {
     /// Those that exist.
     package let companions: [Companion]
     package let newFile: PlannedFile
+    /// Whether the result is the file that was validated.
+    package let isValidated: Bool
     /// Whether the result is one closed file.
     package let isNewFileAtRest: Bool
     package let snapshot: PlannedFile?
@@ -102,11 +123,14 @@ package struct SwapFacts: Hashable, Sendable, Codable {
     package let additions: [Addition]
     /// Folders that additions need and that do not exist, the outermost first.
     package let missingFolders: [FilePath]
+    /// What a backup will hold, under the paths of the originals.
+    package let originals: [BackupRecord.Entry]
 
     /// Looks at the files; nothing is changed.
     ///
     /// - Throws: `EngineError.file` for a store that is gone or no regular file, for a folder
-    ///   in which this process may not work, and for a result or snapshot that is not there.
+    ///   in which this process may not work, for one that is a link, lies on another file system
+    ///   or belongs to another user, and for a result or snapshot that is not there.
     package init(
         reading request: SwapRequest, files: DurableFileSystem
     ) throws(EngineError) {
@@ -115,8 +139,10 @@ package struct SwapFacts: Hashable, Sendable, Codable {
 
     private init(_ request: SwapRequest, _ files: DurableFileSystem) throws {
         let path = try files.resolve(request.store)
+        let tree = try HeldTree(path.parent, store: path)
+        try tree.check(SwapFacts.folders(ofStore: path, run: request.run))
         let found = try StoreFingerprint(of: path)
-        let status = try FileStatus(of: path)
+        let status = try FileStatus(ofLink: path)
         run = request.run
         store = try PlannedFile(at: path)
         links = status.links
@@ -132,14 +158,21 @@ package struct SwapFacts: Hashable, Sendable, Codable {
                 kind: kind, file: PlannedFile(at: kind.path(of: path)),
                 content: kind.content(of: path, files: files))
         }
-        newFile = try PlannedFile(at: request.newFile)
+        let result = try PlannedFile(at: SwapFacts.resolved(request.newFile, files))
+        newFile = result
+        isValidated = request.validated.map { result.isFile($0) } ?? true
         isNewFileAtRest = try StoreCompanion.allCases.allSatisfy { kind in
             try kind.content(of: request.newFile, files: files) == .none
         }
-        snapshot = try request.snapshot.map { try PlannedFile(at: $0) }
+        snapshot = try request.snapshot.map {
+            try PlannedFile(at: SwapFacts.resolved($0, files))
+        }
         let folder = SupportFolder.externalData(ofStore: path)
-        hasExternalData = try FileStatus.ifPresent(folder)?.isFolder == true
+        hasExternalData = try tree.status(of: folder)?.isFolder == true
+        originals = try SwapFacts.originals(
+            [path] + companions.filter { $0.kind != .sharedMemory }.map(\.file.path), folder, tree)
         additions = try request.additions.map { file in
+            let file = try SwapFacts.resolved(file, files)
             let target = folder.appending(file.lastComponent)
             return try Addition(
                 file: PlannedFile(at: file), target: target,
@@ -150,18 +183,50 @@ package struct SwapFacts: Hashable, Sendable, Codable {
         }
     }
 
+    /// A path whose folder has no symbolic link in it; the last name may be one.
+    private static func resolved(
+        _ path: FilePath, _ files: DurableFileSystem
+    ) throws(DurableFileError) -> FilePath {
+        try files.resolve(path.parent).appending(path.lastComponent)
+    }
+
+    /// The folders that a store has, or gets, beside it.
+    ///
+    /// - Parameters:
+    ///   - path: the main file.
+    ///   - run: the name that the run's backups carry; nil leaves the backup's folder out.
+    package static func folders(ofStore path: FilePath, run: String?) -> [FilePath] {
+        let external = SupportFolder.externalData(ofStore: path)
+        let backup = run.map { path.parent.appending(SwapPlan.backupPrefix + $0) }
+        return [external.parent, external] + [backup].compactMap(\.self)
+    }
+
+    /// What there is to back up: the store's files, and the regular files of its external data.
+    private static func originals(
+        _ files: [FilePath], _ external: FilePath, _ tree: HeldTree
+    ) throws(DurableFileError) -> [BackupRecord.Entry] {
+        var entries: [BackupRecord.Entry] = []
+        for file in files { entries.append(try tree.entry(at: file, as: file, isCopy: false)) }
+        for name in try tree.names(in: external) where !StoreMoves.isTemporary(name) {
+            let file = external.appending(name)
+            guard try tree.status(of: file)?.isRegularFile == true else { continue }
+            entries.append(try tree.entry(at: file, as: file, isCopy: false))
+        }
+        return entries
+    }
+
     /// How many names a store's main file has in backup folders beside it.
     package static func backups(
         of store: PlannedFile, _ files: DurableFileSystem
     ) throws(DurableFileError) -> UInt64 {
-        let folder = store.path.parent
+        let folder = try HeldFolder(store.path.parent)
         var count: UInt64 = 0
-        for name in try files.names(in: folder)
+        for name in try folder.names()
         where name.bytes.starts(with: SwapPlan.backupPrefix.utf8) {
-            let link = folder.appending(name).appending(store.path.lastComponent)
-            if let status = try FileStatus.ifPresent(link), store.isFile(status.identity) {
-                count += 1
-            }
+            // What is no folder here holds no backup of ours.
+            guard try folder.entry(name)?.isFolder == true else { continue }
+            let link = try HeldFolder(name, in: folder).entry(store.path.lastComponent)
+            if let link, store.isFile(link.identity) { count += 1 }
         }
         return count
     }

@@ -73,6 +73,8 @@ package struct SwapPlan: Hashable, Sendable, Codable {
     /// Folders that are made for added files, the outermost first.
     package let addedFolders: [FilePath]
     package let steps: [SwapStep]
+    /// What the backup holds; nil in plans of versions that did not record it.
+    package private(set) var record: BackupRecord?
 
     /// What the names of backup folders begin with.
     package static let backupPrefix = ".godwit-backup-"
@@ -124,6 +126,20 @@ package struct SwapPlan: Hashable, Sendable, Codable {
             steps.append(.removeCompanions(StoreCompanion.allCases.map { $0.path(of: path) }))
         }
         self.steps = steps + [.install(newFile)]
+        let backup = externalData?.backup
+        record = BackupRecord(
+            facts.originals.map { entry in
+                let isExternal = entry.path.parent == external
+                let target = isExternal ? backup ?? folder : folder
+                return entry.renamed(target.appending(entry.path.lastComponent))
+            })
+    }
+
+    /// The plan after files of its backup became copies.
+    package func recording(_ copies: [BackupRecord.Entry]) -> SwapPlan {
+        var plan = self
+        plan.record = record?.replacing(copies)
+        return plan
     }
 
     private static func check(_ facts: SwapFacts) throws(EngineError) {
@@ -152,6 +168,9 @@ package struct SwapPlan: Hashable, Sendable, Codable {
         let needsSnapshot = facts.companions.contains { $0.content == .pages }
         if needsSnapshot, facts.snapshot == nil {
             throw refusal("its -wal or journal has content and no snapshot was made of it")
+        }
+        guard facts.isValidated else {
+            throw refusal("\(facts.newFile.path) is not the file that was validated")
         }
         guard facts.isNewFileAtRest else { throw refusal("its new file is still being written") }
         let moved =

@@ -39,17 +39,20 @@ package struct Swapper {
     ///   - lock: of the plan's store; covers the new file and the snapshot afterwards.
     ///   - journal: told of each step before and after, by its place in `plan.steps`; what it
     ///     throws ends the swap between two steps.
+    ///   - recording: told of files of the backup that became copies, before anything else moves;
+    ///     what it throws ends the swap there.
     /// - Returns: what was done.
     /// - Throws: what the journal throws, or `EngineError`: `.storeBusy` where a program has the
-    ///   store open; `.clientsHidden` where that cannot be seen; `.sourceChanged` where somebody wrote it, which leaves it as it is;
-    ///   `.swapOutcomeUnknown` where the files contradict the journal; `.file`. The store is
+    ///   store open; `.clientsHidden` where that cannot be seen; `.sourceChanged`
+    ///   where somebody wrote it, which leaves it as it is; `.swapOutcomeUnknown` where the files contradict the journal; `.file`. The store is
     ///   whole after each. After a failed sync (`isFailedSync`) the new file must not be used
     ///   any more: make it anew.
     package func run(
         _ plan: SwapPlan, from first: Int = 0, under lock: StoreLock,
-        journal: (Int, StepMoment) throws -> Void = { _, _ in }
+        journal: (Int, StepMoment) throws -> Void = { _, _ in },
+        recording: ([BackupRecord.Entry]) throws -> Void = { _ in }
     ) throws -> SwapReceipt {
-        let moves = StoreMoves(
+        let moves = try StoreMoves(
             store: plan.store.path, files: files, lock: lock, clients: clients)
         var receipt = SwapReceipt()
         receipt.replaced = try EngineError.passing {
@@ -61,7 +64,10 @@ package struct Swapper {
                 for (index, step) in plan.steps.enumerated().dropFirst(start) {
                     if step.isFirstChange(of: plan) { try letIn() }
                     try journal(index, .begun)
-                    try EngineError.translating { try perform(step, plan, moves, &receipt) }
+                    let copies = try EngineError.translating {
+                        try perform(step, plan, moves, &receipt)
+                    }
+                    if !copies.isEmpty { try recording(copies) }
                     try journal(index, .done)
                 }
             }
@@ -72,7 +78,7 @@ package struct Swapper {
     /// Keeps clients out of what is to get the store's name, before the original loses it.
     private func coverNewFiles(of plan: SwapPlan, _ moves: StoreMoves) throws {
         for file in [plan.snapshot, plan.newFile].compactMap({ $0 }) {
-            guard let status = try FileStatus.ifPresent(file.path), file.isFile(status.identity)
+            guard let status = try moves.tree.status(of: file.path), file.isFile(status.identity)
             else { continue }
             try moves.cover(file.path)
         }
@@ -82,7 +88,7 @@ package struct Swapper {
     /// process began: what it held back may have the file open now.
     private func coverBackup(of plan: SwapPlan, _ moves: StoreMoves) throws {
         let live = try moves.live()
-        guard !plan.store.isFile(live), let backup = try FileStatus.ifPresent(plan.mainBackup),
+        guard !plan.store.isFile(live), let backup = try moves.tree.status(of: plan.mainBackup),
             plan.store.isFile(backup.identity)
         else { return }
         do throws(EngineError) {
@@ -101,47 +107,34 @@ package struct Swapper {
     ///   - lock: of the plan's store.
     /// - Throws: what `run` would throw before its first step.
     package func check(_ plan: SwapPlan, under lock: StoreLock) throws(EngineError) {
-        let moves = StoreMoves(
+        let moves = try StoreMoves(
             store: plan.store.path, files: files, lock: lock, clients: clients)
         defer { lock.admitClients() }
         try moves.cover(plan.store.path)
         _ = try EngineError.translating { try resume(plan, from: 0, moves) }
     }
 
+    /// - Returns: files of the backup that became copies.
     private func perform(
         _ step: SwapStep, _ plan: SwapPlan, _ moves: StoreMoves, _ receipt: inout SwapReceipt
-    ) throws {
+    ) throws -> [BackupRecord.Entry] {
         switch step {
-        case .carryAttributes(let original, let targets):
-            for target in targets {
-                for lost in try moves.files.copyAttributes(from: original, to: target)
-                where !receipt.lost.contains(lost) {
-                    receipt.lost.append(lost)
-                }
-            }
-        case .backUp(let folder, let backups, let externalData):
-            try files.makeFolder(folder)
-            for file in backups {
-                // One without content may have gone by itself, or by a later step of this plan.
-                if !file.hasContent, try FileStatus.ifPresent(file.original.path) == nil {
-                    continue
-                }
-                try moves.linkOrClone(file.original.path, to: file.backup)
-            }
-            if let externalData {
-                try moves.linkAll(in: externalData.original, to: externalData.backup)
-            }
-            try files.syncFolder(folder)
-        case .addExternalData(let added, let folders):
-            try add(added, folders, moves)
+        case .carryAttributes(_, let targets):
+            receipt.lost += try moves.carryAttributes(of: plan, to: targets)
+        case .backUp: return try moves.backUp(plan)
+        case .addExternalData(let added, let folders): try add(added, folders, moves)
         case .settle(let snapshot):
-            try moves.replaceStore(with: snapshot)
-        case .removeCompanions(let paths):
-            try moves.remove(paths)
+            try moves.replaceStore(with: snapshot) {
+                try moves.putBack(plan, insteadOf: snapshot.path)
+            }
+        case .removeCompanions(let paths): try moves.remove(paths)
         case .install(let file):
             if !file.isFile(try moves.live()) { try clearWay(plan, moves) }
-            try moves.replaceStore(with: file)
+            try moves.replaceStore(with: file) {
+                try moves.putBack(plan, insteadOf: file.path)
+            }
         }
+        return []
     }
 
     /// What a reader left beside the store since the step before must not meet the new file.
@@ -150,7 +143,7 @@ package struct Swapper {
             throw EngineError.sourceChanged(plan.store.path.description)
         }
         let left = try StoreCompanion.allCases.map { $0.path(of: plan.store.path) }.filter {
-            try FileStatus.ifPresent($0) != nil
+            try moves.tree.status(of: $0) != nil
         }
         if !left.isEmpty { try moves.remove(left) }
     }
@@ -158,17 +151,20 @@ package struct Swapper {
     private func add(
         _ added: [AddedFile], _ folders: [FilePath], _ moves: StoreMoves
     ) throws {
-        for folder in folders { try files.makeFolder(folder) }
+        for folder in folders { try moves.tree.makeFolder(folder) }
         for addition in added {
-            if let present = try FileStatus.ifPresent(addition.target),
+            if let present = try moves.tree.status(of: addition.target),
                 addition.file.isFile(present.identity)
             {
                 continue
             }
-            try files.rename(addition.file.path, to: addition.target, existing: .refuse)
+            try moves.tree.rename(addition.file.path, to: addition.target, existing: .refuse)
+            guard let named = try moves.tree.status(of: addition.target),
+                addition.file.isFile(named.identity)
+            else { throw moves.refusal("\(addition.target) is not the file that was planned") }
         }
         let targets = Set(added.map(\.target.parent))
-        for folder in targets.sorted() { try files.syncFolder(folder) }
+        for folder in targets.sorted() { try moves.tree.syncFolder(folder) }
         for folder in Set(added.map(\.file.path.parent)).subtracting(targets).sorted() {
             try moves.syncSource(folder)
         }
@@ -196,8 +192,8 @@ package struct Swapper {
         }
         let isSettled = !plan.store.isSame(live)
         try checkCompanions(plan, isSettled: isSettled, moves)
-        try checkUnchanged(plan.newFile, of: plan)
-        if !isSettled, let snapshot = plan.snapshot { try checkUnchanged(snapshot, of: plan) }
+        try checkUnchanged(plan.newFile, moves)
+        if !isSettled, let snapshot = plan.snapshot { try checkUnchanged(snapshot, moves) }
         return max(first, position.earliest)
     }
 
@@ -209,10 +205,11 @@ package struct Swapper {
         for kind in StoreCompanion.allCases where kind != .sharedMemory {
             let known = plan.backups.first { $0.kind == kind }
             let isSame: Bool
-            if let present = try FileStatus.ifPresent(kind.path(of: path)) {
+            if let present = try moves.tree.status(of: kind.path(of: path)) {
                 isSame =
                     try known?.original.isSame(present.identity) == true
-                    || kind.content(of: path, files: moves.files) == .none && known?.hasContent != true
+                    || kind.content(of: path, files: moves.files) == .none
+                        && known?.hasContent != true
             } else {
                 isSame = known?.hasContent != true || isSettled
             }
@@ -220,12 +217,12 @@ package struct Swapper {
         }
     }
 
-    private func checkUnchanged(_ file: PlannedFile, of plan: SwapPlan) throws {
-        guard let status = try FileStatus.ifPresent(file.path), file.isSame(status.identity) else {
-            throw EngineError.swapRefused(
-                store: plan.store.path.description,
-                reason: "\(file.path), which was to take its place, is gone or changed; run the "
-                    + "same command again")
+    private func checkUnchanged(_ file: PlannedFile, _ moves: StoreMoves) throws {
+        guard let status = try moves.tree.status(of: file.path), file.isSame(status.identity)
+        else {
+            throw moves.refusal(
+                "\(file.path), which was to take its place, is gone or changed; run the same "
+                    + "command again")
         }
     }
 }

@@ -6,6 +6,8 @@ package struct SwapEntry: Hashable, Sendable, Codable {
         case swap
         /// The original takes its name back.
         case rollback
+        /// Files of a backup are others than the swap's entry says.
+        case backup
     }
 
     package let kind: Kind

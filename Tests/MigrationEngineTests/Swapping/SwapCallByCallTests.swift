@@ -242,11 +242,14 @@ import Testing
                 try DurableFileSystem().makeFolder(place)
                 let lab = try SwapLab(template, in: place)
                 let old = try lab.clientView()
-                let plan = try lab.plan()
+                var plan = try lab.plan()
                 let process = DyingProcess(after: actions)
                 let lock = try StoreLock(lab.store)
                 do {
-                    _ = try Swapper(files: lab.files(dying: process)).run(plan, under: lock)
+                    var copies: [BackupRecord.Entry] = []
+                    defer { plan = plan.recording(copies) }
+                    _ = try Swapper(files: lab.files(dying: process)).run(
+                        plan, under: lock, recording: { copies += $0 })
                 } catch {
                     #expect(process.isDead, "\(error)")
                 }

@@ -140,8 +140,9 @@ import Testing
         }
         lock.release()
         let opener = try #require(client)
+        var copies: [BackupRecord.Entry] = []
         for file in receipt.replaced where !file.isUnopened() {
-            try BackupSeparation(files: lab.files).run(file, backup: plan.mainBackup)
+            try BackupSeparation(files: lab.files).run(file, of: plan) { copies += $0 }
         }
         let read = try opener.line()
         let isDatabase = read.hasPrefix("SQLiteformat3")
@@ -161,7 +162,11 @@ import Testing
         }
         #expect(try lab.clientView().contains("generation new"))
         #expect(try lab.files.contents(of: plan.mainBackup, limit: 64 << 20) == main)
-        try expectRollback(lab, plan)
+        // It became a copy exactly where a program had the original's file, and not the snapshot's.
+        let settled = plan.steps.firstIndex { if case .settle = $0 { true } else { false } }
+        let hadOriginal = !isDatabase && step <= settled ?? step
+        #expect(copies.map(\.path) == (hadOriginal ? [plan.mainBackup] : []))
+        try expectRollback(lab, plan.recording(copies))
     }
 
     private func expectRollback(_ lab: SwapLab, _ plan: SwapPlan) throws {
@@ -190,16 +195,18 @@ import Testing
                 let old = try #require(
                     receipt.replaced.first { plan.store.isFile($0.identity) })
                 let process = DyingProcess(after: actions)
+                var copies: [BackupRecord.Entry] = []
                 do {
-                    try BackupSeparation(files: lab.files(dying: process)).run(
-                        old, backup: plan.mainBackup)
+                    try BackupSeparation(files: lab.files(dying: process)).run(old, of: plan) {
+                        copies += $0
+                    }
                 } catch {
                     #expect(process.isDead, "\(error)")
                 }
                 let files = DurableFileSystem().opening(old.held)
                 #expect(try files.contents(of: plan.mainBackup, limit: 64 << 20) == main)
                 for file in receipt.replaced { file.release() }
-                try expectRollback(lab, plan)
+                try expectRollback(lab, plan.recording(copies))
                 try DurableFileSystem().removeTree(place)
                 if !process.isDead { break }
                 stops += 1

@@ -112,9 +112,10 @@ struct SwapLab {
     func swap() throws -> SwapPlan {
         let plan = try plan()
         let lock = try StoreLock(store)
-        _ = try Swapper(files: files()).run(plan, under: lock)
+        var copies: [BackupRecord.Entry] = []
+        _ = try Swapper(files: files()).run(plan, under: lock, recording: { copies += $0 })
         lock.release()
-        return plan
+        return plan.recording(copies)
     }
 
     /// All rows that a client sees, external data read in, in one text; the store is copied

@@ -1,0 +1,53 @@
+import DurableFiles
+import Foundation
+import MigrationEngine
+import RunLedger
+
+// What a backup holds is recorded in two places, both in the ledger: the swap's own entry, written
+// before anything moves, and entries of files that became copies since. The later one counts.
+
+extension StoreMover {
+    /// Records files of a store's backup that are others than recorded before, such as a copy that
+    /// took the place of a link.
+    ///
+    /// One append, so that after a crash either the older record counts or the newer: the file
+    /// itself must have its name, and be durable, before this is called, and what it replaces must
+    /// stay until this has returned. It may be called at any time after the swap was recorded.
+    ///
+    /// - Throws: `RunError.ledger`.
+    func recordBackup(
+        _ store: FoundStore, _ entries: [BackupRecord.Entry]
+    ) throws(RunError) {
+        let detail = try RecordedText.text(of: entries)
+        try RunError.ledger { () throws(LedgerError) in
+            try ledger.append([
+                .swapStep(
+                    run: run, store: store.number,
+                    SwapEntry(
+                        kind: .backup, index: 0, name: "copied", isDone: true, detail: detail))
+            ])
+        }
+    }
+}
+
+extension SwapPlan {
+    /// The plan as a ledger has it, with what was recorded of its backup since.
+    ///
+    /// - Parameters:
+    ///   - steps: of the store, in the order in which they were written.
+    ///   - place: where the plan's own entry stands among them.
+    /// - Throws: `RunError.engine` for entries of another version of the program.
+    func recorded(in steps: [SwapEntry], at place: Int) throws(RunError) -> SwapPlan {
+        var plan = self
+        for step in steps[place...] where step.kind == .backup {
+            do {
+                plan = plan.recording(
+                    try JSONDecoder().decode(
+                        [BackupRecord.Entry].self, from: Data(step.detail.utf8)))
+            } catch {
+                throw .engine(.wrongPlan("a backup in the ledger cannot be read: \(error)"))
+            }
+        }
+        return plan
+    }
+}

@@ -1,0 +1,107 @@
+import CoreDataStore
+import DurableFiles
+
+/// Removes what a swap put into its backup, and nothing else.
+///
+/// A name goes only where the file that has it is the recorded one. A folder of external data that
+/// several stores share goes with the last of them.
+struct BackupRemoval {
+    let swap: SwapPlan
+    /// The store's folder.
+    let tree: HeldTree
+    /// Whether a copy goes that was not recorded any more, because a process died before: fine
+    /// while the original has its own name.
+    let takesUnrecordedCopies: Bool
+
+    /// The folder of external data in the backup, which stores of one name without extension share.
+    private var support: FilePath? { swap.externalData.map { $0.backup.parent } }
+
+    /// The files of external data that go with the backup; none while another store needs them.
+    ///
+    /// - Throws: `DurableFileError`.
+    func external() throws(DurableFileError) -> [FilePath] {
+        guard let external = swap.externalData, try !isShared() else { return [] }
+        return try tree.names(in: external.backup).map { external.backup.appending($0) }
+    }
+
+    /// Whether the backup's folder has files of another store with the same folder of external
+    /// data: one whose name differs in nothing but the extension (format page §8).
+    private func isShared() throws(DurableFileError) -> Bool {
+        guard let support else { return false }
+        let own = Set(swap.backups.map(\.backup) + swap.scratch)
+        for name in try tree.names(in: swap.backupFolder) {
+            let other = swap.backupFolder.appending(name)
+            guard other != support, !own.contains(other) else { continue }
+            if SupportFolder.folder(ofStore: other) == support { return true }
+        }
+        return false
+    }
+
+    /// Whether the file that has a name in the backup is one of this swap.
+    ///
+    /// - Throws: `DurableFileError`.
+    func isOwn(
+        _ path: FilePath, _ known: [FilePath: BackupRecord.Entry]?
+    ) throws(DurableFileError) -> Bool {
+        guard let found = try tree.status(of: path), found.isRegularFile else { return false }
+        if StoreMoves.isTemporary(path.lastComponent) { return true }
+        // Plans of older versions say nothing of copies, nor of external data.
+        guard let known else { return true }
+        guard let entry = known[path] else { return false }
+        if entry.isFile(found.identity) { return true }
+        // A process may have died before a copy that it had recorded took the original's place.
+        let isOriginal = swap.backups.contains {
+            $0.backup == path && $0.original.isFile(found.identity)
+        }
+        if isOriginal { return true }
+        guard takesUnrecordedCopies, entry.identity.size == found.size else { return false }
+        return try entry.header == tree.entry(at: path, as: path, isCopy: true).header
+    }
+
+    /// The first file of the store's own backup that is not the one that the swap put there.
+    ///
+    /// - Throws: `DurableFileError`.
+    func foreign() throws(DurableFileError) -> FilePath? {
+        let known = swap.record?.byPath
+        for file in swap.backups where try tree.status(of: file.backup) != nil {
+            if try !isOwn(file.backup, known) { return file.backup }
+        }
+        return nil
+    }
+
+    /// Removes the backup; what is gone already is fine, and what is not this swap's stays.
+    ///
+    /// - Throws: `DurableFileError`.
+    func run() throws(DurableFileError) {
+        guard try tree.status(of: swap.backupFolder) != nil else { return }
+        let known = swap.record?.byPath
+        for file in swap.backups where try isOwn(file.backup, known) {
+            try tree.unlinkIfPresent(file.backup)
+        }
+        try tree.syncFolder(swap.backupFolder)
+        for file in swap.scratch { try tree.unlinkIfPresent(file) }
+        if let folder = swap.externalData, let support {
+            let files = try external()
+            for file in files where try isOwn(file, known) { try tree.unlinkIfPresent(file) }
+            if try !isShared() {
+                for empty in [folder.backup, support] where try tree.status(of: empty) != nil {
+                    try tree.removeEmptyFolder(empty)
+                }
+            }
+        }
+        try tree.removeEmptyFolder(swap.backupFolder)
+    }
+}
+
+extension SwapPlan {
+    /// Names that a swap or its rollback may have left in the backup's folder when it was killed.
+    var scratch: [FilePath] {
+        let scratch = ["live", "whole", "link"].map { RollbackPlan.scratch($0, self) }
+        let companions = scratch.flatMap { file in
+            StoreCompanion.allCases.map { $0.path(of: file) }
+        }
+        return scratch + companions
+            + (backups.flatMap { [$0.backup, $0.original.path] } + scratch).map(
+                StoreMoves.temporary)
+    }
+}
