@@ -67,6 +67,9 @@ package enum DurableFileError: Error, Hashable, Sendable {
     /// name is longer than the file system's names.
     package var isMissing: Bool { number == ENOENT || number == ENAMETOOLONG }
 
+    /// Whether permission is missing.
+    package var isDenied: Bool { number == EACCES || number == EPERM }
+
     /// The symbol of an error number, such as `ENOSPC`; `errno N` for an unknown one.
     package static func name(of number: Int32) -> String {
         guard let name = clinux_error_name(number) else { return "errno \(number)" }

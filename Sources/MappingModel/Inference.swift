@@ -16,6 +16,9 @@ package struct Inference: Hashable, Sendable, Codable {
 
     /// Infers the mapping; equal models give equal results.
     ///
+    /// Models with equal version hashes are one version: Core Data opens a store of one with the
+    /// other as it is. Names alone pair them, whatever renaming identifiers say.
+    ///
     /// - Parameters:
     ///   - source: the model of the store as it is.
     ///   - destination: the model that the store is to have.

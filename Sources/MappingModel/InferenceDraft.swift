@@ -6,6 +6,8 @@ import ManagedObjectModel
 struct InferenceDraft {
     let source: StoredProperties
     let destination: StoredProperties
+    /// Whether both models are one version: then renaming identifiers say nothing.
+    private let isSameVersion: Bool
 
     /// Source entity by destination entity.
     var sourceEntity: [String: String] = [:]
@@ -27,6 +29,7 @@ struct InferenceDraft {
     init(from source: Model, to destination: Model) {
         self.source = StoredProperties(source)
         self.destination = StoredProperties(destination)
+        isSameVersion = VersionHashes(source).entities == VersionHashes(destination).entities
     }
 
     mutating func refuse(
@@ -49,8 +52,12 @@ extension InferenceDraft {
     /// Finds the source entity of every destination entity.
     mutating func pairEntities() {
         let matching = IdentifierMatching(
-            destinations: destination.model.numberedEntities.map(Self.identified),
-            sources: source.model.numberedEntities.map(Self.identified))
+            destinations: destination.model.numberedEntities.map {
+                identified($0.name, $0.renamingIdentifier)
+            },
+            sources: source.model.numberedEntities.map {
+                identified($0.name, $0.renamingIdentifier)
+            })
         sourceEntity = matching.sources
         for (to, from) in matching.sources { destinationEntity[from] = to }
         for ambiguity in matching.ambiguities {
@@ -67,8 +74,8 @@ extension InferenceDraft {
         for entity in destination.model.numberedEntities {
             guard let from = sourceEntity[entity.name] else { continue }
             let matching = IdentifierMatching(
-                destinations: Self.identified(destination, entity.name),
-                sources: Self.identified(source, from))
+                destinations: identified(destination, entity.name),
+                sources: identified(source, from))
             for ambiguity in matching.ambiguities {
                 let property = ambiguity.destinations.first ?? ""
                 refuse(
@@ -109,19 +116,18 @@ extension InferenceDraft {
             ?? destination.relationship(property, of: entity)?.owner ?? entity
     }
 
-    private static func identified(_ entity: Entity) -> Identified {
-        Identified(name: entity.name, identifier: entity.renamingIdentifier)
+    private func identified(_ name: String, _ identifier: String?) -> Identified {
+        Identified(name: name, identifier: isSameVersion ? nil : identifier)
     }
 
-    private static func identified(
+    private func identified(
         _ properties: StoredProperties, _ entity: String
     ) -> [Identified] {
         properties.attributes(of: entity).map {
-            Identified(name: $0.attribute.name, identifier: $0.attribute.renamingIdentifier)
+            identified($0.attribute.name, $0.attribute.renamingIdentifier)
         }
             + properties.relationships(of: entity).map {
-                Identified(
-                    name: $0.relationship.name, identifier: $0.relationship.renamingIdentifier)
+                identified($0.relationship.name, $0.relationship.renamingIdentifier)
             }
     }
 }

@@ -62,7 +62,7 @@ struct EntityInferenceTests {
         let inference = try infer(
             model(Entity(name: "A"), Entity(name: "B")),
             model(
-                Entity(name: "A", renamingIdentifier: "B"),
+                Entity(name: "A", attributes: [name], renamingIdentifier: "B"),
                 Entity(name: "B", renamingIdentifier: "A")))
         #expect(try inference.mapping(to: "A").source == "B")
         #expect(try inference.mapping(to: "B").source == "A")

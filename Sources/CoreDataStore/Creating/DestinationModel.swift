@@ -9,6 +9,8 @@ package struct DestinationModel: Sendable {
     package let modelCache: [UInt8]
     /// The framework version of a template store; nil for other origins.
     package let templateFramework: FrameworkVersion?
+    /// `NSStoreModelVersionIdentifiers` in the order in which they are written.
+    package private(set) var identifiers: [String]
 
     /// - Throws: `ModelError` when the model cannot be written as an archive.
     /// - Parameters:
@@ -21,6 +23,7 @@ package struct DestinationModel: Sendable {
         templateFramework: FrameworkVersion? = nil
     ) throws(ModelError) {
         self.model = model
+        identifiers = model.versionIdentifiers
         hashes = storedHashes.map { VersionHashes(read: $0) } ?? VersionHashes(model)
         if let modelCache {
             self.modelCache = modelCache
@@ -31,10 +34,21 @@ package struct DestinationModel: Sendable {
     }
 
     /// The destination of `--to self`: the store's own model.
+    ///
+    /// Its version identifiers are those of the store's metadata, also where the model was given
+    /// and has others.
     package init(of store: SourceStore) throws(ModelError) {
+        let identifiers = store.metadata.versionIdentifiers
+        var model = store.model
+        if identifiers.sorted() != model.versionIdentifiers {
+            model = try Model(
+                entities: model.numberedEntities, versionIdentifiers: identifiers,
+                configurations: model.configurations)
+        }
         try self.init(
-            model: store.model, storedHashes: store.metadata.versionHashes,
+            model: model, storedHashes: store.metadata.versionHashes,
             modelCache: store.modelCache)
+        self.identifiers = identifiers
     }
 
     /// The destination that a template store shows.

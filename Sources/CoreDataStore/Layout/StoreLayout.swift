@@ -94,6 +94,14 @@ package struct StoreLayout: Sendable, Hashable {
         tableIndex[entity].map { tables[$0] }
     }
 
+    /// The number of the only entity whose rows a table holds; nil where several share it.
+    ///
+    /// Core Data reads every row of such a table as that entity, whatever its `Z_ENT` says.
+    package func onlyEntity(of table: TableLayout) -> Int64? {
+        guard model.family(of: table.rootEntity).count == 1 else { return nil }
+        return numbers[table.rootEntity].map { Int64($0) }
+    }
+
     /// The column with a role, with its table; nil where the layout has none.
     package func column(_ role: ColumnRole) -> (table: TableLayout, column: ColumnLayout)? {
         columnIndex[role].map { (tables[$0.table], tables[$0.table].columns[$0.column]) }

@@ -14,6 +14,11 @@ package struct DatabaseHeader: Hashable, Sendable, Codable {
     package let autoVacuum: Int
     /// 1 UTF-8, 2 and 3 UTF-16 (offset 56).
     package let textEncoding: Int
+    /// `user_version` (offset 60): the application's, 0 in stores that nothing but Core Data
+    /// writes.
+    package let userVersion: Int32
+    /// `application_id` (offset 68): the same.
+    package let applicationID: Int32
 
     /// Reads the header.
     ///
@@ -45,7 +50,9 @@ package struct DatabaseHeader: Hashable, Sendable, Codable {
                 reservedBytes: Int(bytes[20]), pageCount: isCountValid ? word(28) : 0,
                 schemaFormat: Int(word(44)),
                 autoVacuum: word(52) == 0 ? 0 : (word(64) == 0 ? 1 : 2),
-                textEncoding: Int(word(56))))
+                textEncoding: Int(word(56)),
+                userVersion: Int32(truncatingIfNeeded: word(60)),
+                applicationID: Int32(truncatingIfNeeded: word(68))))
     }
 }
 

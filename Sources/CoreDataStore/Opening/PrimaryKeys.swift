@@ -38,7 +38,8 @@ package struct PrimaryKeys: Hashable, Sendable, Codable {
     /// Reads and checks the table.
     ///
     /// - Throws: `StoreError.notAStore` for doubled names, parents that do not exist or form a
-    ///   cycle, and maxima that are negative or near 2⁶³.
+    ///   cycle, and maxima near 2⁶³. A maximum that is negative or below a key in use is taken as
+    ///   it is: nothing but the highest key is lost with it.
     package static func read(_ connection: Connection) throws(StoreError) -> PrimaryKeys {
         let path = connection.path
         var rows: [Row] = []
@@ -73,8 +74,8 @@ package struct PrimaryKeys: Hashable, Sendable, Codable {
             guard names.insert(row.name).inserted else {
                 return "Z_PRIMARYKEY has the entity \(row.name) twice"
             }
-            guard (0..<keyLimit).contains(row.maximum) else {
-                return "Z_MAX of entity \(row.name) is negative or near the largest number"
+            guard row.maximum < keyLimit else {
+                return "Z_MAX of entity \(row.name) is near the largest number"
             }
             var above = row.parent
             var depth = 0

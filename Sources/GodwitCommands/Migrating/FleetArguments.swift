@@ -58,7 +58,7 @@ struct FleetArguments {
     /// that leads elsewhere may stand for a whole disk of stores.
     private static func isTold(_ file: SkippedFile) -> Bool {
         switch file.reason {
-        case .linkLeavesFolder, .brokenLink: true
+        case .linkLeavesFolder, .storeOutside, .brokenLink: true
         default: file.needsAttention
         }
     }
@@ -102,8 +102,8 @@ struct FleetArguments {
         guard !found.stores.isEmpty else {
             let searched = (arguments.stores + arguments.lists).joined(separator: ", ")
             throw .usage(
-                "no store was found in \(searched): name database files, or folders that hold Core "
-                    + "Data stores")
+                "no store was found in \(searched); \(found.absence). Name database files, or "
+                    + "folders that hold Core Data stores")
         }
         guard !isInPlace else { return }
         for warning in found.warnings {

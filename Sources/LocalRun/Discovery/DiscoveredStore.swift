@@ -59,7 +59,9 @@ package struct SkippedFile: Hashable, Sendable {
         case companionName
         /// It is a `-wal` with content whose database is not beside it.
         case logWithoutDatabase
-        /// It is a symbolic link that leads out of the folder.
+        /// It is a symbolic link out of the folder, to a store or to a folder that may hold some.
+        case storeOutside(target: FilePath)
+        /// It is a symbolic link out of the folder, to something that is no store.
         case linkLeavesFolder(target: FilePath)
         /// It is a symbolic link that cannot be followed; the text says why.
         case brokenLink(String)
@@ -77,12 +79,13 @@ package struct SkippedFile: Hashable, Sendable {
 
     /// Whether a user's data may be behind it: a run that skips it has not done everything.
     ///
-    /// A file that happens to end in `.db`, a link out of the folder and a database of another
-    /// kind are told and no more.
+    /// A file that happens to end in `.db`, a link out of the folder to what is no store, and a
+    /// database of another kind are told and no more.
     package var needsAttention: Bool {
         if isNamed { return true }
         switch reason {
-        case .missing, .noMatch, .unreadable, .tooDeep, .logWithoutDatabase, .companionName:
+        case .missing, .noMatch, .unreadable, .tooDeep, .logWithoutDatabase, .companionName,
+            .storeOutside:
             return true
         case .empty, .notADatabase, .notAFile, .notACoreDataStore, .linkLeavesFolder,
             .brokenLink:
@@ -104,7 +107,7 @@ extension SkippedFile.Reason: CustomStringConvertible {
             "it is an SQLite database under the name of a companion file; rename or name it"
         case .logWithoutDatabase:
             "it is a -wal file with content whose database is not beside it"
-        case .linkLeavesFolder(let target):
+        case .storeOutside(let target), .linkLeavesFolder(let target):
             "it is a symbolic link out of the folder, to \(target); name its target to take it"
         case .brokenLink(let reason): "it is a symbolic link that leads nowhere: \(reason)"
         case .unreadable(let reason): reason
@@ -121,4 +124,44 @@ package struct Discovery: Sendable {
     /// By path, in byte order.
     package let skipped: [SkippedFile]
     package let warnings: [DiscoveryWarning]
+    /// What was met and is not even told.
+    package let passed: PassedFiles
+}
+
+/// What a search met and passed over without a line of its own.
+package struct PassedFiles: Hashable, Sendable {
+    /// Folders that are not searched although they lie in others: output and state.
+    package internal(set) var folders: [FilePath] = []
+    /// Files and folders that `--include` and `--exclude` leave out.
+    package internal(set) var filtered = 0
+    /// Files that are no SQLite databases and not named as stores are.
+    package internal(set) var others = 0
+
+    mutating func add(_ other: PassedFiles) {
+        folders += other.folders
+        filtered += other.filtered
+        others += other.others
+    }
+}
+
+extension Discovery {
+    /// The most files that `absence` names.
+    private static let shown = 5
+
+    /// Why there are no stores: what was left out, each with its reason.
+    package var absence: String {
+        var reasons = skipped.prefix(Self.shown).map { "\($0.path) (\($0.reason))" }
+        if skipped.count > Self.shown { reasons.append("\(skipped.count - Self.shown) more") }
+        reasons += passed.folders.map {
+            "\($0) (it is the folder of the results or of the runs)"
+        }
+        if passed.filtered > 0 {
+            reasons.append("what --include and --exclude leave out (\(passed.filtered) entries)")
+        }
+        if passed.others > 0 {
+            reasons.append("files that are no SQLite databases (\(passed.others))")
+        }
+        return reasons.isEmpty
+            ? "there are no files" : "left out: " + reasons.joined(separator: ", ")
+    }
 }

@@ -32,8 +32,12 @@ struct FolderWalk {
     /// Real folders that were read by way of a link.
     private var linked: Set<FilePath> = []
 
+    /// Extensions whose files are taken where they hold no database; nil takes stores.
+    private var damagedExtensions: Set<[UInt8]>?
+
     private(set) var stores: [DiscoveredStore] = []
     private(set) var skipped: [SkippedFile] = []
+    private(set) var passed = PassedFiles()
 
     /// - Parameters:
     ///   - root: as it was given.
@@ -57,6 +61,15 @@ struct FolderWalk {
         self.limit = limit
     }
 
+    /// The same search for files with one of these extensions that are empty or no database.
+    func forDamaged(_ extensions: Set<[UInt8]>) -> FolderWalk {
+        var walk = FolderWalk(
+            root: root, base: base, real: realRoot, filter: filter, ignored: ignored, limit: limit,
+            files: files)
+        walk.damagedExtensions = extensions
+        return walk
+    }
+
     /// Does the search.
     ///
     /// - Throws: `DurableFileError.overLimit`; everything else is a skipped file.
@@ -76,7 +89,10 @@ struct FolderWalk {
     ) throws(DurableFileError) {
         var waiting = [start]
         while let folder = waiting.popLast() {
-            if ignored.contains(folder.real) { continue }
+            if ignored.contains(folder.real) {
+                passed.folders.append(root.appending(folder.relative))
+                continue
+            }
             if isLinked, !linked.insert(folder.real).inserted { continue }
             let names: [FilePath]
             do throws(DurableFileError) {
@@ -124,7 +140,10 @@ struct FolderWalk {
     ) -> Folder? {
         if StoreFileName.isSupportFolder(name.bytes) { return nil }
         let units = NamePattern.units(of: name.bytes)
-        guard let state = filter.entering(units, from: parent.state) else { return nil }
+        guard let state = filter.entering(units, from: parent.state) else {
+            passed.filtered += 1
+            return nil
+        }
         let relative = parent.relative.appending(name)
         guard parent.depth < DurableFileSystem.depthLimit else {
             skip(relative, .tooDeep)
@@ -137,8 +156,21 @@ struct FolderWalk {
         _ name: FilePath, real: FilePath, _ status: FileStatus, in folder: Folder,
         hasDatabase: (FilePath) -> Bool
     ) throws(DurableFileError) {
-        guard filter.takes(NamePattern.units(of: name.bytes), in: folder.state) else { return }
+        guard filter.takes(NamePattern.units(of: name.bytes), in: folder.state) else {
+            passed.filtered += 1
+            return
+        }
         let relative = folder.relative.appending(name)
+        if let damagedExtensions {
+            guard let ending = StoreFileName.fileExtension(of: name),
+                damagedExtensions.contains(ending),
+                probe.holdsNoDatabase(name: name, real: real, size: status.size)
+            else { return }
+            stores.append(
+                DiscoveredStore(
+                    root: root, relative: relative, real: real, status: status, isNamed: false))
+            return
+        }
         let verdict = probe.judge(
             name: name, real: real, size: status.size, hasDatabase: hasDatabase)
         switch verdict {
@@ -147,7 +179,7 @@ struct FolderWalk {
                 DiscoveredStore(
                     root: root, relative: relative, real: real, status: status, isNamed: false))
         case .skipped(let reason): skip(relative, reason)
-        case .other: break
+        case .other: passed.others += 1
         }
         guard stores.count + skipped.count <= limit else { throw .overLimit(root, limit: limit) }
     }
@@ -161,14 +193,16 @@ struct FolderWalk {
             real = try files.resolve(link.folder.real.appending(link.name))
             status = try FileStatus(of: real)
         } catch {
-            if StoreFileName.isStoreExtension(of: link.name) {
+            if error.isDenied {
+                skip(relative, .unreadable("\(error)"))
+            } else if StoreFileName.isStoreExtension(of: link.name) {
                 skip(relative, .brokenLink("\(error)"))
             }
             return
         }
         guard status.isFolder || status.isRegularFile else { return }
         guard real.isInside(realRoot) else {
-            skip(relative, .linkLeavesFolder(target: real))
+            leaveOut(link, real: real, status)
             return
         }
         // Without patterns all of it was found under its own name.
@@ -177,6 +211,30 @@ struct FolderWalk {
             try file(link.name, real: real, status, in: link.folder) { _ in true }
         } else if let folder = folder(link.name, real: real, in: link.folder) {
             try read(from: folder, isLinked: true)
+        }
+    }
+
+    /// Tells of a link out of the folder, unless a pattern leaves it out.
+    private mutating func leaveOut(_ link: Link, real: FilePath, _ status: FileStatus) {
+        let units = NamePattern.units(of: link.name.bytes)
+        let isWanted =
+            status.isFolder
+            ? filter.entering(units, from: link.folder.state) != nil
+            : filter.takes(units, in: link.folder.state)
+        guard isWanted else {
+            passed.filtered += 1
+            return
+        }
+        let relative = link.folder.relative.appending(link.name)
+        guard !status.isFolder else {
+            skip(relative, .storeOutside(target: real))
+            return
+        }
+        let verdict = probe.judge(name: link.name, real: real, size: status.size) { _ in true }
+        switch verdict {
+        case .store: skip(relative, .storeOutside(target: real))
+        case .skipped(.unreadable(let reason)): skip(relative, .unreadable(reason))
+        case .skipped, .other: skip(relative, .linkLeavesFolder(target: real))
         }
     }
 

@@ -36,6 +36,9 @@ package struct StoreDiscovery {
     private var ignored: Set<FilePath> = []
     private var stores: [DiscoveredStore] = []
     private var skipped: [SkippedFile] = []
+    private var passed = PassedFiles()
+    /// Searches of folders as they were begun.
+    private var walks: [FolderWalk] = []
 
     private init(_ selection: StoreSelection, files: DurableFileSystem) throws(DurableFileError) {
         self.selection = selection
@@ -72,6 +75,7 @@ package struct StoreDiscovery {
                     asFolder: place)
             }
         }
+        try discovery.takeDamaged()
         return discovery.result()
     }
 
@@ -151,24 +155,48 @@ package struct StoreDiscovery {
             root: root, base: base, real: real,
             filter: PathFilter(required: [include, matching], excluded: exclude),
             ignored: ignored, limit: selection.limit, files: files)
+        walks.append(walk)
         try walk.run()
         // One folder is the rule: its stores are not copied.
         if stores.isEmpty { stores = walk.stores } else { stores += walk.stores }
         skipped += walk.skipped
+        passed.add(walk.passed)
+    }
+
+    /// Takes files that hold no database under a name that stores of the folders have: stores
+    /// that are damaged, which the run says.
+    ///
+    /// - Complexity: searches the folders once more where their stores have other extensions
+    ///   than Core Data's own, whose files were taken already.
+    private mutating func takeDamaged() throws(DurableFileError) {
+        var extensions: Set<[UInt8]> = []
+        for store in stores where !store.isNamed {
+            guard !StoreFileName.isCoreDataExtension(of: store.relative),
+                let ending = StoreFileName.fileExtension(of: store.relative)
+            else { continue }
+            extensions.insert(ending)
+        }
+        guard !extensions.isEmpty else { return }
+        for walk in walks {
+            var again = walk.forDamaged(extensions)
+            try again.run()
+            stores += again.stores
+            try checkLimit()
+        }
     }
 
     /// The stores by real path, without what was found twice.
     private mutating func result() -> Discovery {
         let kept = withoutRepeats()
         stores = []
-        let named = Set(kept.lazy.filter(\.isNamed).map(\.path))
+        let taken = skipped.isEmpty ? [] : Set(kept.lazy.map(\.path))
         var told: Set<FilePath> = []
         let others = skipped.filter { file in
-            !named.contains(file.path) && told.insert(file.path).inserted
+            !taken.contains(file.path) && told.insert(file.path).inserted
         }
         return Discovery(
             stores: kept, skipped: others.sorted { $0.path < $1.path },
-            warnings: DiscoveryWarning.all(about: kept))
+            warnings: DiscoveryWarning.all(about: kept), passed: passed)
     }
 
     /// The stores by path, each real path once.

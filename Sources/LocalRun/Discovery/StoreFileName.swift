@@ -48,9 +48,17 @@ enum StoreFileName {
     }
 
     private static func hasExtension(_ path: FilePath, among extensions: [String]) -> Bool {
-        let name = path.lastComponent.bytes
-        guard let dot = name.lastIndex(of: UInt8(ascii: ".")) else { return false }
-        let ending = name[(dot + 1)...].map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }
+        guard let ending = fileExtension(of: path) else { return false }
         return extensions.contains { ending.elementsEqual($0.utf8) }
+    }
+
+    /// What follows the last dot of a name, in lower case; nil for a name without one, and for
+    /// one that begins with its only dot.
+    static func fileExtension(of path: FilePath) -> [UInt8]? {
+        let name = path.lastComponent.bytes
+        guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex,
+            dot + 1 < name.endIndex
+        else { return nil }
+        return name[(dot + 1)...].map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }
     }
 }

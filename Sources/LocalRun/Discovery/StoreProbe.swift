@@ -62,6 +62,20 @@ struct StoreProbe: Sendable {
         return StoreFileName.isStoreExtension(of: name) ? .skipped(reason) : .other
     }
 
+    /// Whether a file that is no companion of a database is empty or no SQLite database; false
+    /// where it cannot be read.
+    func holdsNoDatabase(name: FilePath, real: FilePath, size: Int64) -> Bool {
+        guard StoreFileName.databaseName(ofCompanion: name) == nil,
+            !StoreFileName.isAppleDouble(name)
+        else { return false }
+        do throws(DurableFileError) {
+            if size == 0 { return true }
+            return try databasePrefix(of: real) == nil
+        } catch {
+            return false
+        }
+    }
+
     /// The beginning of an SQLite database; nil for every other file.
     private func databasePrefix(of path: FilePath) throws(DurableFileError) -> [UInt8]? {
         let file = try files.openForReading(path)

@@ -2,6 +2,7 @@ import CoreDataStore
 package import DurableFiles
 import Foundation
 import Jobs
+import ManagedObjectModel
 import MigrationEngine
 import RunLedger
 
@@ -50,7 +51,8 @@ package struct PruneRun: Sendable {
                     "the run \(selected.run.id) is not finished: go on with it or cancel it first")
             }
             var estimate = PruneEstimate(run: selected.run.id)
-            if selection.store == nil { try measureFolder(selected, &estimate) }
+            // Measured before anything is removed.
+            let folder = selection.store == nil ? try measuredFolder(selected) : nil
             let ends: Set<StoreState> = [.done, .failed, .rolledBack, .cancelled]
             var stores = 0
             _ = try selected.forEach(in: ends) { store throws(RunError) in
@@ -58,12 +60,11 @@ package struct PruneRun: Sendable {
                 stores += 1
                 observe(stores)
             }
-            if removes, selection.store == nil {
-                try RunError.translating {
-                    guard try FileStatus.ifPresent(selected.folders.folder) != nil else { return }
-                    try files.removeTree(selected.folders.folder)
-                }
-            }
+            // Reports stay as long as a store of theirs is not pruned.
+            guard let folder, estimate.refused.isEmpty else { return estimate }
+            estimate.leftovers.append(folder.path)
+            estimate.bytes += folder.bytes
+            if removes { try RunError.translating { try files.removeTree(folder.path) } }
             return estimate
         }
     }
@@ -108,7 +109,9 @@ package struct PruneRun: Sendable {
         let plan = try RunError.translating {
             let lock = try StoreLock(swap.store.path, faults: files.faults)
             defer { lock.release() }
-            let plan = try self.plan(swap, selected.folders.folder.appending("prune"))
+            let plan = try self.plan(
+                swap, selected.folders.folder.appending("prune"),
+                RecordedRequest(reading: selected.run.record.request))
             if removes { try plan.run(files: files, under: lock) }
             return plan
         }
@@ -116,7 +119,9 @@ package struct PruneRun: Sendable {
         estimate.bytes += plan.bytes
     }
 
-    private func plan(_ swap: SwapPlan, _ scratch: FilePath) throws -> PrunePlan {
+    private func plan(
+        _ swap: SwapPlan, _ scratch: FilePath, _ request: RecordedRequest
+    ) throws -> PrunePlan {
         guard let external = swap.externalData, let main = swap.backups.first,
             try FileStatus.ifPresent(external.backup) != nil
         else {
@@ -129,8 +134,12 @@ package struct PruneRun: Sendable {
             return try PrunePlan(swap, backupNames: [], storeNames: [], files: files)
         }
         return try PrunePlan(
-            swap, backupNames: try names(in: main.backup, scratch.appending("backup")),
-            storeNames: try names(in: swap.store.path, scratch.appending("store")),
+            swap,
+            backupNames: try names(
+                in: main.backup, scratch.appending("backup"), model: request.sourceModel),
+            storeNames: try names(
+                in: swap.store.path, scratch.appending("store"),
+                model: request.destination?.model ?? request.sourceModel),
             existing: Set(existing), files: files)
     }
 
@@ -148,23 +157,34 @@ package struct PruneRun: Sendable {
         }
     }
 
-    private func names(in store: FilePath, _ scratch: FilePath) throws -> Set<String> {
+    /// Names of the files that a store refers to.
+    ///
+    /// `model`: of the request, for a store that holds none; one that was migrated further since
+    /// holds its own.
+    private func names(
+        in store: FilePath, _ scratch: FilePath, model: Model?
+    ) throws -> Set<String> {
         try files.makeFolders(scratch)
-        let opened = try StoreOpener(files: files).open(
-            store, scratch: scratch, checksPages: false)
+        let opener = StoreOpener(files: files)
+        let opened: SourceStore
+        do throws(StoreError) {
+            opened = try opener.open(store, scratch: scratch, checksPages: false)
+        } catch {
+            guard let model else { throw error }
+            opened = try opener.open(store, scratch: scratch, given: model, checksPages: false)
+        }
         return try ExternalNames.referenced(by: opened)
     }
 
-    private func measureFolder(
-        _ selected: SelectedRun, _ estimate: inout PruneEstimate
-    ) throws(RunError) {
+    /// The run's folder with the bytes of its files; nil where it is gone.
+    private func measuredFolder(
+        _ selected: SelectedRun
+    ) throws(RunError) -> (path: FilePath, bytes: Int64)? {
         let folder = selected.folders.folder
-        try RunError.translating {
-            guard try FileStatus.ifPresent(folder) != nil else { return }
-            estimate.leftovers.append(folder)
-            for found in try files.tree(at: folder) where found.status.isRegularFile {
-                estimate.bytes += found.status.size
-            }
+        return try RunError.translating {
+            guard try FileStatus.ifPresent(folder) != nil else { return nil }
+            let files = try files.tree(at: folder).filter(\.status.isRegularFile)
+            return (folder, files.reduce(0) { $0 + $1.status.size })
         }
     }
 }

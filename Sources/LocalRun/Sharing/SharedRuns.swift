@@ -40,7 +40,8 @@ package struct SharedRuns: Sendable {
             [surroundings.state] + (named.output.map { [$0] } ?? [])
         let found = try RunError.translating { try StoreDiscovery.discover(selection) }
         guard !found.stores.isEmpty else {
-            throw .nothingToDo("no store was found in what the request names")
+            throw .nothingToDo(
+                "no store was found in what the request names; \(found.absence)")
         }
         if named.output != nil {
             for warning in found.warnings {

@@ -84,6 +84,8 @@ struct CellSQL {
         Self.guarded(number(key, entity, targets), key, targets)
     }
 
+    /// An entity column that names none of the targets stays as it is, as long as the numbers
+    /// stay; where they change, it would name another entity and becomes NULL.
     private func number(_ key: String, _ entity: String?, _ targets: [Target]) -> String {
         guard let entity else {
             guard let number = targets.commonNumber else { return "NULL" }
@@ -106,9 +108,16 @@ struct CellSQL {
 
     /// Whether a target's row is there, of an entity that is carried over.
     static func exists(_ key: String, _ table: String, _ targets: [Target]) -> String {
-        let kept = targets.filter { $0.place != nil }.map(\.sourceNumber)
-        return "EXISTS (SELECT 1 FROM src.\(SQLText.quoted(table)) x WHERE x.Z_PK = \(key) "
-            + "AND x.Z_ENT \(membership(kept)))"
+        let conditions = ["x.Z_PK = \(key)", kept("x.Z_ENT", targets)].compactMap { $0 }
+        return "EXISTS (SELECT 1 FROM src.\(SQLText.quoted(table)) x "
+            + "WHERE \(conditions.joined(separator: " AND ")))"
+    }
+
+    /// The condition that a row's entity is carried over; nil where every row's is.
+    static func kept(_ entity: String, _ targets: [Target]) -> String? {
+        let kept = targets.filter { $0.place != nil }
+        if kept.count == 1, kept[0].isAlone { return nil }
+        return "\(entity) \(membership(kept.map(\.sourceNumber)))"
     }
 
     static func column(_ name: String) -> String { "s.\(SQLText.quoted(name))" }

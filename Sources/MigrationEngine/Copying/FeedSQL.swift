@@ -4,7 +4,8 @@ import CoreDataStore
 struct FeedSQL {
     let plan: MigrationPlan
     let feed: Feed
-    /// Numbers of all entities of the source table: rows of others do not occur.
+    /// Numbers of all entities of the source table: rows of others do not occur, but in a table
+    /// of one entity, whose rows are all read as that entity.
     let tableEntities: Set<Int64>
 
     /// `INSERT … SELECT` from `src` into the main schema, in ascending keys.
@@ -28,8 +29,8 @@ struct FeedSQL {
             values.append(try cells.expression(column, entities: chosen))
         }
         var conditions: [String] = []
-        // Rows of a table of one entity are not counted by entity beforehand.
-        if chosen != tableEntities || tableEntities.count == 1 {
+        // Every row of a table of one entity is that entity's, whatever its number says.
+        if chosen != tableEntities {
             conditions.append("s.Z_ENT \(CellSQL.membership(Array(chosen)))")
         }
         let rows = rows(selection, &conditions)
@@ -43,6 +44,9 @@ struct FeedSQL {
 
     private func entityNumber(_ chosen: Set<Int64>) -> String {
         let entities = feed.entities.filter { chosen.contains($0.sourceNumber) }
+        if tableEntities.count == 1, let only = entities.first {
+            return "\(only.destinationNumber)"
+        }
         if entities.allSatisfy({ $0.sourceNumber == $0.destinationNumber }) { return "s.Z_ENT" }
         if entities.count == 1, let only = entities.first { return "\(only.destinationNumber)" }
         let cases = entities.map { "WHEN \($0.sourceNumber) THEN \($0.destinationNumber)" }

@@ -49,8 +49,11 @@ struct RelationSQL {
         var conditions = range(bound, ends.owner, ends.target)
         conditions += self.conditions(ends.owner, relation.owner, owner, mustExist: needs.owner)
         conditions += self.conditions(ends.target, relation.target, target, mustExist: needs.target)
-        if needs.targetNumber, relation.target.targets.commonNumber == nil {
-            conditions.append("\(entity) IS NOT NULL")
+        if needs.targetNumber, relation.target.targets.commonNumber == nil,
+            let number = ends.target.entity,
+            let isKept = CellSQL.kept(number, relation.target.targets)
+        {
+            conditions.append(isKept)
         }
         return "SELECT \(owner) AS o, \(target) AS t, \(entity) AS te, "
             + "\(ownerOrder) AS oo, \(targetOrder) AS tt "
@@ -74,7 +77,7 @@ struct RelationSQL {
     private var ownerEnd: End {
         switch relation.storage {
         case .ownerColumn:
-            return End(key: "s.Z_PK", entity: "s.Z_ENT", join: "", isRow: true)
+            return row(relation.owner)
         case .targetColumn(_, let key, let entity?, _):
             return End(
                 key: CellSQL.column(key), entity: CellSQL.column(entity), join: "", isRow: false)
@@ -93,10 +96,16 @@ struct RelationSQL {
         case .ownerColumn(_, let key, nil, _):
             return lookedUp(CellSQL.column(key), relation.target, alias: "lt", needsNumber: true)
         case .targetColumn:
-            return End(key: "s.Z_PK", entity: "s.Z_ENT", join: "", isRow: true)
+            return row(relation.target)
         case .join(_, _, let target, _, _):
             return lookedUp(CellSQL.column(target), relation.target, alias: "lt", needsNumber: true)
         }
+    }
+
+    /// The row of a link as one of its ends.
+    private func row(_ end: RelationEnd) -> End {
+        let isAlone = end.targets.first?.isAlone == true
+        return End(key: "s.Z_PK", entity: isAlone ? nil : "s.Z_ENT", join: "", isRow: true)
     }
 
     private func lookedUp(
@@ -129,10 +138,7 @@ struct RelationSQL {
     private func conditions(
         _ end: End, _ told: RelationEnd, _ expression: String, mustExist: Bool
     ) -> [String] {
-        if end.isRow {
-            let kept = told.targets.filter { $0.place != nil }.map(\.sourceNumber)
-            return ["s.Z_ENT \(CellSQL.membership(kept))"]
-        }
+        if end.isRow { return [CellSQL.kept("s.Z_ENT", told.targets) ?? "1"] }
         var conditions = ["\(end.key) IS NOT NULL"]
         if told.targets.commonOffset == nil || told.targets.keys != .all {
             conditions.append("\(expression) IS NOT NULL")

@@ -39,6 +39,22 @@ struct HistoryCopier {
         }
     }
 
+    /// The rows of `Z_PRIMARYKEY` that history reserves, no maximum below a key in use.
+    func reservedKeys(_ rows: [PrimaryKeys.Row]) throws(EngineError) -> [PrimaryKeys.Row] {
+        try EngineError.translating {
+            try rows.map { row in
+                let table = "A" + row.name
+                guard Self.tables.contains(table), schema.hasTable(table) else { return row }
+                let highest =
+                    try connection.integer(
+                        "SELECT max(Z_PK) FROM main.\(SQLText.quoted(table))") ?? 0
+                return PrimaryKeys.Row(
+                    number: row.number, name: row.name, parent: row.parent,
+                    maximum: max(row.maximum, highest))
+            }
+        }
+    }
+
     private func value(of column: String, in table: String) -> String {
         guard table == "ACHANGE" else { return CellSQL.column(column) }
         let entities = file.plan.feeds.flatMap { feed in feed.entities.map { (feed, $0) } }

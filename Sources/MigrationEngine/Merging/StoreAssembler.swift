@@ -77,20 +77,20 @@ package final class StoreAssembler {
 
     /// The steps that a file holds.
     ///
-    /// The count stands in `user_version` (SQLite file format §1.3), which Core Data leaves 0: it
-    /// changes in the transaction of the step itself, and the last step sets it back.
+    /// The count stands in `user_version` (SQLite file format §1.3): it changes in the
+    /// transaction of the step itself, and the last step sets it to the source's. Only that step
+    /// writes metadata.
     private func stepsInFile() throws(EngineError) -> Int {
         guard recovery == .transactions else { return 0 }
         let count = try EngineError.translating { () throws(StoreError) in
-            if let count = try connection.integer("PRAGMA main.user_version"), count > 0 {
-                return Int(count)
-            }
-            let isComplete =
+            let hasTables =
                 try connection.integer(
                     "SELECT count(*) FROM main.sqlite_master WHERE name = 'Z_METADATA'") == 1
-            return isComplete ? steps.count : 0
+            guard hasTables else { return 0 }
+            let isComplete = try connection.integer("SELECT count(*) FROM main.Z_METADATA") != 0
+            return isComplete ? steps.count : Int(try connection.userVersion())
         }
-        guard count <= steps.count else {
+        guard (0...steps.count).contains(count) else {
             throw .internalError("a file that was begun has steps that the plan has not")
         }
         return count
@@ -105,12 +105,12 @@ package final class StoreAssembler {
             done += 1
             return result
         }
-        // The last step leaves the file as Core Data would: without a count.
-        let count = done + 1 == steps.count ? 0 : done + 1
+        let isLast = done + 1 == steps.count
+        let count = isLast ? source.header.userVersion : Int32(clamping: done + 1)
         let result = try connection.transaction(
             { () throws(EngineError) in
                 let result = try body()
-                try execute("PRAGMA main.user_version = \(count)")
+                try EngineError.translating { try connection.setUserVersion(count) }
                 return result
             }, failing: { .store($0) })
         done += 1
@@ -238,16 +238,19 @@ package final class StoreAssembler {
             try history.copyIndexes()
         }
         try extras.copyTables()
+        let reserved =
+            keepsHistory ? try history.reservedKeys(source.primaryKeys.reserved) : []
         try EngineError.translating {
             try builder.writeSystemTables(
-                maxima: plan.maxima,
-                reserved: keepsHistory ? source.primaryKeys.reserved : [],
+                maxima: plan.maxima, reserved: reserved,
                 metadata: source.metadata.migrated(
                     hashes: destination.hashes,
-                    identifiers: destination.model.versionIdentifiers,
+                    identifiers: destination.identifiers,
                     framework: plan.framework),
                 modelCache: destination.modelCache)
             try builder.createRTreesAndTriggers()
+            try connection.setUserVersion(source.header.userVersion)
+            try connection.setApplicationID(source.header.applicationID)
         }
         try extras.copyRest()
     }

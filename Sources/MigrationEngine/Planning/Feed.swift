@@ -54,6 +54,9 @@ package struct Target: Hashable, Sendable, Codable {
     package var sourceNumber: Int64
     /// Where those objects are in the destination; nil when they are dropped.
     package var place: Place?
+    /// Whether the source table holds no other entity: then every row is such an object,
+    /// whatever its `Z_ENT` says.
+    package var isAlone: Bool
 
     /// An entity number and an offset of keys, both of the destination.
     package struct Place: Hashable, Sendable, Codable {
@@ -71,9 +74,10 @@ package struct Target: Hashable, Sendable, Codable {
         }
     }
 
-    package init(sourceNumber: Int64, place: Place?) {
+    package init(sourceNumber: Int64, place: Place?, isAlone: Bool = false) {
         self.sourceNumber = sourceNumber
         self.place = place
+        self.isAlone = isAlone
     }
 }
 

@@ -101,12 +101,13 @@ struct PlanContext {
     func targets(
         ofSource entity: String, where isValid: (EntityMapping) -> Bool
     ) -> [Target] {
-        source.model.family(of: entity).compactMap { member in
+        let isAlone = source.table(of: entity).flatMap { source.onlyEntity(of: $0) } != nil
+        return source.model.family(of: entity).compactMap { member in
             guard let number = source.number(of: member.name) else { return nil }
-            guard let entityMapping = bySource[member.name], isValid(entityMapping) else {
-                return Target(sourceNumber: Int64(number), place: nil)
-            }
-            return Target(sourceNumber: Int64(number), place: place(ofSource: member.name))
+            let isKept = bySource[member.name].map(isValid) ?? false
+            return Target(
+                sourceNumber: Int64(number),
+                place: isKept ? place(ofSource: member.name) : nil, isAlone: isAlone)
         }
     }
 

@@ -5,7 +5,7 @@ package import MappingModel
 package enum Planner {
     /// The version of the engine, part of every plan: it rises whenever equal inputs would give
     /// other shards.
-    package static let engineVersion = "1"
+    package static let engineVersion = "2"
 
     /// Decides everything about one store.
     ///

@@ -29,9 +29,10 @@ struct RequirementCount {
             return links(source).map {
                 "SELECT count(*) FROM (SELECT 1 FROM (\($0)) GROUP BY o HAVING count(*) > 1)"
             }
-        case .linkCount(let source, _, let bounds):
-            guard let links = links(source), let table = layout.table(of: source.entity)?.name,
-                let number = layout.number(of: source.entity)
+        case .linkCount(let source, let destination, let bounds):
+            guard let links = links(source, arrivingAt: destination),
+                let table = layout.table(of: source.entity)?.name,
+                let isOwner = condition("e.Z_ENT", [source.entity])
             else { return nil }
             var conditions = [
                 bounds.allowsNone
@@ -39,7 +40,7 @@ struct RequirementCount {
             ]
             if let most = bounds.atMost { conditions.append("n > \(most)") }
             return "SELECT count(*) FROM (SELECT count(l.o) AS n FROM \(SQLText.quoted(table)) e "
-                + "LEFT JOIN (\(links)) l ON l.o = e.Z_PK WHERE e.Z_ENT = \(number) "
+                + "LEFT JOIN (\(links)) l ON l.o = e.Z_PK WHERE \(isOwner) "
                 + "GROUP BY e.Z_PK) WHERE \(conditions.joined(separator: " OR "))"
         case .distinctTargets(_, let destination): return sharedTargets(destination)
         case .noTargets(let source, _, let entities):
@@ -49,11 +50,21 @@ struct RequirementCount {
         }
     }
 
-    /// `table WHERE Z_ENT = n`.
+    /// `table WHERE Z_ENT IN (n)`.
     private func rows(of entity: String) -> String? {
-        guard let table = layout.table(of: entity)?.name, let number = layout.number(of: entity)
+        guard let table = layout.table(of: entity)?.name,
+            let isOfEntity = condition("Z_ENT", [entity])
         else { return nil }
-        return "\(SQLText.quoted(table)) WHERE Z_ENT = \(number)"
+        return "\(SQLText.quoted(table)) WHERE \(isOfEntity)"
+    }
+
+    /// Whether a column names one of these entities of one table; `1` in a table of one entity,
+    /// all of whose rows are that entity's; nil for entities that are not known.
+    private func condition(_ column: String, _ entities: [String]) -> String? {
+        guard let first = entities.first, let table = layout.table(of: first) else { return nil }
+        if layout.onlyEntity(of: table) != nil { return "1" }
+        let numbers = entities.compactMap { layout.number(of: $0).map(String.init) }
+        return "\(column) IN (\(numbers.joined(separator: ", ")))"
     }
 
     private func column(_ property: PropertyReference) -> String? {
@@ -71,29 +82,59 @@ struct RequirementCount {
     /// - Parameters:
     ///   - property: a relationship of the entity.
     ///   - countsMissing: whether links of owners that are gone count, if they are kept.
+    ///   - destination: the relationship that the links become; with it, links that are lost on
+    ///     the way do not count.
     /// - Returns: nil for a relationship that the layout does not have.
-    private func links(_ property: PropertyReference, countsMissing: Bool = false) -> String? {
+    private func links(
+        _ property: PropertyReference, countsMissing: Bool = false,
+        arrivingAt destination: PropertyReference? = nil
+    ) -> String? {
         guard
-            let owner = layout.model.relationship(property.property, of: property.entity)?.owner,
-            let number = layout.number(of: property.entity),
-            let table = layout.table(of: property.entity)?.name
+            let (owner, relationship) = layout.model.relationship(
+                property.property, of: property.entity),
+            let table = layout.table(of: property.entity)?.name,
+            let isOwner = condition("e.Z_ENT", [property.entity]),
+            let rows = rows(of: property.entity)
         else { return nil }
         let name = SQLText.quoted(table)
         let own =
             countsMissing && dangling == .keep
             ? "LEFT JOIN \(name) e ON e.Z_PK = o WHERE t IS NOT NULL AND o IS NOT NULL "
-                + "AND ifnull(e.Z_ENT, \(number)) = \(number)"
-            : "JOIN \(name) e ON e.Z_PK = o AND e.Z_ENT = \(number)"
+                + "AND (e.Z_PK IS NULL OR \(isOwner))"
+            : "JOIN \(name) e ON e.Z_PK = o AND \(isOwner)"
         switch layout.storage(of: PropertyKey(owner.name, property.property)) {
-        case .ownerColumn(let table, let key, _, _):
-            return "SELECT Z_PK AS o, \(SQLText.quoted(key)) AS t FROM \(SQLText.quoted(table)) "
-                + "WHERE Z_ENT = \(number) AND \(SQLText.quoted(key)) IS NOT NULL"
+        case .ownerColumn(_, let key, let entityColumn, _):
+            var conditions = "\(SQLText.quoted(key)) IS NOT NULL"
+            if let entityColumn, let destination,
+                !allArrive(relationship.destination, at: destination),
+                let isNamed = condition(
+                    SQLText.quoted(entityColumn),
+                    layout.model.family(of: relationship.destination).map(\.name))
+            {
+                // Nothing tells what else the key belongs to.
+                conditions += " AND \(isNamed)"
+            }
+            return "SELECT Z_PK AS o, \(SQLText.quoted(key)) AS t FROM \(rows) AND \(conditions)"
         case .targetColumn(let table, let key, _, _):
             return "SELECT o, t FROM (SELECT \(SQLText.quoted(key)) AS o, Z_PK AS t "
                 + "FROM \(SQLText.quoted(table))) \(own)"
         case .join(let table, let ownerColumn, let targetColumn, _, _):
             return "SELECT o, t FROM (SELECT \(SQLText.quoted(ownerColumn)) AS o, "
                 + "\(SQLText.quoted(targetColumn)) AS t FROM \(SQLText.quoted(table))) \(own)"
+        }
+    }
+
+    /// Whether no target of a source relationship is dropped from a destination relationship.
+    private func allArrive(_ entity: String, at destination: PropertyReference) -> Bool {
+        guard
+            let wanted = destinationModel.relationship(
+                destination.property, of: destination.entity)?.relationship.destination
+        else { return false }
+        return layout.model.family(of: entity).allSatisfy { member in
+            mapping.entityMappings.contains { mapped in
+                mapped.source == member.name
+                    && mapped.destination.map { isKind($0, of: wanted) } == true
+            }
         }
     }
 
@@ -127,15 +168,24 @@ struct RequirementCount {
             + "GROUP BY place, t HAVING count(*) > 1)"
     }
 
+    /// Links to objects of these entities: to rows of them, and links that name them.
     private func linksTo(_ entities: [String], from source: PropertyReference) -> String? {
         guard let links = links(source),
-            let relationship = layout.model.relationship(source.property, of: source.entity)?
-                .relationship,
-            let table = layout.table(of: relationship.destination)?.name
+            let (owner, relationship) = layout.model.relationship(
+                source.property, of: source.entity),
+            let table = layout.table(of: relationship.destination)?.name,
+            let isForbidden = condition("x.Z_ENT", entities)
         else { return nil }
-        let numbers = entities.compactMap { layout.number(of: $0).map(String.init) }
-        return "SELECT count(*) FROM (\(links)) l JOIN \(SQLText.quoted(table)) x "
-            + "ON x.Z_PK = l.t AND x.Z_ENT IN (\(numbers.joined(separator: ", ")))"
+        let targets = "SELECT x.Z_PK FROM \(SQLText.quoted(table)) x WHERE \(isForbidden)"
+        guard
+            case .ownerColumn(let holder, let key, let entityColumn?, _) = layout.storage(
+                of: PropertyKey(owner.name, source.property)),
+            let isNamed = condition("s.\(SQLText.quoted(entityColumn))", entities),
+            let isOwner = condition("s.Z_ENT", [source.entity])
+        else { return "SELECT count(*) FROM (\(links)) l WHERE l.t IN (\(targets))" }
+        let column = "s.\(SQLText.quoted(key))"
+        return "SELECT count(*) FROM \(SQLText.quoted(holder)) s WHERE \(isOwner) "
+            + "AND \(column) IS NOT NULL AND (\(column) IN (\(targets)) OR \(isNamed))"
     }
 
     /// Objects that equal an earlier one in the attributes of a destination entity, wherever

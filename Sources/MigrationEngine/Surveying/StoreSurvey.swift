@@ -110,8 +110,8 @@ package struct StoreSurvey {
             })
         var rows: [Int64: Int64] = [:]
         if known.count == 1, let only = known.first {
-            // Counted by pages, without looking at rows; that none is of another entity shows in
-            // the copy (`CopiedRows`).
+            // Counted by pages, without looking at rows: all are of that entity, whatever their
+            // `Z_ENT` says.
             let ends = try connection.prepare(
                 "SELECT (SELECT count(*) FROM \(name) NOT INDEXED), "
                     + "(SELECT max(Z_PK) FROM \(name)), (SELECT min(Z_PK) FROM \(name))")

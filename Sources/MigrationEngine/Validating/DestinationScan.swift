@@ -84,7 +84,7 @@ struct DestinationScan {
                 switch try links[place].read(current, key: key, number: number, into: &link) {
                 case .link: tally.linkSums[place].add(high: link.digest.high, low: link.digest.low)
                 case .missing: tally.missingLinks[place] += 1
-                case .none: break
+                case .none, .lost: break
                 }
             }
             for entry in entity.strays where !current.isNull(rules.strayList[entry]) {

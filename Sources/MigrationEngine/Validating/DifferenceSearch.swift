@@ -98,7 +98,7 @@ private struct ExpectedRows {
         while current < scans.count {
             let scan = scans[current]
             while try scan.statement.step() {
-                let number = scan.statement.integer(1)
+                let number = scan.rules.onlyEntity ?? scan.statement.integer(1)
                 guard number >= 0, number < scan.rules.entities.count,
                     let program = scan.rules.entities[Int(number)]?.programs.first
                 else { continue }

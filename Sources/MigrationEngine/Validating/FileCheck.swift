@@ -9,15 +9,38 @@ struct FileCheck {
     let layout: StoreLayout
     let file: FileReading
 
-    /// The header's fields that Core Data's files have alike (format page §1).
-    static func header(_ path: FilePath) throws(StoreError) -> [String] {
-        let bytes: [UInt8]
+    /// The numbers of the app's own in the header, which must be the source's.
+    static func applicationNumbers(
+        source: FilePath, destination: FilePath
+    ) throws(StoreError) -> [String] {
+        guard case .success(let before) = try read(source),
+            case .success(let after) = try read(destination)
+        else { return [] }
+        var found: [String] = []
+        if before.userVersion != after.userVersion {
+            found.append("user_version is \(after.userVersion) instead of \(before.userVersion)")
+        }
+        if before.applicationID != after.applicationID {
+            found.append(
+                "application_id is \(after.applicationID) instead of \(before.applicationID)")
+        }
+        return found
+    }
+
+    private static func read(
+        _ path: FilePath
+    ) throws(StoreError) -> Result<DatabaseHeader, HeaderFault> {
         do {
-            bytes = try DurableFileSystem().openForReading(path).read(count: 100, at: 0)
+            return DatabaseHeader.read(
+                try DurableFileSystem().openForReading(path).read(count: 100, at: 0))
         } catch {
             throw .inputOutput(path: path.description, reason: "\(error)")
         }
-        switch DatabaseHeader.read(bytes) {
+    }
+
+    /// The header's fields that Core Data's files have alike (format page §1).
+    static func header(_ path: FilePath) throws(StoreError) -> [String] {
+        switch try read(path) {
         case .failure(let fault): return [fault.reason]
         case .success(let header):
             var found: [String] = []
@@ -45,6 +68,7 @@ struct FileCheck {
         var system = ["Z_PRIMARYKEY", "Z_METADATA"]
         if layout.framework.hasModelCache { system.append("Z_MODELCACHE") }
         for name in system where !schema.hasTable(name) { found.append("no table \(name)") }
+        found += ConstraintCheck(layout: layout, schema: schema).surplus()
         try compareIndexes(&found)
         for tree in layout.rTrees where schema.object(.table, tree.name)?.isRTree != true {
             found.append("no R-tree \(tree.name)")
@@ -112,8 +136,12 @@ struct FileCheck {
 
     /// Rows of `Z_PRIMARYKEY` against the layout, and `Z_MAX` against the keys in use.
     ///
-    /// `maxima`: `Z_MAX` that roots must have; nil asks for no certain number.
-    func primaryKeys(maxima: [String: Int64]?) throws(StoreError) -> [String] {
+    /// `maxima`: `Z_MAX` that roots must have; nil asks for none, as for a source, whose maxima
+    /// are put right.
+    /// `reserved`: numbers of history and CloudKit that may be there; nil for any.
+    func primaryKeys(
+        maxima: [String: Int64]?, reserved: Set<Int64>? = nil
+    ) throws(StoreError) -> [String] {
         let connection = try file.connection()
         let keys = try PrimaryKeys.read(connection)
         var found: [String] = []
@@ -126,21 +154,40 @@ struct FileCheck {
             if row.parent != Int64(layout.parentNumber(of: name)) {
                 found.append("parent of entity \(name) in Z_PRIMARYKEY")
             }
+            guard let maxima else { continue }
             guard layout.model.entities[name]?.parent == nil, let table = layout.table(of: name)
             else {
                 if row.maximum != 0 { found.append("Z_MAX of sub-entity \(name)") }
                 continue
             }
-            let highest =
-                try connection.integer("SELECT max(Z_PK) FROM \(SQLText.quoted(table.name))") ?? 0
-            if row.maximum < highest || maxima.map({ $0[name] ?? 0 != row.maximum }) == true {
+            if try row.maximum < highestKey(of: table) || row.maximum != maxima[name] ?? 0 {
                 found.append("Z_MAX of entity \(name)")
             }
         }
         for row in keys.entities where row.number > Int64(layout.entityOrder.count) {
             found.append("Z_PRIMARYKEY has a surplus entity")
         }
+        for row in keys.reserved where reserved?.contains(row.number) == false {
+            found.append("Z_PRIMARYKEY has the surplus number \(row.number)")
+        }
         return found
+    }
+
+    /// Root entities whose `Z_MAX` is negative or below a key in use.
+    func lowMaxima() throws(StoreError) -> [String] {
+        let keys = try PrimaryKeys.read(file.connection())
+        var found: [String] = []
+        for table in layout.tables {
+            let number = Int64(layout.number(of: table.rootEntity) ?? 0)
+            guard let row = keys.row(number: number) else { continue }
+            if try row.maximum < highestKey(of: table) { found.append(table.rootEntity) }
+        }
+        return found
+    }
+
+    /// The highest key of a table, 0 for an empty one.
+    private func highestKey(of table: TableLayout) throws(StoreError) -> Int64 {
+        try file.connection().integer("SELECT max(Z_PK) FROM \(SQLText.quoted(table.name))") ?? 0
     }
 
     /// R-trees against their tables: the same entries as an R-tree that is filled anew.

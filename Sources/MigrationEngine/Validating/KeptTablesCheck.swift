@@ -12,33 +12,50 @@ struct KeptTablesCheck {
 
     private static let history = ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
 
-    /// What differs and what is not there, in words.
-    func run() throws(StoreError) -> (findings: [String], notes: [String]) {
+    /// What differs and what is not there, in words, and rows that break a rule of their table.
+    struct Result {
+        var findings: [String] = []
+        var notes: [String] = []
+        /// Rows that break a `CHECK`, by table.
+        var brokenChecks: [(table: String, count: Int64)] = []
+    }
+
+    /// Compares all of them.
+    func run() throws(StoreError) -> Result {
         let schema = try reading.destination.schema()
         let original = try reading.source.schema()
         let own = SchemaExtras.find(in: original, layout: scope.source).filter {
             $0.kind == .table && !$0.name.hasPrefix("sqlite_")
         }
         let history = Self.history.filter { original.hasTable($0) }
-        guard !own.isEmpty || !history.isEmpty else { return ([], []) }
+        guard !own.isEmpty || !history.isEmpty else { return Result() }
         // The source is attached as `origin`, so that SQLite compares both.
         let connection = try reading.destination.connection()
         try connection.attachImmutable(files.source, as: "origin")
-        var findings: [String] = []
-        var notes: [String] = []
+        var result = Result()
         for object in own {
             guard schema.object(.table, object.name) != nil else {
-                notes.append("table \(object.name) is not in the destination")
+                result.notes.append("table \(object.name) is not in the destination")
                 continue
             }
             let name = SQLText.quoted(object.name)
             try compare(
                 object.name, expected: "SELECT * FROM origin.\(name)",
-                actual: "SELECT * FROM main.\(name)", connection, &findings)
+                actual: "SELECT * FROM main.\(name)", connection, &result.findings)
+            guard object.sql?.uppercased().contains("CHECK") == true else { continue }
+            do throws(StoreError) {
+                let broken = try BrokenChecks(
+                    table: object, columns: original.columns[object.name] ?? [],
+                    file: files.destination
+                ).count()
+                if broken > 0 { result.brokenChecks.append((object.name, broken)) }
+            } catch {
+                result.notes.append("the CHECK constraints of table \(object.name) were not tried")
+            }
         }
         for name in history {
             guard schema.hasTable(name) else {
-                notes.append("history table \(name) is not in the destination")
+                result.notes.append("history table \(name) is not in the destination")
                 continue
             }
             let columns = (original.columns[name] ?? []).map(\.name)
@@ -46,10 +63,10 @@ struct KeptTablesCheck {
             let values = columns.map { moved($0, in: name) }.joined(separator: ", ")
             try compare(
                 name, expected: "SELECT \(values) FROM origin.\(name)",
-                actual: "SELECT \(list) FROM main.\(name)", connection, &findings)
+                actual: "SELECT \(list) FROM main.\(name)", connection, &result.findings)
         }
         try connection.detach("origin")
-        return (findings, notes)
+        return result
     }
 
     private func compare(

@@ -52,6 +52,9 @@ extension Validator {
                 connection: source)
             try fill(
                 "expected_link", connection, reader: reader, hasObjects: !feed.storage.isJoin,
+                entity: scope.source.table(named: feed.storage.table).flatMap {
+                    scope.source.onlyEntity(of: $0)
+                },
                 rows: source.prepare(
                     list.sql(table: feed.storage.table, key: "rowid", range: .all)))
         }
@@ -66,15 +69,16 @@ extension Validator {
                 list.sql(table: place.storage.table, key: "rowid", range: .all)))
     }
 
+    /// `entity`: the number that all rows are read with; nil for each row's own.
     private func fill(
         _ table: String, _ connection: Connection, reader: LinkReader, hasObjects: Bool,
-        rows: Statement
+        entity: Int64? = nil, rows: Statement
     ) throws(StoreError) {
         let insert = try connection.prepare("INSERT INTO temp.\(table) VALUES (?1, ?2, ?3)")
         var link = FoundLink()
         while try rows.step() {
             let key = hasObjects ? rows.integer(0) : 0
-            let number = hasObjects ? rows.integer(1) : 0
+            let number = hasObjects ? entity ?? rows.integer(1) : 0
             guard try reader.read(RawRow(rows), key: key, number: number, into: &link) == .link
             else {
                 continue

@@ -8,6 +8,8 @@ struct FoundEnd {
         case dropped
         /// Its row is not there.
         case gone
+        /// Nothing names an entity that can stand there, and the key cannot be moved without.
+        case nameless
         case found
     }
 
@@ -37,6 +39,12 @@ struct LinkEndReader {
     private let column: Int
     private let entityColumn: Int?
     private let fates: FateTable
+    /// Entities that can stand there and whose objects are dropped.
+    private let dropped: FateTable
+    /// Whether all that can stand there keep their numbers.
+    private let keepsNumbers: Bool
+    /// The only entity of the end's table, whatever its rows say; nil where several share it.
+    private let onlyEntity: Int64?
     /// The keys that references may have.
     private let least: Int64
     private let greatest: Int64
@@ -57,6 +65,9 @@ struct LinkEndReader {
         list: inout SelectList, connection: Connection
     ) throws(StoreError) {
         fates = FateTable(known.kept)
+        dropped = FateTable(unchanged: known.possible.filter { known.kept[$0] == nil })
+        keepsNumbers = known.possible.allSatisfy { known.kept[$0]?.number == $0 }
+        onlyEntity = known.onlyEntity
         commonOffset = known.commonOffset
         least = known.least ?? .min
         greatest = known.greatest ?? .max
@@ -97,6 +108,9 @@ struct LinkEndReader {
     init(_ end: LinkStorage.End, numbers: [Int64], list: inout SelectList) {
         lookup = nil
         presence = nil
+        dropped = FateTable([:])
+        keepsNumbers = true
+        onlyEntity = nil
         commonOffset = nil
         (least, greatest) = (.min, .max)
         mustExist = false
@@ -128,7 +142,7 @@ struct LinkEndReader {
         if let lookup {
             try lookup.bind(key, at: 1)
             defer { lookup.reset() }
-            lookedUp = try lookup.step() ? lookup.integer(0) : nil
+            lookedUp = try lookup.step() ? onlyEntity ?? lookup.integer(0) : nil
             if mustExist {
                 guard let lookedUp, fates.has(lookedUp) else { return FoundEnd(state: .gone) }
             }
@@ -137,15 +151,7 @@ struct LinkEndReader {
         case .constant(let offset, let number):
             return FoundEnd(state: .found, key: key &+ offset, number: number)
         case .named:
-            let named = entityColumn.flatMap { row.isNull($0) ? nil : row.wholeNumber($0) }
-            if named == nil, let commonOffset {
-                return FoundEnd(state: .found, key: key &+ commonOffset)
-            }
-            let end = moved(key, named ?? 0)
-            guard end.state == .dropped, let presence else { return end }
-            try presence.bind(key, at: 1)
-            defer { presence.reset() }
-            return try presence.step() ? end : FoundEnd(state: .gone)
+            return try named(key, entityColumn.map { row.wholeNumber($0) } ?? RawRow.nothing)
         case .lookedUp:
             guard let lookedUp else { return FoundEnd(state: .gone) }
             return moved(key, lookedUp)
@@ -155,8 +161,28 @@ struct LinkEndReader {
         }
     }
 
+    /// An end whose entity a column names.
+    ///
+    /// A column that names no entity that can stand there is a fault of the source. Its key
+    /// moves as long as every key of the table moves alike; the column stays as it is as long as
+    /// the numbers do, and is empty where they change.
+    private func named(_ key: Int64, _ number: Int64) throws(StoreError) -> FoundEnd {
+        if let commonOffset, !fates.has(number) {
+            return FoundEnd(
+                state: .found, key: key &+ commonOffset,
+                number: keepsNumbers ? number : RawRow.nothing)
+        }
+        let end = moved(key, number)
+        guard end.state == .dropped, let presence else { return end }
+        try presence.bind(key, at: 1)
+        defer { presence.reset() }
+        return try presence.step() ? end : FoundEnd(state: .gone)
+    }
+
     private func moved(_ key: Int64, _ number: Int64) -> FoundEnd {
-        guard fates.has(number) else { return FoundEnd(state: .dropped) }
+        guard fates.has(number) else {
+            return FoundEnd(state: dropped.has(number) ? .dropped : .nameless)
+        }
         let fate = fates[number]
         return FoundEnd(state: .found, key: key &+ fate.offset, number: fate.number)
     }

@@ -22,7 +22,7 @@ struct LinkFaults {
             let holder =
                 storage.isJoin
                 ? layout.joinTable(of: key)?.namingColumn ?? column : "Z_PK"
-            var wanted = "x.Z_PK = s.\(SQLText.quoted(column)) AND x.Z_ENT \(family(of: entity))"
+            var wanted = "x.Z_PK = s.\(SQLText.quoted(column)) AND \(isKind("x.Z_ENT", entity))"
             if let entityColumn { wanted += " AND x.Z_ENT = s.\(SQLText.quoted(entityColumn))" }
             var conditions = ["s.\(SQLText.quoted(column)) IS NOT NULL"]
             if let range = keys.condition(on: "s.\(SQLText.quoted(holder))") {
@@ -48,12 +48,16 @@ struct LinkFaults {
         let column = SQLText.quoted(storage.owner.keyColumn)
         var linked = "s.\(column) = o.Z_PK"
         if storage.target == .row {
-            linked += " AND s.Z_ENT \(family(of: relationship.destination))"
+            linked += " AND \(isKind("s.Z_ENT", relationship.destination))"
+        }
+        // A link that names no entity of its owners may be lost on the way.
+        if let named = storage.owner.entityColumn {
+            linked += " AND \(isKind("s.\(SQLText.quoted(named))", key.entity))"
         }
         return try count(
             "SELECT count(*) FROM (SELECT (SELECT count(*) FROM \(SQLText.quoted(storage.table)) s "
                 + "WHERE \(linked)) AS n FROM \(SQLText.quoted(owners)) o "
-                + "WHERE o.Z_ENT \(family(of: key.entity))) "
+                + "WHERE \(isKind("o.Z_ENT", key.entity))) "
                 + "WHERE \(broken.joined(separator: " OR "))")
     }
 
@@ -85,9 +89,12 @@ struct LinkFaults {
         return missing + shared + strays
     }
 
-    private func family(of entity: String) -> String {
+    /// Whether a column names an entity or one that inherits from it; true in a table of one
+    /// entity, whatever its rows say.
+    private func isKind(_ column: String, _ entity: String) -> String {
+        if let table = layout.table(of: entity), layout.onlyEntity(of: table) != nil { return "1" }
         let numbers = layout.familyNumbers(of: entity).map(String.init)
-        return "IN (\(numbers.joined(separator: ", ")))"
+        return "\(column) IN (\(numbers.joined(separator: ", ")))"
     }
 
     private func count(_ sql: String) throws(StoreError) -> Int64 {

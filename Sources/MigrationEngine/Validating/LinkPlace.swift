@@ -10,6 +10,8 @@ struct EndFates: Sendable {
     let possible: [Int64]
     /// By source entity number; others are dropped.
     let kept: [Int64: Fate]
+    /// The only entity of the source table, whatever its rows say; nil where several share it.
+    let onlyEntity: Int64?
     /// The least and the greatest key that stays apart from other sources' keys in the
     /// destination, nil for none: references beyond them lead nowhere.
     let least: Int64?
@@ -19,6 +21,7 @@ struct EndFates: Sendable {
         self.table = table
         self.possible = possible
         self.kept = kept
+        onlyEntity = scope.source.table(named: table).flatMap { scope.source.onlyEntity(of: $0) }
         let fate = kept.values.first
         let following = scope.mapping.entityMappings.lazy.filter { mapped in
             scope.fate(of: mapped)?.table == fate?.table

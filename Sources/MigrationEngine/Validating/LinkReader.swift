@@ -14,6 +14,8 @@ struct LinkReader {
         case none
         /// The row's object should have a link and has none.
         case missing
+        /// The row has a key of an object that nothing can find.
+        case lost
         case link
     }
 
@@ -81,6 +83,8 @@ struct LinkReader {
         switch (from.state, to.state) {
         case (.found, .found): break
         case (.found, .absent), (.found, .gone): return isRequired ? .missing : .none
+        case (.found, .nameless): return isRequired ? .missing : .lost
+        case (.nameless, .found): return .lost
         default: return .none
         }
         link.owner = from.key

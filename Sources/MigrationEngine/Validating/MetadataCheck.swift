@@ -67,6 +67,21 @@ struct MetadataCheck {
         return found
     }
 
+    /// Rows of Core Data's own tables that Core Data would not write: it has one of metadata,
+    /// with the version 1, and one cached model at most.
+    static func rows(_ file: FileReading) throws(StoreError) -> [String] {
+        var found: [String] = []
+        let connection = try file.connection()
+        let metadata = try connection.integer("SELECT count(*) FROM Z_METADATA")
+        if metadata != 1 { found.append("Z_METADATA has \(metadata ?? 0) rows") }
+        let version = try connection.integer("SELECT Z_VERSION FROM Z_METADATA")
+        if version != 1 { found.append("Z_VERSION of Z_METADATA is not 1") }
+        guard try file.schema().hasTable("Z_MODELCACHE") else { return found }
+        let models = try connection.integer("SELECT count(*) FROM Z_MODELCACHE") ?? 0
+        if models > 1 { found.append("Z_MODELCACHE has \(models) rows") }
+        return found
+    }
+
     /// Whether the cached model is the layout's.
     func modelCache(_ file: FileReading) throws(StoreError) -> [String] {
         guard layout.framework.hasModelCache else { return [] }

@@ -24,6 +24,13 @@ package struct Fault: Hashable, Sendable, Codable, Comparable {
         case missingFile
         /// A file of external data that differs from the source's.
         case changedFile
+        /// A row of a table of one entity with the number of another one; the result has the
+        /// right number.
+        case foreignEntity
+        /// A `Z_MAX` that is negative or below a key in use; the result has the right one.
+        case lowMaximum
+        /// A row of a table of the app's own that breaks a `CHECK` of that table.
+        case brokenCheck
     }
 
     /// The entity, or the table where a row has no entity.
@@ -121,6 +128,12 @@ package struct PartialResult: Hashable, Sendable, Codable {
         let fault = made()
         faults[fault, default: FaultCount()].source += source
         faults[fault, default: FaultCount()].destination += destination
+    }
+
+    /// Counts a fault of the source that the result cannot show: it was put right, or what had
+    /// it is gone.
+    mutating func addInherited(_ made: @autoclosure () -> Fault, _ count: Int64) {
+        add(made(), source: count, destination: count)
     }
 
     /// Adds a sum of what must be.

@@ -10,6 +10,9 @@ struct RawRow {
 
     init(_ statement: Statement) { pointer = statement.pointer }
 
+    /// What `wholeNumber` makes of NULL; no key and no number of an entity.
+    static let nothing: Int64 = 5 << 56
+
     /// One cell.
     ///
     /// Connections are used by one thread at a time, so that the value needs no

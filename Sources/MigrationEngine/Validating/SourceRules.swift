@@ -35,6 +35,10 @@ struct SourceRules: Sendable {
     private(set) var constants: [StoredConstant] = []
     /// The columns that a pass reads.
     private(set) var list: SelectList
+    /// The root entity of the table.
+    let name: String
+    /// The only entity of the table, whatever its rows say; nil where several share it.
+    let onlyEntity: Int64?
 
     /// Makes the rules of a table.
     ///
@@ -46,6 +50,8 @@ struct SourceRules: Sendable {
         destination: String?
     ) {
         self.list = list
+        name = table.rootEntity
+        onlyEntity = scope.source.onlyEntity(of: table)
         for member in scope.source.model.family(of: table.rootEntity) {
             guard let number = scope.source.number(of: member.name) else { continue }
             let starts = (programs.count, linkList.count, strayList.count)

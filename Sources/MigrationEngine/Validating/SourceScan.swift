@@ -55,7 +55,10 @@ struct SourceScan {
         var unmade: [Int64]
         var linkSums: [CellSum]
         var missingLinks: [Int64]
+        var lostLinks: [Int64]
         var strays: [Int64]
+        /// Rows of a table of one entity that carry another number.
+        var misnumbered: Int64 = 0
         var unknown: Int64 = 0
         var rows: Int64 = 0
 
@@ -65,6 +68,7 @@ struct SourceScan {
             unmade = faulty
             linkSums = [CellSum](repeating: CellSum(), count: scan.links.count)
             missingLinks = [Int64](repeating: 0, count: scan.links.count)
+            lostLinks = missingLinks
             strays = [Int64](repeating: 0, count: scan.rules.entities.count)
         }
     }
@@ -78,7 +82,11 @@ struct SourceScan {
         while try statement.step() {
             tally.rows += 1
             let key = current.integer(0)
-            let number = current.integer(1)
+            var number = current.wholeNumber(1)
+            if let only = rules.onlyEntity, only != number {
+                tally.misnumbered += 1
+                number = only
+            }
             guard number >= 0, number < rules.entities.count,
                 let entity = rules.entities[Int(number)]
             else {
@@ -102,6 +110,7 @@ struct SourceScan {
                 switch try links[place].read(current, key: key, number: number, into: &link) {
                 case .link: tally.linkSums[place].add(high: link.digest.high, low: link.digest.low)
                 case .missing: tally.missingLinks[place] += 1
+                case .lost: tally.lostLinks[place] += 1
                 case .none: break
                 }
             }
@@ -116,6 +125,8 @@ struct SourceScan {
         var result = PartialResult()
         result.sourceRows = tally.rows
         result.add(Fault(entity: table, property: "", kind: .unknownEntity), source: tally.unknown)
+        let misnumbered = Fault(entity: rules.name, property: "Z_ENT", kind: .foreignEntity)
+        result.addInherited(misnumbered, tally.misnumbered)
         for (cell, label) in rules.labels.enumerated() {
             result.addExpected(tally.sums[cell].content, label)
             result.add(Fault(label, .missingValue), source: tally.faulty[cell])
@@ -126,6 +137,7 @@ struct SourceScan {
             let label = places[reader.place].label
             result.addExpected(tally.linkSums[number].content, label)
             result.add(Fault(label, .missingLink), source: tally.missingLinks[number])
+            result.addInherited(Fault(label, .dangling), tally.lostLinks[number])
         }
         for (number, entity) in rules.entities.enumerated() where tally.strays[number] > 0 {
             guard let program = entity?.programs.first else { continue }

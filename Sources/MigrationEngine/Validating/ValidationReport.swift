@@ -100,6 +100,9 @@ extension Fault.Kind {
         case .missingOrder: "a place in a list that is missing, shared or without a list"
         case .missingFile: "a file of external data that is not there"
         case .changedFile: "a file of external data that changed"
+        case .foreignEntity: "a row with the number of another entity, read as its table's own"
+        case .lowMaximum: "a Z_MAX below the highest key, which was raised"
+        case .brokenCheck: "a row that breaks a CHECK of its table"
         }
     }
 }

@@ -131,6 +131,10 @@ package struct Validator: Sendable {
             var result = PartialResult()
             result.findings["kept tables"] = found.findings
             result.notes = found.notes
+            for (table, count) in found.brokenChecks {
+                let fault = Fault(entity: table, property: "", kind: .brokenCheck)
+                result.addInherited(fault, count)
+            }
             return result
         case .pages: return try pages(reading.destination)
         case .file: return try file(reading)
@@ -331,9 +335,21 @@ extension Validator {
         try add("header", FileCheck.header(files.destination)) { () throws(StoreError) in
             try FileCheck.header(files.source)
         }
+        try add(
+            "application numbers",
+            FileCheck.applicationNumbers(source: files.source, destination: files.destination))
+        try add(
+            "surplus objects",
+            SurplusObjects(known: source.schema(), layout: scope.destination)
+                .find(in: destination.schema()))
         try add("schema", after.schema()) { () throws(StoreError) in try before.schema() }
-        try add("primary keys", after.primaryKeys(maxima: scope.maxima)) {
-            () throws(StoreError) in try before.primaryKeys(maxima: nil)
+        let keys = try PrimaryKeys.read(source.connection())
+        try add(
+            "primary keys",
+            after.primaryKeys(maxima: scope.maxima, reserved: Set(keys.reserved.map(\.number)))
+        ) { () throws(StoreError) in try before.primaryKeys(maxima: nil) }
+        for entity in try before.lowMaxima() {
+            result.addInherited(Fault(entity: entity, property: "Z_MAX", kind: .lowMaximum), 1)
         }
         try add("R-trees", after.rTrees())
         let old = try StoreMetadata.read(source.connection())
@@ -346,6 +362,9 @@ extension Validator {
         let newCheck = MetadataCheck(
             layout: scope.destination, hashes: scope.hashes, stores: scope.stores)
         try add("metadata", newCheck.check(new)) { () throws(StoreError) in oldCheck().check(old) }
+        try add("metadata rows", MetadataCheck.rows(destination)) { () throws(StoreError) in
+            try MetadataCheck.rows(source)
+        }
         try add("app metadata", MetadataCheck.kept(source: old, destination: new))
         try add("model cache", newCheck.modelCache(destination)) { () throws(StoreError) in
             try oldCheck().modelCache(source)

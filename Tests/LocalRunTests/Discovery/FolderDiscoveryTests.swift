@@ -134,8 +134,8 @@ import Testing
             #expect(found.relatives == ["a.sqlite", "sub/b.sqlite"])
             let reasons = found.reasons(below: lab.path("in"))
             #expect(
-                reasons["file.sqlite"] == .linkLeavesFolder(target: lab.path("out/c.sqlite")))
-            #expect(reasons["folder"] == .linkLeavesFolder(target: lab.path("out/d")))
+                reasons["file.sqlite"] == .storeOutside(target: lab.path("out/c.sqlite")))
+            #expect(reasons["folder"] == .storeOutside(target: lab.path("out/d")))
             #expect(reasons.keys.contains("self.sqlite"))
             #expect(reasons.count == 3)
             // Patterns see the names of links; each file is still found once, and loops end.

@@ -1,6 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import Foundation
+import ManagedObjectModel
 import MigrationEngine
 import RunLedger
 import StoreForge
@@ -51,6 +52,51 @@ import Testing
             #expect(try lab.bytes() == live)
             #expect(try lab.standings().values.allSatisfy { $0.state == .pruned })
             #expect(throws: RunError.self) { try lab.rollBack() }
+        }
+    }
+
+    /// A store of an era without a cached model, with external data, migrated with `--from`.
+    private func migrateWithoutCache(_ lab: RunLab) throws -> FilePath {
+        let store = lab.path("old.sqlite")
+        var recipe = try ForgeRecipe.notes(version: 1, notes: 200, seed: 1)
+        recipe.bytesByAttribute = [PropertyKey("Attachment", "content"): 0...9_000]
+        recipe.externalThreshold = 8_000
+        recipe.framework = FrameworkVersion(519)
+        _ = try Forge(recipe).write(to: store)
+        let model = try ForgeModels.notes(version: 1)
+        let ending = try lab.migrate([store], change: { $0.sourceModel = model })
+        #expect(ending.counts == [.done: 1])
+        return store
+    }
+
+    @Test("a store that was migrated with --from is pruned with the model that it gave")
+    func modelOfTheRequest() throws {
+        for changesStore in [false, true] {
+            try RunLab.run { lab in
+                let store = try migrateWithoutCache(lab)
+                if changesStore {
+                    // A client of the old era took the cache out, as it may.
+                    try lab.write(store, "DELETE FROM Z_MODELCACHE")
+                }
+                try expectHonest(lab)
+                #expect(try lab.standings().values.allSatisfy { $0.state == .pruned })
+            }
+        }
+    }
+
+    @Test("reports stay where a store could not be pruned")
+    func reportsStay() throws {
+        try RunLab.run { lab in
+            let store = try lab.forge("a.sqlite", notes: 200)
+            try lab.migrate([store])
+            let run = RunFolders(state: lab.state, run: "r1")
+            try lab.files.makeFolders(run.folder)
+            try lab.files.publish(Array("{}".utf8), to: run.report)
+            try lab.write(store, "UPDATE Z_METADATA SET Z_PLIST = x'00'")
+            let found = try lab.prune(removes: true)
+            #expect(found.refused.map(\.path) == [store])
+            #expect(try FileStatus.ifPresent(run.report) != nil)
+            #expect(found.leftovers.isEmpty)
         }
     }
 

@@ -1,0 +1,53 @@
+import DurableFiles
+import Foundation
+import RunLedger
+import Testing
+
+@testable import LocalRun
+
+/// What a coordinator says of the files that a request names.
+@Suite("Stores that a request names") struct NamedStoresTests {
+    @Test("where it finds no store it says what it left out and why")
+    func absence() throws {
+        try SharingLab.run { lab in
+            let outside = try lab.forge("b.sqlite")
+            let folder = lab.path("in")
+            try lab.files.makeFolders(folder.appending("result"))
+            try lab.files.publish(Array("hello".utf8), to: folder.appending("thumbs.db"))
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.appending("b.sqlite").description,
+                withDestinationPath: outside.description)
+            var named = SharedRuns.Named(paths: [folder])
+            named.output = folder.appending("result")
+            let error = try #require(throws: RunError.self) {
+                try SharedRuns(lab.surroundings).discover(named)
+            }
+            for words in [
+                "b.sqlite (it is a symbolic link out of the folder", "thumbs.db (it is not an",
+                "result (it is the folder of the results",
+            ] {
+                #expect("\(error)".contains(words), "\(error)")
+            }
+        }
+    }
+
+    @Test("a store behind a link out of the folder is told to whoever waits")
+    func linkedStore() throws {
+        try SharingLab.run { lab in
+            let outside = try lab.forge("b.sqlite")
+            let folder = lab.path("in")
+            try lab.files.makeFolders(folder)
+            try lab.forge("in/a.sqlite")
+            try lab.files.publish([], to: folder.appending("c.sqlite"))
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.appending("b.sqlite").description,
+                withDestinationPath: outside.description)
+            let found = try SharedRuns(lab.surroundings).discover(.init(paths: [folder]))
+            #expect(
+                found.stores.map(\.path)
+                    == ["a.sqlite", "c.sqlite"].map { folder.appending($0) })
+            #expect(found.leftOut.count == 1)
+            #expect(found.leftOut.first?.contains("b.sqlite: it is a symbolic link") == true)
+        }
+    }
+}
