@@ -12,6 +12,7 @@ const uint64_t clinux_resolve_beneath = RESOLVE_BENEATH;
 const uint64_t clinux_resolve_no_symlinks = RESOLVE_NO_SYMLINKS;
 const uint64_t clinux_resolve_no_magiclinks = RESOLVE_NO_MAGICLINKS;
 const uint64_t clinux_resolve_no_mounts = RESOLVE_NO_XDEV;
+const int clinux_path_only = O_PATH;
 
 /// How often a resolution that a rename elsewhere disturbed is repeated (openat2(2), EAGAIN).
 static const int disturbances = 1000;

@@ -1,4 +1,5 @@
 #include "CSQLite.h"
+#include "Links.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +34,7 @@ static int noting_truncate(int file, off_t size) {
 static int noting_unlink(const char *path) { return (int)noting_room(unlink(path)); }
 
 static int noting_open(const char *path, int flags, int mode) {
-    return (int)noting_room(open(path, flags, mode));
+    return (int)noting_room(godwit_linkless_open(path, flags, mode));
 }
 
 static void note_room(void) {
@@ -47,6 +48,7 @@ static void note_room(void) {
         {"ftruncate", (sqlite3_syscall_ptr)noting_truncate},
         {"unlink", (sqlite3_syscall_ptr)noting_unlink},
         {"open", (sqlite3_syscall_ptr)noting_open},
+        {"lstat", (sqlite3_syscall_ptr)godwit_linkless_lstat},
     };
     static const char *const layers[] = {"unix", "unix-none"};
     for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++) {

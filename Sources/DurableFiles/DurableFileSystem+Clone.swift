@@ -105,7 +105,8 @@ extension DurableFileSystem {
         }
     }
 
-    private func fill(
+    @discardableResult
+    func fill(
         _ output: borrowing OpenFile, from input: borrowing OpenFile, size: Int64,
         _ observe: (CloneProgress) -> CloneDecision
     ) throws(DurableFileError) -> CloneMethod {

@@ -84,7 +84,8 @@ extension DurableFileSystem {
     /// - Throws: `DurableFileError.overLimit` above `folderLimit` entries.
     package func names(in folder: FilePath) throws(DurableFileError) -> [FilePath] {
         var failure: Int32 = 0
-        let opened = try folder.withPointer { clinux_folder_open($0, &failure) }
+        let descriptor = try openFolder(folder, .listFolder)
+        let opened = clinux_folder_open_again(descriptor.descriptor, &failure)
         return try Self.names(in: opened, failure, of: folder)
     }
 

@@ -8,23 +8,30 @@ internal import Glibc
 package struct DurableFileSystem: Sendable {
     /// Where tests let actions fail.
     package let faults: FaultPoints
+    /// What opening and listing do about symbolic links.
+    package let links: LinkPolicy
     /// Files that are opened through the descriptors of their lock.
     package let held: HeldFiles?
 
-    package init(faults: FaultPoints = .none) {
-        self.faults = faults
-        held = nil
+    package init(faults: FaultPoints = .none, links: LinkPolicy = .followed) {
+        self.init(faults: faults, links: links, held: nil)
     }
 
-    private init(faults: FaultPoints, held: HeldFiles) {
+    private init(faults: FaultPoints, links: LinkPolicy, held: HeldFiles?) {
         self.faults = faults
+        self.links = links
         self.held = held
+    }
+
+    /// The same actions under another policy for links.
+    package func with(_ links: LinkPolicy) -> DurableFileSystem {
+        DurableFileSystem(faults: faults, links: links, held: held)
     }
 
     /// The same, opening the files of a lock through the descriptors that hold them: while clients
     /// are kept out of a file, nobody can open it another way.
     package func opening(_ held: HeldFiles) -> DurableFileSystem {
-        DurableFileSystem(faults: faults, held: held)
+        DurableFileSystem(faults: faults, links: links, held: held)
     }
 
     /// Permission bits of files that hold user data: read and written by the owner alone.
@@ -51,8 +58,8 @@ package struct DurableFileSystem: Sendable {
         _ path: FilePath, _ flags: Int32
     ) throws(DurableFileError) -> OpenFile {
         if let file = try held?.open(path, writable: flags == O_RDWR, faults) { return file }
-        let opened = try path.withPointer { clinux_open($0, flags | O_NONBLOCK | O_NOCTTY, 0) }
-        let file = OpenFile(try checked(opened, .open, path), path, faults)
+        let opened = try path.withPointer { links.open($0, flags | O_NONBLOCK | O_NOCTTY) }
+        let file = OpenFile(try links.checked(opened, .open, path), path, faults)
         let status = try file.status()
         guard status.isRegularFile else { throw .notRegularFile(path, kind: status.kind) }
         return file
@@ -72,9 +79,9 @@ package struct DurableFileSystem: Sendable {
             let file = try faults.perform(.create, on: path) {
                 () throws(DurableFileError) -> OpenFile in
                 let opened = try path.withPointer {
-                    clinux_open($0, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, permissions)
+                    links.open($0, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, permissions)
                 }
-                let number = try checked(opened, .create, path)
+                let number = try links.checked(opened, .create, path)
                 made = true
                 return OpenFile(number, path, faults)
             }
@@ -124,17 +131,17 @@ package struct DurableFileSystem: Sendable {
     /// The path is a file or a folder. Linux 5.8 and later also report lost writes.
     package func syncFileSystem(at path: FilePath) throws(DurableFileError) {
         try faults.perform(.syncFileSystem, on: path) { () throws(DurableFileError) in
-            let opened = try path.withPointer { clinux_open($0, O_RDONLY | O_NONBLOCK, 0) }
-            let file = OpenFile(try checked(opened, .open, path), path, faults)
+            let opened = try path.withPointer { links.open($0, O_RDONLY | O_NONBLOCK) }
+            let file = OpenFile(try links.checked(opened, .open, path), path, faults)
             _ = try checked(clinux_sync_file_system(file.descriptor), .syncFileSystem, path)
         }
     }
 
-    private func openFolder(
+    func openFolder(
         _ path: FilePath, _ operation: FileOperation
     ) throws(DurableFileError) -> OpenFile {
-        let opened = try path.withPointer { clinux_open($0, O_RDONLY | O_DIRECTORY, 0) }
-        return OpenFile(try checked(opened, operation, path), path, faults)
+        let opened = try path.withPointer { links.open($0, O_RDONLY | O_DIRECTORY) }
+        return OpenFile(try links.checked(opened, operation, path), path, faults)
     }
 
     /// Removes a file and makes the removal durable; a missing file is fine.
@@ -161,7 +168,15 @@ package struct DurableFileSystem: Sendable {
     }
 
     /// The path without symbolic links; everything on the way must exist.
+    ///
+    /// Where links are refused, a path that holds one is refused, too: it was resolved before, and
+    /// another place has its name since.
     package func resolve(_ path: FilePath) throws(DurableFileError) -> FilePath {
+        if links == .refused {
+            let opened = try path.withPointer { links.open($0, clinux_path_only) }
+            _ = OpenFile(try links.checked(opened, .resolve, path), path, faults)
+            return path
+        }
         // The kernel takes and gives paths of at most 4,096 bytes (PATH_MAX).
         var buffer = [CChar](repeating: 0, count: 4096)
         let length = try path.withPointer { clinux_resolve($0, &buffer, buffer.count) }

@@ -42,6 +42,9 @@ package struct FileStatus: Hashable, Sendable {
     /// The permission bits, with set-id and sticky bits.
     package var permissions: UInt32 { mode & 0o7777 }
 
+    /// Whether it belongs to the user that this process acts as.
+    package var isOurOwn: Bool { owner == geteuid() }
+
     /// The kind of file in words, with its article.
     package var kind: String {
         switch mode & S_IFMT {

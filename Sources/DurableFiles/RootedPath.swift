@@ -1,3 +1,6 @@
+internal import CLinux
+internal import Glibc
+
 /// The place of a file as jobs name it: a root that both sides know, and a path below it.
 ///
 /// The path is in one normal form (no empty name, no `.`, no `..`, not absolute), so that equal
@@ -91,9 +94,9 @@ package struct FileRoot: Hashable, Sendable {
 
     /// The real path of something below the root; what does not exist yet may end it.
     ///
-    /// Symbolic links are resolved once, here; later steps use the result. The check holds as
-    /// long as nobody who may write below the root puts links there meanwhile: folders on the
-    /// way must be trusted as much as the root.
+    /// Symbolic links are resolved once, here, and the system confirms that the result lies
+    /// below the root without them. It holds for later uses as long as those follow no links
+    /// either (`LinkPolicy.refused`): whoever may write below the root can put one there.
     ///
     /// - Throws: `DurableFileError.refusedPath` for another root's path, for a link that leads
     ///   out of the root, and for one that leads nowhere.
@@ -124,7 +127,31 @@ package struct FileRoot: Hashable, Sendable {
         guard resolved.isInside(folder) else {
             throw .refusedPath(rooted.path, reason: "a symbolic link in it leaves the root")
         }
+        try confirm(resolved)
         return missing.reversed().reduce(resolved) { $0.appending($1) }
+    }
+
+    /// Checks that a path leads to something below the root's folder, and that no link is on the
+    /// way at this moment.
+    ///
+    /// - Parameter path: below the folder, judged by its bytes.
+    /// - Throws: `DurableFileError.refusedPath` where it does not.
+    private func confirm(_ path: FilePath) throws(DurableFileError) {
+        let relative = try rooted(path).path
+        let root = try folder.withPointer {
+            LinkPolicy.refused.open($0, clinux_path_only | O_DIRECTORY)
+        }
+        let held = OpenFile(try LinkPolicy.refused.checked(root, .open, folder), folder, .none)
+        guard !relative.bytes.isEmpty else { return }
+        let rules = clinux_resolve_beneath | clinux_resolve_no_symlinks
+        let opened = try relative.withPointer {
+            clinux_open_beneath(held.descriptor, $0, clinux_path_only, 0, rules)
+        }
+        switch opened {
+        case -EXDEV, -ELOOP, -ENOENT, -ENOTDIR:
+            throw .refusedPath(path, reason: "links in it change while it is looked at")
+        default: _ = OpenFile(try checked(opened, .open, path), path, .none)
+        }
     }
 
     /// The rooted path of a real path below this root's folder.

@@ -46,6 +46,8 @@ package enum FailureCode: Int, Hashable, Sendable, Codable, CaseIterable, Error 
     case missing = 22
     /// Somebody else has the source in use.
     case locked = 23
+    /// What a worker delivered is not what its receipt says, or not what the store must become.
+    case badDelivery = 24
 }
 
 /// What to do about a failed attempt.
@@ -78,7 +80,7 @@ extension FailureCode {
             .quarantineChunk
         case .sourceChanged, .wrongPlan: .planAgain
         case .inputOutput, .slotCrashed, .slotTimedOut, .slotOutOfMemory, .leaseExpired, .returned,
-            .missing, .locked:
+            .missing, .locked, .badDelivery:
             .retry
         case .wrongEngine: .quarantineWorker
         case .noSpace: .pause
@@ -95,7 +97,7 @@ extension FailureCode {
         switch self {
         case .badSource, .dataRefused, .inputOutput, .internalError, .slotCrashed, .slotTimedOut,
             .slotOutOfMemory, .unsupported, .modelMissing, .externalDataMissing, .noMapping,
-            .outputExists, .validationFailed, .swapRefused, .missing, .locked:
+            .outputExists, .validationFailed, .swapRefused, .missing, .locked, .badDelivery:
             true
         case .sourceChanged, .wrongPlan, .wrongEngine, .noSpace, .leaseExpired, .returned,
             .cancelled:

@@ -32,6 +32,9 @@ package enum RunError: Error, Sendable {
     case stopped
     /// A file system has less room than the run needs; nothing was begun.
     case noRoom(SpaceShortage)
+    /// What a worker delivered is not what its receipt says, or not what the store must become;
+    /// the text says in what.
+    case badDelivery(String)
 }
 
 extension RunError: CustomStringConvertible {
@@ -59,6 +62,8 @@ extension RunError: CustomStringConvertible {
             "the run was stopped; the original is as it was. The same command goes on with it"
         case .noRoom(let shortage):
             "\(shortage). No store was begun. Free room there, or give another --output or --state"
+        case .badDelivery(let text):
+            "the result was thrown away, and the original is as it was: \(text)"
         }
     }
 }
@@ -78,6 +83,7 @@ extension RunError {
         case .nothingToDo, .alreadyThere: .dataRefused
         case .noRoom: .noSpace
         case .validationFailed: .validationFailed
+        case .badDelivery: .badDelivery
         case .stopped: .internalError
         }
     }

@@ -20,11 +20,24 @@ package struct JobEnvironment: Sendable {
         guard let root = roots[reference.root] else {
             throw .internalError("no folder is known for the root \(reference.root)")
         }
-        do {
-            let path = FilePath(escaped: reference.path) ?? FilePath(reference.path)
-            return try root.resolve(RootedPath(root: reference.root, path: path))
+        do throws(DurableFileError) {
+            return try root.resolve(RootedPath(reference))
         } catch {
             throw .file(error)
         }
+    }
+}
+
+extension RootedPath {
+    /// The place that a reference names; what peers write is decoded first and checked then, for
+    /// an escape may stand for any byte.
+    ///
+    /// - Throws: `DurableFileError.refusedPath` with the rule that is broken.
+    package init(_ reference: FileReference) throws(DurableFileError) {
+        guard let path = FilePath(escaped: reference.path) else {
+            throw .refusedPath(
+                FilePath(reference.path), reason: "a backslash in it begins no known escape")
+        }
+        try self.init(root: reference.root, path: path)
     }
 }

@@ -79,11 +79,19 @@ package final class Socket {
 
     /// Takes connections at an endpoint, such as `tcp://127.0.0.1:*` or `ipc:///run/godwit`.
     ///
+    /// The socket file of an `ipc` endpoint is the user's own (0600), whatever the umask.
+    ///
     /// - Returns: the endpoint really bound, a `*` replaced by the port that the system chose.
     /// - Throws: `ZeroMQError.refused`.
     @discardableResult
     package func bind(_ endpoint: String) throws(ZeroMQError) -> String {
-        try ZeroMQError.check(czeromq_bind(raw, endpoint), .bind, endpoint)
+        if let path = SocketFile.path(of: endpoint) {
+            try SocketFile.making(path) { () throws(ZeroMQError) in
+                try ZeroMQError.check(czeromq_bind(raw, endpoint), .bind, endpoint)
+            }
+        } else {
+            try ZeroMQError.check(czeromq_bind(raw, endpoint), .bind, endpoint)
+        }
         return Self.unmapped(try text(of: ZMQ_LAST_ENDPOINT))
     }
 

@@ -126,7 +126,7 @@ import Testing
         case .sourceChanged, .wrongPlan, .noSpace, .returned, .cancelled, .wrongEngine:
             #expect(verdict == .again)
         case .inputOutput, .slotCrashed, .slotTimedOut, .slotOutOfMemory, .leaseExpired, .missing,
-            .locked:
+            .locked, .badDelivery:
             #expect(verdict == .later(tries: 1))
         }
     }

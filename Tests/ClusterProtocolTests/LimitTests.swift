@@ -35,6 +35,9 @@ import Testing
     @Test(arguments: [
         "/etc/passwd", "..", "a/../b", "../a", "a/..", ".", "a/./b", "a//b", "a/", "/", "a\0b",
         String(repeating: "x", count: 4097),
+        // What these stand for would leave the root, or has another spelling.
+        "\\x2e\\x2e/outside", "a/\\x2e\\x2e", "a/\\x2e./b", "\\x2fetc", "a\\x00b", "\\x61", "a\\",
+        "a\\x", "a\\x4", "a\\X0a", "a\\x0A", "a\\q",
     ])
     func pathsThatCouldLeaveTheirRootAreRefused(path: String) {
         guard case .badPath(field: "job.plan", _) = error(order(path: path)) else {
@@ -51,7 +54,10 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "a", "a/b.c/…", "..a/b..", String(repeating: "x", count: 4096)])
+    @Test(arguments: [
+        "", "a", "a/b.c/…", "..a/b..", String(repeating: "x", count: 4096), "a\\x0ab",
+        "\\xff/\\\\x2e\\\\",
+    ])
     func properPathsPass(path: String) { #expect(error(order(path: path)) == nil) }
 
     /// Encoding refuses such paths as well, so the bytes are patched: `ab/cd` to `..` and more.

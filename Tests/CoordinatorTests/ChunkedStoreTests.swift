@@ -145,7 +145,7 @@ import Testing
             try lab.files.publish(whole + [0], to: file)
             let deliveries = Deliveries(of: run, checked: .init())
             let error = #expect(throws: RunError.self) { _ = try deliveries.admit(receipt) }
-            #expect(error?.code == .wrongPlan)
+            #expect(error?.code == .badDelivery)
             try lab.files.publish(whole, to: file)
             _ = try deliveries.admit(receipt)
         }

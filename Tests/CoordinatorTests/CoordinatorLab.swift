@@ -40,10 +40,10 @@ final class CoordinatorLab {
 
     /// Runs a body with a coordinator that has started.
     static func run(
-        change: @escaping (inout CoordinatorPlan) -> Void = { _ in },
+        root: String? = nil, change: @escaping (inout CoordinatorPlan) -> Void = { _ in },
         _ body: (CoordinatorLab) throws -> Void
     ) throws {
-        try SharingLab.run { sharing in
+        try SharingLab.run(root: root) { sharing in
             let lab = CoordinatorLab(sharing)
             lab.change = change
             try lab.start()

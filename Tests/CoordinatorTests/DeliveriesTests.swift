@@ -97,8 +97,7 @@ import Testing
                     _ = try delivered.deliveries.admit(delivered.receipt)
                 }
                 // Another worker may do it right.
-                #expect(error?.code == .wrongPlan)
-                #expect(try FileStatus.ifPresent(file) != nil)
+                #expect(error?.code == .badDelivery)
             }
             try lab.files.publish(whole, to: file)
             _ = try delivered.deliveries.admit(delivered.receipt)
@@ -133,7 +132,7 @@ import Testing
                 let error = #expect(throws: RunError.self) {
                     _ = try delivered.deliveries.admit(told(files))
                 }
-                #expect(error?.code == .wrongPlan, "\(files.map(\.file.path))")
+                #expect(error?.code == .badDelivery, "\(files.map(\.file.path))")
             }
             #expect(throws: RunError.self) {
                 _ = try delivered.deliveries.admit(told([at("a.sqlite", "unknown")]))

@@ -33,7 +33,7 @@ import ZeroMQ
             plan, context: CoordinatorLab.context(),
             surroundings: CoordinatorSurroundings(
                 clock: { clinux_monotonic_nanoseconds() / 1_000_000 }, note: { _ in })
-        ) { try StoreTasks(threads: 2, note: { _ in }, answer: $0) }
+        ) { try StoreTasks(threads: 2, checkers: 2, note: { _ in }, answer: $0) }
         return (coordinator, endpoint)
     }
 

@@ -24,27 +24,37 @@ final class SharingLab {
     let folder: FilePath
     let data: FilePath
     let state: FilePath
+    private let root: String?
     let disk = ChangingDisk()
     private(set) var ledger: Ledger
     private(set) var surroundings: SharedRun.Surroundings
     private let whole = WholeStoreJobs(clock: { 0 })
     var files: DurableFileSystem { DurableFileSystem() }
 
-    static func run(_ body: (SharingLab) throws -> Void) throws {
+    static func run(
+        trustsWorkers: Bool = false, root: String? = nil, _ body: (SharingLab) throws -> Void
+    ) throws {
         try withTemporaryFolder { url in
-            let lab = try SharingLab(DurableFileSystem().resolve(FilePath(url.path)))
+            let lab = try SharingLab(DurableFileSystem().resolve(FilePath(url.path)), root: root)
+            lab.surroundings.trustsWorkers = trustsWorkers
             try body(lab)
             try lab.ledger.close()
         }
     }
 
-    init(_ folder: FilePath) throws {
+    /// - Parameters:
+    ///   - folder: of everything.
+    ///   - root: the folder in it that workers and clients see, by its own name; nil for all of
+    ///     it, by the name `all`.
+    /// - Throws: where the folders or the ledger cannot be made.
+    init(_ folder: FilePath, root: String? = nil) throws {
         self.folder = folder
+        self.root = root
         data = folder.appending("data")
         state = folder.appending("state")
         for made in [data, state] { try DurableFileSystem().makeFolders(made) }
         ledger = try Self.open(state, disk)
-        surroundings = try Self.surroundings(ledger, folder, state, disk)
+        surroundings = try Self.surroundings(ledger, folder, state, disk, root)
     }
 
     private static func open(_ state: FilePath, _ disk: ChangingDisk) throws -> Ledger {
@@ -52,12 +62,15 @@ final class SharingLab {
     }
 
     private static func surroundings(
-        _ ledger: Ledger, _ folder: FilePath, _ state: FilePath, _ disk: ChangingDisk
+        _ ledger: Ledger, _ folder: FilePath, _ state: FilePath, _ disk: ChangingDisk,
+        _ root: String?
     ) throws -> SharedRun.Surroundings {
         let files = DurableFileSystem(faults: disk.faults)
         return SharedRun.Surroundings(
             ledger: ledger, state: state,
-            roots: try SharedRoots(["all": folder], files: files),
+            roots: try SharedRoots(
+                [root ?? "all": root.map { folder.appending(FilePath($0)) } ?? folder],
+                files: files),
             environment: RunEnvironment(
                 files: files, clock: { 0 }, wallTime: { 7 }, bootIdentifier: "boot"),
             limits: .local, slots: 2)
@@ -67,7 +80,7 @@ final class SharingLab {
     func reopen() throws {
         try ledger.close()
         ledger = try Self.open(state, disk)
-        surroundings = try Self.surroundings(ledger, folder, state, disk)
+        surroundings = try Self.surroundings(ledger, folder, state, disk, root)
     }
 
     func path(_ name: String) -> FilePath { data.appending(FilePath(name)) }
@@ -190,7 +203,9 @@ final class SharingLab {
     }
 
     /// The result that a run in one process makes of a copy of the store.
-    func ownResult(of store: FilePath, strategy: Strategy? = nil) throws -> [UInt8] {
+    func ownResult(
+        of store: FilePath, strategy: Strategy? = nil, isComparable: Bool = true
+    ) throws -> [UInt8] {
         let own = folder.appending("own")
         try files.makeFolders(own)
         let output = own.appending(store.lastComponent)
@@ -202,7 +217,8 @@ final class SharingLab {
                 options: PlanOptions(strategy: strategy, chunkBytes: 16_384), slots: 1),
             clock: { 0 }
         ).run()
-        return try Self.comparable(output)
+        return isComparable
+            ? try Self.comparable(output) : try files.contents(of: output, limit: 1 << 30)
     }
 
     /// Names beside the stores that a finished run must not leave.

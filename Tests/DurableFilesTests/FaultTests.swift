@@ -256,7 +256,7 @@ import Testing
         let structures: Set<String> = [
             "clinux_status", "clinux_file_system", "clinux_resolve_beneath",
             "clinux_resolve_no_symlinks", "clinux_resolve_no_magiclinks",
-            "clinux_resolve_no_mounts",
+            "clinux_resolve_no_mounts", "clinux_path_only",
         ]
         var declared: Set<String> = []
         for line in header.split(separator: "\n") where !line.hasPrefix("///") {

@@ -51,6 +51,24 @@ extension SocketSuites {
             }
         }
 
+        @Test func theFileOfASocketIsItsUsersOwn() throws {
+            try withTemporaryFolder { folder in
+                let context = try Context()
+                let before = umask(0)
+                defer { umask(before) }
+                let path = folder.path + "/s"
+                let router = try Socket(.router, in: context)
+                try router.bind("ipc://\(path)")
+                var status = stat()
+                #expect(lstat(path, &status) == 0)
+                #expect(status.st_mode & 0o7777 == 0o600)
+                // What the process makes afterwards has the mode that it had before.
+                #expect(umask(0) == 0)
+                router.close()
+                context.end()
+            }
+        }
+
         @Test func aRealPortIsToldBack() throws {
             let context = try Context()
             let router = try Socket(.router, in: context)

@@ -125,6 +125,9 @@ extern const uint64_t clinux_resolve_no_magiclinks;
 /// For clinux_open_beneath: no mount point is crossed.
 extern const uint64_t clinux_resolve_no_mounts;
 
+/// The flag of open(2) for a descriptor that names a file and neither reads nor writes it.
+extern const int clinux_path_only;
+
 /// openat2(2) with O_CLOEXEC added: opens a path relative to a folder's descriptor under rules
 /// for its resolution. `mode` counts with O_CREAT alone. -EXDEV where the path leaves the folder,
 /// -ELOOP for a link that is not allowed; a resolution that renames elsewhere disturb is repeated,

@@ -34,4 +34,9 @@ long godwit_sqlite_room_failures(void);
 /// bytes here. Returns an SQLite result code.
 int godwit_sqlite_stand_in_for_collations(sqlite3 *connection);
 
+/// Makes SQLite in this process refuse every path that holds a symbolic link, from now on: the
+/// system resolves it in the step that opens the file (openat2(2), RESOLVE_NO_SYMLINKS), so that no
+/// link can be put there between a check and the use. Paths must have been resolved by then.
+void godwit_sqlite_refuse_links(void);
+
 #endif

@@ -19,7 +19,9 @@ extension CoordinatorMachine {
             deny(receipt, .badReceipt, index)
             return fail(id, Cause(.inputOutput, "its receipt is another job's"), from: index)
         }
-        guard settings.admitsFiles, !receipt.files.isEmpty else { return accept(receipt) }
+        // Of a small store also the word that nothing was to be done is checked.
+        let isChecked = settings.admitsFiles && (!receipt.files.isEmpty || receipt.work == .whole)
+        guard isChecked else { return accept(receipt) }
         leaveGrant(id)
         move(attempt: id, to: .checking)
         move(job: attempt.job, to: .checking)

@@ -14,10 +14,13 @@ extension CoordinatorMachine {
     }
 
     /// What a worker delivered was not what its receipt says, or could not be taken.
-    mutating func refuse(_ receipt: Receipt, _ cause: Cause) {
+    mutating func refuse(_ receipt: Receipt, _ reason: Cause) {
         guard let attempt = attempts[receipt.attempt], let key = key(attempt.job.store) else {
             return
         }
+        let name = attempt.worker.flatMap { roster[$0]?.name } ?? attempt.name
+        let cause = Cause(
+            reason.code, "what worker \(name) delivered was not taken: \(reason.text)")
         end(receipt.attempt, attempt, key, cause)
         if let worker = attempt.worker {
             send(.denied(attempt: receipt.attempt, reason: .badReceipt), to: worker)

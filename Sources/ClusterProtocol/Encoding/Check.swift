@@ -74,6 +74,9 @@ enum Check {
     }
 
     /// A root's name and a path in normal form below it; an empty path is the root itself.
+    ///
+    /// Escapes stand for bytes that cannot be printed and for nothing else, so that a path has
+    /// one spelling, and what holds for the text holds for the bytes that it stands for.
     static func file(_ file: FileReference, _ field: String) throws(ProtocolError) {
         guard isWord(file.root, MessageLimits.rootBytes, withDots: false) else {
             let reason = "has no root of 1 to \(MessageLimits.rootBytes) letters, digits, '_', '-'"
@@ -85,11 +88,44 @@ enum Check {
             throw .badPath(field: field, reason: "is over \(MessageLimits.pathBytes) bytes")
         }
         if bytes.contains(0) { throw .badPath(field: field, reason: "holds a NUL byte") }
+        guard hasPlainEscapes(bytes) else {
+            throw .badPath(
+                field: field, reason: "holds an escape that is unknown or stands for a plain byte")
+        }
         for name in bytes.split(separator: 0x2F, omittingEmptySubsequences: false) {
             if name.isEmpty { throw .badPath(field: field, reason: "holds an empty name") }
             if name.elementsEqual([0x2E]) || name.elementsEqual([0x2E, 0x2E]) {
                 throw .badPath(field: field, reason: "holds . or .. as a name")
             }
+        }
+    }
+
+    /// Whether every backslash begins `\\`, or `\xNN` for a byte that is neither NUL nor
+    /// printable ASCII.
+    private static func hasPlainEscapes(_ bytes: String.UTF8View) -> Bool {
+        var rest = bytes[...]
+        while let byte = rest.popFirst() {
+            guard byte == 0x5C else { continue }
+            switch rest.popFirst() {
+            case 0x5C: continue
+            case 0x78:
+                guard let high = rest.popFirst().flatMap(digit),
+                    let low = rest.popFirst().flatMap(digit)
+                else { return false }
+                let value = high << 4 | low
+                guard value != 0, !(0x20...0x7E).contains(value) else { return false }
+            default: return false
+            }
+        }
+        return true
+    }
+
+    /// The value of a hexadecimal digit in lower case.
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x61...0x66: byte - 0x61 + 10
+        default: nil
         }
     }
 

@@ -20,8 +20,10 @@ package struct CoordinatorPlan: Sendable {
     /// Whether it goes on with every unfinished run of the ledger, or with those alone that it is
     /// given.
     package var resumesRuns = true
-    /// Threads that check deliveries and move small stores.
+    /// Threads that move small stores.
     package var taskThreads = 2
+    /// Threads that check deliveries, which reads each store and validates its result.
+    package var checkThreads = 2
     /// Errands that wait at each desk at most; more are refused to clients, and wait in the loop
     /// where they are its own.
     package var deskCapacity = 1024

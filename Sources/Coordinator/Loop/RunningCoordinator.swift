@@ -33,6 +33,7 @@ package final class RunningCoordinator: Sendable {
         _ plan: CoordinatorPlan, context: Context, surroundings: CoordinatorSurroundings,
         makeTasks: MakeTasks? = nil
     ) throws {
+        SharedRuns.guardProcess()
         self.plan = plan
         reportsEnds = surroundings.runEnded != nil
         let desks = try Desks(capacity: plan.deskCapacity)
@@ -45,7 +46,9 @@ package final class RunningCoordinator: Sendable {
         do {
             made =
                 try makeTasks?(answer)
-                ?? StoreTasks(threads: plan.taskThreads, note: surroundings.note, answer: answer)
+                ?? StoreTasks(
+                    threads: plan.taskThreads, checkers: plan.checkThreads,
+                    note: surroundings.note, answer: answer)
         } catch {
             desks.end()
             throw error

@@ -21,6 +21,8 @@ final class StoreTasks: TaskRunner {
     private let note: @Sendable (String) -> Void
     private let checked = Deliveries.CheckedFiles()
     private let errands: BoundedMailbox<Errand>
+    /// Deliveries that are to be checked, which takes time of a processor.
+    private let checks: BoundedMailbox<Errand>
     private let threads = Mutex<[OwnedThread]>([])
     private let chunked = Mutex<[StoreKey: ChunkedThread]>([:])
     /// Threads of stores that have ended, or are about to.
@@ -32,17 +34,19 @@ final class StoreTasks: TaskRunner {
     private static let capacity = 4096
 
     /// - Parameters:
-    ///   - count: of threads for all runs.
+    ///   - count: of threads that move small stores of all runs.
+    ///   - checkers: threads that check deliveries of all runs.
     ///   - note: told what could not be removed.
     ///   - answer: given each task's report, on a thread of this.
     /// - Throws: `ThreadError`.
     init(
-        threads count: Int, note: @escaping @Sendable (String) -> Void,
+        threads count: Int, checkers: Int, note: @escaping @Sendable (String) -> Void,
         answer: @escaping @Sendable (TaskReport) -> Void
     ) throws(ThreadError) {
         self.note = note
         self.answer = answer
         errands = BoundedMailbox(capacity: Self.capacity)
+        checks = BoundedMailbox(capacity: Self.capacity)
         for index in 0..<max(1, count) {
             let (errands, work) = (errands, Worker(answer: answer, note: note, checked: checked))
             let thread = try OwnedThread(name: "tasks \(index)") {
@@ -54,19 +58,26 @@ final class StoreTasks: TaskRunner {
             }
             threads.withLock { $0.append(thread) }
         }
-    }
-
-    func begin(_ task: CoordinatorTask, of store: TaskStore) {
-        if case .admit = task.kind { return give(.task(task, store)) }
-        if let thread = thread(for: task, store), task.kind == .prepare || !thread.isWhole {
-            if !thread.take(task) { answer(TaskReport(task, failed: .stopped)) }
-        } else {
-            give(.task(task, store))
+        for index in 0..<max(1, checkers) {
+            let (checks, work) = (checks, Worker(answer: answer, note: note, checked: checked))
+            let thread = try OwnedThread(name: "checks \(index)") {
+                while let one = checks.receive() { work.take([one]) }
+            }
+            threads.withLock { $0.append(thread) }
         }
     }
 
-    private func give(_ errand: Errand) {
-        guard !errands.sendIfRoom(errand), case .task(let task, _) = errand else { return }
+    func begin(_ task: CoordinatorTask, of store: TaskStore) {
+        if case .admit = task.kind { return give(.task(task, store), to: checks) }
+        if let thread = thread(for: task, store), task.kind == .prepare || !thread.isWhole {
+            if !thread.take(task) { answer(TaskReport(task, failed: .stopped)) }
+        } else {
+            give(.task(task, store), to: errands)
+        }
+    }
+
+    private func give(_ errand: Errand, to mailbox: BoundedMailbox<Errand>) {
+        guard !mailbox.sendIfRoom(errand), case .task(let task, _) = errand else { return }
         answer(TaskReport(task, failed: .stopped))
     }
 
@@ -91,7 +102,7 @@ final class StoreTasks: TaskRunner {
             closed.withLock { $0.append(thread) }
             sweep()
         } else if discards {
-            give(.clean(store))
+            give(.clean(store), to: errands)
         }
     }
 
@@ -108,6 +119,7 @@ final class StoreTasks: TaskRunner {
 
     func end() {
         errands.close()
+        checks.close()
         for thread in chunked.withLock({ $0 }).values {
             thread.close(discards: false)
             thread.join()

@@ -40,7 +40,7 @@ package enum SchemaExtras {
     ]
 
     /// Tables that virtual tables keep for themselves; they share their fate.
-    static func shadowTables(of schema: StoreSchema) -> Set<String> {
+    package static func shadowTables(of schema: StoreSchema) -> Set<String> {
         var names: Set<String> = []
         for object in schema.objects where object.isVirtual {
             guard let module = object.module else { continue }

@@ -19,6 +19,7 @@ package final class StoreCache: Sendable {
     private let models = Memo<[UInt8], DecodedModel>(limit: StoreCache.limit)
     private let layouts = Memo<LayoutKey, StoreLayout>(limit: StoreCache.limit)
     private let blanks = Memo<LayoutKey, BlankStore>(limit: StoreCache.limit)
+    private let schemas = Memo<LayoutKey, MadeSchema>(limit: StoreCache.limit)
     private let columns = Memo<[SchemaObject], TableColumns>(limit: StoreCache.limit)
 
     /// The most versions of apps that are kept.
@@ -58,6 +59,15 @@ package final class StoreCache: Sendable {
     package func blank(of layout: StoreLayout) throws(StoreError) -> BlankStore {
         try blanks.value(for: LayoutKey(model: layout.model, framework: layout.framework)) {
             () throws(StoreError) in try BlankStore(layout)
+        }
+    }
+
+    /// The schema that a finished store of a layout has.
+    ///
+    /// - Throws: `StoreError` with SQLite's reason.
+    package func schema(of layout: StoreLayout) throws(StoreError) -> MadeSchema {
+        try schemas.value(for: LayoutKey(model: layout.model, framework: layout.framework)) {
+            () throws(StoreError) in try MadeSchema(layout)
         }
     }
 

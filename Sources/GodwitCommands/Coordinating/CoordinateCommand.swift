@@ -48,6 +48,13 @@ struct CoordinateCommand: ParsableCommand {
     @Option(help: "The most bytes of stores a second, such as 50MiB.")
     var bytesPerSecond: ByteSize?
 
+    @Flag(
+        help: """
+            Take results of small stores that the workers alone have validated, which saves the \
+            coordinator the reading; the reports say so.
+            """)
+    var trustWorkers = false
+
     func validate() throws {
         guard let endpoint = CoordinatorEndpoint(listen) else {
             throw ValidationError("--listen takes tcp://HOST:PORT or ipc:///PATH")
@@ -82,8 +89,9 @@ struct CoordinateCommand: ParsableCommand {
         try FolderOption.checkRoots(folders)
         let door = try Door(keys: keys, endpoint: listen)
         try StateFolder(FilePath(state)).serving("coordinating at \(listen)") { ledger, state in
-            let runs = try CoordinatorMaking.runs(
+            var runs = try CoordinatorMaking.runs(
                 ledger: ledger, state: state, roots: folders, limits: .standard, slots: slots)
+            runs.trustsWorkers = trustWorkers
             defer { runs.environment.replaced.finish() }
             try serve(runs, door)
         }
@@ -93,9 +101,10 @@ struct CoordinateCommand: ParsableCommand {
         TemporaryFiles.use(runs.state)
         var settings = CoordinatorMaking.settings(slots: slots)
         settings.throttle = Throttle(jobs: jobs, bytesPerSecond: bytesPerSecond?.bytes)
-        let plan = CoordinatorPlan(
+        var plan = CoordinatorPlan(
             endpoint: listen, security: door.security, access: door.access,
             peer: { door.peer(user: $0) }, settings: settings, runs: runs)
+        plan.checkThreads = max(2, ProcessInfo.processInfo.activeProcessorCount)
         let reports = ReportKeeper(state: runs.state, slots: slots)
         let coordinator = try RunningCoordinator(
             plan, context: Context(),
@@ -103,6 +112,10 @@ struct CoordinateCommand: ParsableCommand {
                 clock: MillisecondClock.start(), note: { ServiceLog.standard.write("\($0)") },
                 runEnded: { reports.write($0) }))
         ServiceLog.standard.write("coordinating at \(listen), ledger \(runs.ledger.path)")
+        if runs.trustsWorkers {
+            ServiceLog.standard.write(
+                "workers are trusted: results of small stores are validated by them only")
+        }
         let watch = try door.watch { coordinator.setAccess($0) }
         Interruption.shared.atFirstSignal { coordinator.terminate() }
         let result = Swift.Result { try coordinator.join() }

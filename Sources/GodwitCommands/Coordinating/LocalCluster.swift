@@ -20,6 +20,8 @@ struct LocalCluster {
     let command: String?
     /// Told what watching clients are told.
     let view: ClusterView
+    /// Whether results of small stores count that the workers alone have validated.
+    var trustsWorkers = false
 
     /// How a run has ended.
     enum End: Hashable, Sendable {
@@ -53,9 +55,10 @@ struct LocalCluster {
         begin: (RunningCoordinator) throws(RunError) -> String
     ) throws(CommandFailure) -> (run: String, end: End) {
         try StateFolder(state).serving("migrating with workers") { ledger, state in
-            let runs = try CoordinatorMaking.runs(
+            var runs = try CoordinatorMaking.runs(
                 ledger: ledger, state: state, roots: [Self.root: FilePath("/")], limits: .local,
                 slots: workers)
+            runs.trustsWorkers = trustsWorkers
             defer { runs.environment.replaced.finish() }
             return try SocketFolder.with { socket in
                 try run(runs, socket, waitsForRoom: waitsForRoom, begin: begin)
@@ -81,6 +84,7 @@ struct LocalCluster {
         plan.resumesRuns = false
         // The slots keep the processors busy; what waits for one thread shares syncs and commits.
         plan.taskThreads = 1
+        plan.checkThreads = max(1, ProcessInfo.processInfo.activeProcessorCount)
         let ends = EndMailbox()
         let view = view
         let context = try Context()

@@ -12,6 +12,7 @@ struct MigrationWithWorkers {
     let destination: String
     let workers: Int
     let command: String?
+    let trustsWorkers: Bool
     let waitsForRoom: Bool
     let asJSON: Bool
     let clock: @Sendable () -> Double
@@ -21,7 +22,8 @@ struct MigrationWithWorkers {
     /// - Throws: `CommandFailure`, or `ExitCode`.
     func run() throws {
         let view = ClusterView(isLive: Console.isTerminal, clock: clock)
-        let cluster = LocalCluster(workers: workers, command: command, view: view)
+        let cluster = LocalCluster(
+            workers: workers, command: command, view: view, trustsWorkers: trustsWorkers)
         let (request, stores, waitsForRoom) = (request, fleet.stores, waitsForRoom)
         let (run, end) = try cluster.run(state: request.state, waitsForRoom: waitsForRoom) {
             coordinator throws(RunError) in

@@ -35,7 +35,7 @@ extension CommandStatus {
         case .stopped: self = .canBeRepeated
         case .noRoom: self = .inputOutput
         // The plan promised another result: what the store holds cannot excuse that.
-        case .validationFailed: self = .bug
+        case .validationFailed, .badDelivery: self = .bug
         }
     }
 

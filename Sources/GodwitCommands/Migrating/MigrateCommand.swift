@@ -65,9 +65,19 @@ struct MigrateCommand: ParsableCommand {
             """)
     var workerCommand: String?
 
+    @Flag(
+        help: """
+            Take results of small stores that the worker processes alone have validated; the \
+            report says so.
+            """)
+    var trustWorkers = false
+
     func validate() throws {
         if assumeClosed, output != nil {
             throw ValidationError("--assume-closed has no meaning with --output: nothing is swapped")
+        }
+        if trustWorkers, isInProcess {
+            throw ValidationError("--trust-workers needs --workers: nobody else validates")
         }
         if let maxFailures, maxFailures < 1 {
             throw ValidationError("--max-failures takes a number from 1 on")
@@ -103,7 +113,8 @@ struct MigrateCommand: ParsableCommand {
         guard isInProcess else {
             return try MigrationWithWorkers(
                 request: request, fleet: fleet, destination: arguments.to.text,
-                workers: place.slots, command: workerCommand, waitsForRoom: !noWait,
+                workers: place.slots, command: workerCommand, trustsWorkers: trustWorkers,
+                waitsForRoom: !noWait,
                 asJSON: arguments.json, clock: clock
             ).run()
         }

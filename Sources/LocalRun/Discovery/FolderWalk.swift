@@ -190,7 +190,7 @@ struct FolderWalk {
         let real: FilePath
         let status: FileStatus
         do throws(DurableFileError) {
-            real = try files.resolve(link.folder.real.appending(link.name))
+            real = try files.with(.followed).resolve(link.folder.real.appending(link.name))
             status = try FileStatus(of: real)
         } catch {
             if error.isDenied {

@@ -15,6 +15,8 @@ package struct StoreSelection: Sendable {
     package var exclude: [FilePath] = []
     /// Folders that are not searched although they may lie in others: output and state.
     package var ignoredFolders: [FilePath] = []
+    /// Real folders that nothing may lead out of, whatever names it; empty for no such bound.
+    package var bounds: [FilePath] = []
     /// The most stores and skipped files.
     package var limit = 10_000_000
 
@@ -46,7 +48,7 @@ package struct StoreDiscovery {
         include = try StoreDiscovery.patterns(selection.include)
         exclude = try StoreDiscovery.patterns(selection.exclude)
         for folder in selection.ignoredFolders where try FileStatus.ifPresent(folder) != nil {
-            ignored.insert(try files.resolve(folder))
+            ignored.insert(try files.with(.followed).resolve(folder))
         }
     }
 
@@ -107,8 +109,8 @@ package struct StoreDiscovery {
         let real: FilePath
         let status: FileStatus
         do throws(DurableFileError) {
-            real = try files.resolve(path)
-            status = try FileStatus(of: real)
+            real = try resolve(path)
+            status = try FileStatus(ofLink: real)
         } catch {
             skip(path, error.isMissing ? .missing : .unreadable("\(error)"))
             return try checkLimit()
@@ -126,6 +128,16 @@ package struct StoreDiscovery {
         try checkLimit()
     }
 
+    /// A path without symbolic links.
+    ///
+    /// - Throws: `DurableFileError`, `refusedPath` where it leaves the bounds.
+    private func resolve(_ path: FilePath) throws(DurableFileError) -> FilePath {
+        let real = try files.with(.followed).resolve(path)
+        guard selection.bounds.isEmpty || selection.bounds.contains(where: { real.isInside($0) })
+        else { throw .refusedPath(path, reason: "it leads out of the folders that are shared") }
+        return real
+    }
+
     /// Searches the folder before the first name of a path that is a pattern.
     private mutating func expand(_ path: FilePath) throws(DurableFileError) {
         let names = path.components
@@ -138,7 +150,7 @@ package struct StoreDiscovery {
         let before = stores.count + skipped.count
         let real: FilePath
         do throws(DurableFileError) {
-            real = try files.resolve(root.bytes.isEmpty ? FilePath(".") : root)
+            real = try resolve(root.bytes.isEmpty ? FilePath(".") : root)
         } catch {
             skip(path, error.isMissing ? .noMatch : .unreadable("\(error)"))
             return try checkLimit()

@@ -78,7 +78,7 @@ extension FailureCause {
         case .outputExists: self = .outputExists
         case .otherRun: self = .locked
         case .nothingToDo, .alreadyThere, .stopped: self = .stopped
-        case .validationFailed: self = .validationFailed
+        case .validationFailed, .badDelivery: self = .validationFailed
         case .noRoom: self = .noSpace
         }
     }

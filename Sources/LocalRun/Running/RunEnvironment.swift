@@ -34,6 +34,13 @@ package struct RunEnvironment: Sendable {
         replaced = ReplacedFileWatch(files: files, report: reportLateClient)
     }
 
+    /// The same environment for folders in which others may make links: none is followed.
+    var refusingLinks: RunEnvironment {
+        var changed = self
+        changed.files = files.with(.refused)
+        return changed
+    }
+
     /// The kernel's identifier of this boot (proc(5), random/boot_id); empty where it cannot be
     /// read, and then nothing is taken to be from another boot.
     package static var currentBoot: String {

@@ -24,11 +24,16 @@ package final class ChunkedStore {
     private var since: Double
 
     /// - Parameters:
-    ///   - found: the store as its run knows it.
+    ///   - named: the store as its run knows it.
     ///   - shared: the run.
-    /// - Throws: `RunError.file` where the store's folder is gone.
-    package init(_ found: FoundStore, of shared: SharedRun) throws(RunError) {
+    /// - Throws: `RunError` where the store's folder is gone or lies in no root.
+    package init(_ named: FoundStore, of shared: SharedRun) throws(RunError) {
         self.shared = shared
+        // From here on no link is followed: what it was named by is resolved once.
+        let (path, result) = try shared.paths(of: named)
+        let found = FoundStore(
+            number: named.number, path: path, output: named.output.map { _ in result },
+            bytes: named.bytes)
         // With one slot the validation would run on this thread, after everything else.
         run = try StoreRun(
             found, context: shared.context, slots: max(2, shared.context.request.slots))

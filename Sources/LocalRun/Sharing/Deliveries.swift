@@ -1,6 +1,6 @@
 import CoreDataStore
 import DurableFiles
-package import Jobs
+import Jobs
 import MigrationEngine
 package import RunLedger
 import Synchronization
@@ -8,13 +8,21 @@ import Synchronization
 /// What workers deliver for a shared run: checked against its receipts, kept under names that no
 /// worker writes, and, for small stores, moved to where it belongs.
 package struct Deliveries: Sendable {
-    private let shared: SharedRun
+    let shared: SharedRun
     private let mover: StoreMover
-    private let checked: CheckedFiles
+    let checked: CheckedFiles
 
-    /// Files that this process has compared with their receipts: they need not be read again.
+    /// What this process has checked already, by attempt: it need not be read again.
     package final class CheckedFiles: Sendable {
-        fileprivate let attempts = Mutex<[String: FileIdentity]>([:])
+        /// What is known of an attempt's files.
+        enum Known: Sendable {
+            /// They are those of the receipt; of the result's file.
+            case compared(FileIdentity)
+            /// They were held against the source.
+            case inspected(InspectedResult)
+        }
+
+        let attempts = Mutex<[String: Known]>([:])
 
         package init() {}
     }
@@ -25,71 +33,7 @@ package struct Deliveries: Sendable {
         mover = StoreMover(shared.context)
     }
 
-    private var files: DurableFileSystem { shared.context.files }
-
-    /// What accepted attempts' folders begin with.
-    private static let acceptedPrefix = "accepted-"
-
-    /// Checks the files of an attempt against its receipt and gives their folder a name that no
-    /// worker writes.
-    ///
-    /// - Returns: the receipt with that name.
-    /// - Throws: `RunError.engine(.wrongPlan)` where a file is not what the receipt says; it can
-    ///   be called again for the same receipt.
-    package func admit(_ receipt: Receipt) throws(RunError) -> Receipt {
-        var paths: [FilePath] = []
-        for told in receipt.files { paths.append(try shared.roots.resolve(told.file)) }
-        guard let folder = paths.first?.parent, paths.allSatisfy({ $0.parent == folder }) else {
-            throw .engine(.wrongPlan("the files of \(receipt.attempt) have no folder in common"))
-        }
-        let store = try shared.context.read { ledger throws(LedgerError) in
-            try ledger.store(run: shared.id, receipt.store)
-        }
-        let attempts = try store.map { store throws(RunError) in
-            try folderOfAttempts(store.found, receipt.work)
-        }
-        let name = folder.lastComponent.description
-        guard folder.parent == attempts, !name.hasPrefix(Self.acceptedPrefix) else {
-            throw .engine(.wrongPlan("\(folder) is no folder of attempts of its store"))
-        }
-        let target = folder.parent.appending(FilePath(Self.acceptedPrefix + name))
-        return try RunError.translating {
-            // A restart may have come between the rename and its record.
-            let isThere = try FileStatus.ifPresent(folder) != nil
-            let place = isThere ? folder : target
-            for (told, path) in zip(receipt.files, paths) {
-                try check(place.appending(path.lastComponent), told)
-            }
-            if let first = paths.first {
-                let identity = try FileStatus(of: place.appending(first.lastComponent)).identity
-                // Shards are read as soon as they are taken; of small stores it saves a reading.
-                if case .whole = receipt.work {
-                    checked.attempts.withLock { $0[receipt.attempt] = identity }
-                }
-            }
-            if isThere { try files.rename(folder, to: target, existing: .refuse) }
-            if shared.limits.isDurable { try files.syncFolder(folder.parent) }
-            return try receipt.renamed { told, path throws(RunError) in
-                try shared.roots.reference(to: target.appending(path.lastComponent))
-            }
-        }
-    }
-
-    private func folderOfAttempts(
-        _ found: FoundStore, _ work: Work
-    ) throws(RunError) -> FilePath {
-        let (_, result) = try shared.paths(of: found)
-        let places = shared.context.places(of: found, result: result)
-        if case .whole = work { return places.building }
-        return places.attempts
-    }
-
-    private func check(_ path: FilePath, _ told: DeliveredFile) throws {
-        let content = try ContentDigest.hexadecimal(of: path, files: files)
-        guard content.digest == told.digest, content.bytes == told.bytes else {
-            throw EngineError.wrongPlan("\(path) is not what its receipt says")
-        }
-    }
+    var files: DurableFileSystem { shared.context.files }
 }
 
 // MARK: - Small stores
@@ -168,6 +112,7 @@ extension Deliveries {
     }
 
     private func unchanged(_ store: FoundStore) throws(RunError) -> [LedgerRecord] {
+        try orAnew { () throws(RunError) in try confirmUnchanged(store) }
         try removeAll(of: store)
         return [
             .storeReport(run: shared.id, store: store.number, try StoreRecord.textOfUnchanged()),
@@ -219,9 +164,50 @@ extension Deliveries {
         guard let identity = try RunError.translating({ try FileStatus.ifPresent(path)?.identity })
         else { throw .engine(.wrongPlan("the accepted result of \(found.path) is gone")) }
         let known = checked.attempts.withLock { $0.removeValue(forKey: receipt.attempt) }
-        return try BuiltStore(
-            accepting: receipt, of: found, in: path.parent, files: files,
-            clients: shared.context.request.clients, isChecked: identity == known)
+        if shared.trustsWorkers {
+            var isChecked = false
+            if case .compared(identity) = known { isChecked = true }
+            return try BuiltStore(
+                accepting: receipt, of: found, in: path.parent, files: files,
+                clients: shared.context.request.clients, isChecked: isChecked)
+        }
+        let (store, _) = try shared.paths(of: found)
+        let lock = try StoreAdmission(
+            path: store, output: found.output, files: files,
+            clients: shared.context.request.clients, mark: shared.context.mark
+        ).admit()
+        let places = StorePlaces(attempt: path.parent, isBuilt: true)
+        var inspected: InspectedResult?
+        if case .inspected(let result) = known, result.building == identity { inspected = result }
+        if inspected == nil {
+            inspected = try orAnew { () throws(RunError) in
+                try inspect(receipt, of: found, in: path.parent)
+            }
+        }
+        guard let result = inspected else {
+            throw .engine(.internalError("the result of \(found.path) was not inspected"))
+        }
+        return try RunError.translating {
+            let now = try StoreFingerprint(of: store)
+            guard now.differences(from: result.fingerprint).subtracting([.place, .changed]).isEmpty
+            else { throw EngineError.sourceChanged(store.description) }
+            return BuiltStore(
+                found: found, result: result.result, fingerprint: now, places: places,
+                snapshot: result.hasSnapshot ? places.snapshot : nil, building: result.building,
+                lock: lock, isDurable: false)
+        }
+    }
+
+    /// Runs a body; what was accepted before and does not hold any more is made anew.
+    private func orAnew<Result>(
+        _ body: () throws(RunError) -> Result
+    ) throws(RunError) -> Result {
+        do throws(RunError) {
+            return try body()
+        } catch {
+            guard case .badDelivery(let text) = error else { throw error }
+            throw .engine(.wrongPlan(text))
+        }
     }
 
     /// Removes what was made of a store.
@@ -239,22 +225,5 @@ extension Deliveries {
     /// - Throws: `RunError` where that cannot be told.
     package func hasBegunMove(_ found: FoundStore) throws(RunError) -> Bool {
         try mover.hasBegunMove(found)
-    }
-}
-
-extension Receipt {
-    /// The receipt with other names for its files.
-    fileprivate func renamed(
-        _ name: (DeliveredFile, FilePath) throws(RunError) -> FileReference
-    ) throws(RunError) -> Receipt {
-        var renamed: [DeliveredFile] = []
-        for told in files {
-            let path = FilePath(escaped: told.file.path) ?? FilePath(told.file.path)
-            renamed.append(
-                DeliveredFile(file: try name(told, path), bytes: told.bytes, digest: told.digest))
-        }
-        return Receipt(
-            run: run, store: store, work: work, attempt: attempt, epoch: epoch, files: renamed,
-            rows: rows, sums: sums, counts: counts)
     }
 }

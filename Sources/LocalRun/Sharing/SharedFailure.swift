@@ -33,7 +33,7 @@ extension FailureCause {
         case .externalDataMissing: self = .externalDataMissing
         case .noMapping: self = .noMapping
         case .outputExists: self = .outputExists
-        case .validationFailed: self = .validationFailed
+        case .validationFailed, .badDelivery: self = .validationFailed
         case .swapRefused: self = .swapRefused
         case .missing: self = .missing
         case .locked: self = .locked

@@ -22,7 +22,7 @@ package struct SharedRoots: Sendable {
                 roots.append(try FileRoot(name: name, folder: folder))
             }
             self.roots = roots.sorted { $0.folder.bytes.count > $1.folder.bytes.count }
-            environment = JobEnvironment(roots: roots, files: files)
+            environment = JobEnvironment(roots: roots, files: files.with(.refused))
         } catch {
             throw .file(error)
         }
@@ -30,6 +30,9 @@ package struct SharedRoots: Sendable {
 
     /// Their names.
     package var names: [String] { roots.map(\.name) }
+
+    /// Their folders, without symbolic links.
+    var folders: [FilePath] { roots.map(\.folder) }
 
     /// The root that a path lies in; nil where workers do not see it.
     ///
@@ -57,27 +60,58 @@ package struct SharedRoots: Sendable {
 
     /// Where something that a client names is, patterns as they are.
     ///
-    /// - Throws: `RunError` for an unknown root.
+    /// Its escapes are decoded, every rule of `RootedPath` is checked, and what exists of it is
+    /// resolved below the root, in this order. A link in the place of the last name is kept, so
+    /// that a store has the name that it was given; where it leads is checked here and again at
+    /// every use.
+    ///
+    /// - Throws: `RunError` for an unknown root, and for a path that leaves its root.
     package func place(of reference: FileReference) throws(RunError) -> FilePath {
         guard let root = environment.roots[reference.root] else {
             throw .nothingToDo(
                 "the coordinator knows no root \(reference.root); it has "
                     + names.sorted().joined(separator: ", "))
         }
-        let path = FilePath(escaped: reference.path) ?? FilePath(reference.path)
-        return path.bytes.isEmpty ? root.folder : root.folder.appending(path)
+        return try RunError.translating {
+            let rooted = try RootedPath(reference)
+            _ = try root.resolve(rooted)
+            guard let name = rooted.path.components.last else { return root.folder }
+            let above = rooted.path.bytes.dropLast(name.count)
+            let folder = try root.resolve(
+                try RootedPath(root: rooted.root, path: FilePath(bytes: above.dropLast())))
+            return folder.appending(FilePath(bytes: name))
+        }
+    }
+
+    /// A path without symbolic links, as far as it exists, which lies in a root.
+    ///
+    /// - Parameter path: absolute.
+    /// - Returns: the path that later steps use.
+    /// - Throws: `RunError.engine(.dataRefused)` where it lies in none, `RunError.file` where it
+    ///   cannot be resolved.
+    func confined(_ path: FilePath) throws(RunError) -> FilePath {
+        var existing = path
+        var missing: [FilePath] = []
+        let resolved: FilePath = try RunError.translating {
+            while try FileStatus.ifPresentLink(existing) == nil, existing != existing.parent {
+                missing.append(existing.lastComponent)
+                existing = existing.parent
+            }
+            return try environment.files.with(.followed).resolve(existing)
+        }
+        guard missing.allSatisfy({ $0 != "." && $0 != ".." }) else {
+            throw .file(.refusedPath(path, reason: "it holds . or .. behind what exists"))
+        }
+        let whole = missing.reversed().reduce(resolved) { $0.appending($1) }
+        // The root confirms it; where there is none, this says so.
+        return try resolve(try reference(to: whole))
     }
 
     /// Looks whether workers see a store and the place of its result.
     ///
     /// - Throws: `RunError.engine(.dataRefused)` where they do not.
     package func check(_ store: FoundStore) throws(RunError) {
-        for path in [store.path, store.output].compactMap(\.self) {
-            guard root(of: path) == nil else { continue }
-            // It may be named by a link.
-            _ = try reference(
-                to: try RunError.translating { try environment.files.resolveStore(path) })
-        }
+        for path in [store.path, store.output].compactMap(\.self) { _ = try confined(path) }
     }
 
     /// The path of what a job names.

@@ -15,6 +15,8 @@ package final class SharedRun: Sendable {
     package let limits: JobLimits
     /// What the run keeps to.
     package let bounds: RunBounds
+    /// Whether what workers say of small stores is taken without a look of our own.
+    let trustsWorkers: Bool
     private let text: String
     private let digest: String
     /// The request's file by the root that it lies in.
@@ -33,6 +35,8 @@ package final class SharedRun: Sendable {
         /// Jobs at a time that plans are cut for, and threads that validate one store.
         package var slots: Int
         package var cancellation = CancelFlag()
+        /// Whether results of small stores count that the workers alone have validated.
+        package var trustsWorkers = false
 
         package init(
             ledger: Ledger, state: FilePath, roots: SharedRoots, environment: RunEnvironment,
@@ -55,6 +59,7 @@ package final class SharedRun: Sendable {
         let recorded = try RecordedRequest(reading: run.record.request)
         roots = surroundings.roots
         limits = surroundings.limits
+        trustsWorkers = surroundings.trustsWorkers
         bounds = recorded.bounds ?? RunBounds()
         text = try recorded.forWorkers().text()
         digest = ContentDigest.hexadecimal(of: Array(text.utf8))
@@ -64,7 +69,7 @@ package final class SharedRun: Sendable {
                 state: surroundings.state, slots: surroundings.slots,
                 // Work beside the loop never waits; the run is paused instead.
                 waitsForRoom: false),
-            ledger: surroundings.ledger, environment: surroundings.environment,
+            ledger: surroundings.ledger, environment: surroundings.environment.refusingLinks,
             state: surroundings.state,
             sharesState: surroundings.roots.root(of: surroundings.state) != nil, slots: nil,
             cancellation: surroundings.cancellation, cache: surroundings.cache, observe: { _ in })
@@ -140,14 +145,19 @@ package final class SharedRun: Sendable {
             roots: Set([source, request, attempts].map(\.root)))
     }
 
-    /// The store's file and the result's place, without symbolic links in their folders.
+    /// The store's file and the result's place, without symbolic links and in a root.
+    ///
+    /// - Throws: `RunError` where one of them cannot be resolved or lies in no root.
     func paths(of store: FoundStore) throws(RunError) -> (store: FilePath, result: FilePath) {
+        let path = try roots.confined(store.path)
+        guard let output = store.output else { return (path, path) }
+        // Nothing is made before it is known where.
+        let result = try roots.confined(output)
         try RunError.translating {
-            let path = try context.files.resolveStore(store.path)
-            guard let output = store.output else { return (path, path) }
-            try OutputFolder.make(output.parent, below: context.request.output, context.files)
-            return (path, try context.files.resolveStore(output))
+            try OutputFolder.make(
+                result.parent, below: context.request.output, context.files)
         }
+        return (path, try roots.confined(result))
     }
 
     /// The file with the run's request, written where workers see it.

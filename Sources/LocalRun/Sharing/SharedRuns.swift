@@ -1,3 +1,4 @@
+import CoreDataStore
 package import DurableFiles
 import Jobs
 import MigrationEngine
@@ -9,6 +10,10 @@ package struct SharedRuns: Sendable {
     private let surroundings: SharedRun.Surroundings
 
     package init(_ surroundings: SharedRun.Surroundings) { self.surroundings = surroundings }
+
+    /// Prepares this process for work below folders in which others may make links: SQLite follows
+    /// none from now on.
+    package static func guardProcess() { SQLiteLinks.refuse() }
 
     private var book: RunBook {
         RunBook(ledger: surroundings.ledger, environment: surroundings.environment)
@@ -38,7 +43,11 @@ package struct SharedRuns: Sendable {
         selection.exclude = named.exclude
         selection.ignoredFolders =
             [surroundings.state] + (named.output.map { [$0] } ?? [])
-        let found = try RunError.translating { try StoreDiscovery.discover(selection) }
+        selection.bounds = surroundings.roots.folders
+        let files = surroundings.roots.environment.files
+        let found = try RunError.translating {
+            try StoreDiscovery.discover(selection, files: files)
+        }
         guard !found.stores.isEmpty else {
             throw .nothingToDo(
                 "no store was found in what the request names; \(found.absence)")

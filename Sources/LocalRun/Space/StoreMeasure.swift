@@ -91,7 +91,7 @@ package struct StoreMeasure {
             var path = found.path
             var status = try FileStatus(ofLink: path)
             if status.isSymbolicLink {
-                path = try files.resolve(path)
+                path = try files.with(.followed).resolve(path)
                 status = try FileStatus(of: path)
             }
             let log = try Self.log(beside: path)

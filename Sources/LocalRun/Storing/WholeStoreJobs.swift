@@ -30,7 +30,8 @@ package final class WholeStoreJobs: Sendable {
     ///   - files: through which durable actions go.
     ///   - clock: seconds that never go back.
     package init(
-        files: DurableFileSystem = DurableFileSystem(), clock: @escaping @Sendable () -> Double
+        files: DurableFileSystem = DurableFileSystem(links: .refused),
+        clock: @escaping @Sendable () -> Double
     ) {
         self.files = files
         self.clock = clock
@@ -206,6 +207,10 @@ extension StorePlaces {
 }
 
 extension BuiltStore {
+    /// What the report of a store says whose result this process did not look at.
+    static let noteOfTrust =
+        "the result was validated by its worker only, because the coordinator trusts workers"
+
     /// The result that an attempt at a whole store delivered, ready to be moved.
     ///
     /// Nothing is believed of where files are, and of which device: the attempt may have been
@@ -225,7 +230,9 @@ extension BuiltStore {
         files: DurableFileSystem, clients: ClientPolicy, isChecked: Bool = false
     ) throws(RunError) {
         let places = StorePlaces(attempt: folder, isBuilt: true)
-        let store = try RunError.translating { try files.resolveStore(found.path) }
+        let store = try RunError.translating {
+            try files.with(.followed).resolveStore(found.path)
+        }
         let lock = try StoreAdmission(
             path: store, output: found.output, files: files, clients: clients
         ).admit()
@@ -253,6 +260,7 @@ extension BuiltStore {
             result.output = found.output ?? store
             result.isInPlace = found.output == nil
             result.backup = nil
+            result.notes.append(Self.noteOfTrust)
             return BuiltStore(
                 found: found, result: result, fingerprint: fingerprint,
                 places: places, snapshot: outcome.hasSnapshot ? places.snapshot : nil,

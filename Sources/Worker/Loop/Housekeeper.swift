@@ -45,7 +45,7 @@ final class Housekeeper: Sendable {
         let environment = JobEnvironment(
             roots: try plan.slots.setup.roots.sorted { $0.key < $1.key }.map { name, folder in
                 try FileRoot(name: name, folder: folder)
-            })
+            }, files: DurableFileSystem(links: .refused))
         let (scratch, limit) = (plan.scratch, plan.scratchLimit)
         let room = Room(try Self.measure([], scratch, limit))
         let errands = BoundedMailbox<Errand>(capacity: 1024)

@@ -45,6 +45,7 @@ package struct SlotWork: Sendable {
     /// The engine's jobs: copying and linking by its runner, small stores as the caller says.
     package static func engine(_ setup: SlotSetup, whole: @escaping Whole) -> SlotWork {
         SlotWork { () throws(SlotFailure) in
+            SQLiteLinks.refuse()
             let environment = try environment(setup)
             let runner = JobRunner(environment: environment)
             return { order, counter throws(SlotFailure) in
@@ -72,6 +73,6 @@ package struct SlotWork: Sendable {
                 throw SlotFailure(EngineError.file(error))
             }
         }
-        return JobEnvironment(roots: roots)
+        return JobEnvironment(roots: roots, files: DurableFileSystem(links: .refused))
     }
 }

@@ -1,0 +1,224 @@
+package import CoreDataStore
+package import DurableFiles
+import ManagedObjectModel
+
+/// Holds a result that another process made against what this engine would have written beside
+/// the rows of the model: every object of the schema, every row of Core Data's own tables.
+///
+/// The validator compares what a source's rows must become and accepts what an older program may
+/// have written otherwise. A result that a worker delivers was made by this very engine, so that
+/// anything else in it is wrong.
+package struct MadeFileCheck: Sendable {
+    private let plan: LaidOutPlan
+    private let source: SourceStore
+    private let destination: DestinationModel
+    private let stores: StoreCache
+
+    /// - Parameters:
+    ///   - plan: of the store, as this process made it.
+    ///   - source: the store that the plan is about.
+    ///   - destination: the model that it goes to.
+    ///   - stores: what is known of stores of the same app.
+    package init(
+        plan: LaidOutPlan, source: SourceStore, destination: DestinationModel, stores: StoreCache
+    ) {
+        self.plan = plan
+        self.source = source
+        self.destination = destination
+        self.stores = stores
+    }
+
+    private var keepsHistory: Bool { plan.plan.options.history == .keep && source.hasHistory }
+
+    private var kept: [SchemaObject] { plan.plan.extras.filter(\.isKept).map(\.object) }
+
+    /// Looks through the file.
+    ///
+    /// - Parameter file: the result, closed.
+    /// - Returns: what is wrong, names in one printable line; empty where nothing is.
+    /// - Throws: `StoreError` where it cannot be read.
+    package func run(_ file: FilePath) throws(StoreError) -> [String] {
+        let connection = try Connection(path: file, mode: .immutable)
+        var found = try schema(connection)
+        // What follows reads tables that must be what they seem.
+        if found.isEmpty {
+            found += try systemRows(connection)
+            found += try sqliteRows(connection)
+            found += try numbers(connection)
+            if try hasUnwalkableIndex(connection) {
+                let lines = try connection.texts("PRAGMA integrity_check(1)")
+                if lines != ["ok"] { found.append("an index does not fit its table") }
+            }
+        }
+        try connection.close()
+        return found
+    }
+
+    /// The names of the external data files that a result refers to.
+    ///
+    /// - Parameter file: the result, closed.
+    /// - Returns: names of hexadecimal digits and hyphens.
+    /// - Throws: `StoreError` where it cannot be read.
+    package func externalNames(_ file: FilePath) throws(StoreError) -> Set<String> {
+        let connection = try Connection(path: file, mode: .immutable)
+        var names: Set<String> = []
+        for table in plan.destination.tables {
+            for column in table.columns where column.isExternal {
+                let quoted = SQLText.quoted(column.name)
+                let list = try connection.prepare(
+                    "SELECT \(quoted) FROM \(SQLText.quoted(table.name)) "
+                        + "WHERE typeof(\(quoted)) = 'blob'")
+                while try list.step() {
+                    if case .file(let name) = ExternalReference(list.bytes(0)) {
+                        names.insert(name)
+                    }
+                }
+            }
+        }
+        try connection.close()
+        return names
+    }
+
+    // MARK: - Schema
+
+    private func schema(_ connection: Connection) throws(StoreError) -> [String] {
+        let there = try StoreSchema.read(connection)
+        let demanded = try self.demanded()
+        let shadows = shadows()
+        var found: [String] = []
+        var present: Set<MadeSchema.Object> = []
+        for object in there.objects {
+            let key = MadeSchema.Object(object)
+            present.insert(key)
+            if demanded.contains(key) || shadows.contains(key) || isOwn(object) { continue }
+            found.append("\(object.kind.rawValue) \(Self.printable(object.name)) is not wanted")
+        }
+        for object in demanded where object.sql != nil && !present.contains(object) {
+            found.append("\(object.kind.rawValue) \(Self.printable(object.name)) is missing")
+        }
+        return found.sorted()
+    }
+
+    /// Every object that the layout, the kept objects of the app and kept history ask for.
+    private func demanded() throws(StoreError) -> Set<MadeSchema.Object> {
+        var objects = try stores.schema(of: plan.destination).objects
+        for object in kept where !object.name.hasPrefix("sqlite_") {
+            objects.insert(MadeSchema.Object(object))
+        }
+        if keepsHistory {
+            for object in source.schema.objects where object.sql != nil {
+                let isWanted =
+                    object.kind == .table
+                    ? HistoryCopier.tables.contains(object.name)
+                    : object.kind == .index && HistoryCopier.tables.contains(object.table)
+                if isWanted { objects.insert(MadeSchema.Object(object)) }
+            }
+        }
+        return objects
+    }
+
+    /// Tables that kept virtual tables have for themselves, as in the source.
+    private func shadows() -> Set<MadeSchema.Object> {
+        guard kept.contains(where: \.isVirtual) else { return [] }
+        let names = SchemaExtras.shadowTables(of: source.schema)
+        return Set(
+            source.schema.objects.filter { names.contains($0.table) }.map(MadeSchema.Object.init))
+    }
+
+    /// What SQLite makes by itself, in the only form that it has.
+    private func isOwn(_ object: SchemaObject) -> Bool {
+        switch (object.kind, object.sql) {
+        case (.index, nil): object.name.hasPrefix("sqlite_autoindex_")
+        case (.table, "CREATE TABLE sqlite_sequence(name,seq)"?):
+            object.name == "sqlite_sequence" && source.schema.hasTable("sqlite_sequence")
+        case (.table, "CREATE TABLE sqlite_stat1(tbl,idx,stat)"?):
+            object.name == "sqlite_stat1" && kept.contains { $0.name == "sqlite_stat1" }
+        default: false
+        }
+    }
+
+    // MARK: - Rows
+
+    /// The one row of metadata, the model cache, and the rows of all entities, byte by byte.
+    private func systemRows(_ connection: Connection) throws(StoreError) -> [String] {
+        var found: [String] = []
+        let metadata = source.metadata.migrated(
+            hashes: destination.hashes, identifiers: destination.model.versionIdentifiers,
+            framework: plan.plan.framework)
+        let list = BinaryPropertyList.write(metadata.properties)
+        let told = try only("Z_METADATA", "Z_VERSION, Z_UUID, Z_PLIST", connection) { row in
+            row.integer(0) == 1 && row.text(1) == metadata.uuid && row.blob(2) == list
+        }
+        if !told { found.append("the row of Z_METADATA is another one") }
+        if plan.destination.framework.hasModelCache {
+            let cached = try only("Z_MODELCACHE", "Z_CONTENT", connection) { row in
+                row.blob(0) == destination.modelCache
+            }
+            if !cached { found.append("the row of Z_MODELCACHE is another one") }
+        }
+        var rows = zip(Int64(1)..., plan.destination.entityOrder).map { number, name in
+            PrimaryKeys.Row(
+                number: number, name: name,
+                parent: Int64(plan.destination.parentNumber(of: name)),
+                maximum: plan.plan.maxima[name] ?? 0)
+        }
+        if keepsHistory { rows += source.primaryKeys.reserved }
+        let keys = try PrimaryKeys.read(connection).rows
+        if keys != rows.sorted(by: { $0.number < $1.number }) {
+            found.append("the rows of Z_PRIMARYKEY are other ones")
+        }
+        return found
+    }
+
+    /// Whether a table has one row, and that one is as it must be.
+    private func only(
+        _ table: String, _ columns: String, _ connection: Connection,
+        isRight: (Statement) -> Bool
+    ) throws(StoreError) -> Bool {
+        let rows = try connection.prepare("SELECT \(columns) FROM \(table)")
+        guard try rows.step(), isRight(rows) else { return false }
+        return try !rows.step()
+    }
+
+    /// Numbers of `AUTOINCREMENT` and statistics, which must come from the source.
+    private func sqliteRows(_ connection: Connection) throws(StoreError) -> [String] {
+        let names = try StoreSchema.read(connection).columns
+        let wanted = [("sqlite_sequence", "name, seq"), ("sqlite_stat1", "tbl, idx, stat")]
+            .filter { names[$0.0] != nil }
+        guard !wanted.isEmpty else { return [] }
+        try connection.attachImmutable(source.database, as: "origin")
+        var found: [String] = []
+        for (table, columns) in wanted {
+            let surplus = try connection.integer(
+                "SELECT count(*) FROM (SELECT \(columns) FROM main.\(table) "
+                    + "EXCEPT SELECT \(columns) FROM origin.\(table))")
+            if surplus != 0 { found.append("rows of \(table) are not the source's") }
+        }
+        try connection.detach("origin")
+        return found
+    }
+
+    /// The numbers that an app may keep in the header, which are 0 or the source's.
+    private func numbers(_ connection: Connection) throws(StoreError) -> [String] {
+        let original = try source.connect()
+        var found: [String] = []
+        for name in ["user_version", "application_id"] {
+            let number = try connection.integer("PRAGMA \(name)") ?? 0
+            let known = try original.integer("PRAGMA \(name)") ?? 0
+            if number != 0, number != known { found.append("\(name) is \(number)") }
+        }
+        try original.close()
+        return found
+    }
+
+    /// Whether an index is there that the validator cannot walk, such as one over expressions.
+    private func hasUnwalkableIndex(_ connection: Connection) throws(StoreError) -> Bool {
+        try IndexFacts.read(layout: plan.destination, connection: connection).values
+            .contains { $0.contains { !$0.isWalkable } }
+    }
+
+    /// A name that a stranger chose, short and in one line.
+    private static func printable(_ name: String) -> String {
+        String(FilePath(String(name.prefix(64))).description.prefix(128))
+    }
+}

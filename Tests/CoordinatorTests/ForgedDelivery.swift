@@ -1,0 +1,110 @@
+import ClusterCore
+import CoreDataStore
+import DurableFiles
+import Foundation
+import Jobs
+import MigrationEngine
+import RunLedger
+import StoreForge
+import TestSupport
+import Testing
+
+@testable import Coordinator
+@testable import LocalRun
+
+/// What a worker delivered of a small store, honest until a test changes it.
+struct ForgedDelivery {
+    let lab: SharingLab
+    let run: SharedRun
+    let store: FilePath
+    let deliveries: Deliveries
+    /// The attempt's folder.
+    let folder: FilePath
+    /// What the honest result holds.
+    let content: [String]
+    var receipt: Receipt
+
+    init(_ lab: SharingLab, isPublished: Bool) throws {
+        let store = try lab.forge("a.sqlite", notes: 40)
+        let other = try lab.forge("b.sqlite", notes: 30, seed: 2)
+        let output = isPublished ? lab.folder.appending("out") : nil
+        let run = try lab.begin([store, other], output: output)
+        let offer = try #require(try lab.reader(run).one(1).offer).offer
+        guard case .whole(let plan) = offer.entry else { throw Missing(description: "a plan") }
+        let attempt = lab.attempt(plan, .whole)
+        let job = plan.template.job(offer.key, .whole, engine: Planner.engineVersion)
+        try lab.ledger.append([
+            .storeChanged(run: run.id, store: 1, .running, reason: nil, at: 1),
+            .attemptBegan(
+                run: run.id, store: 1, work: .whole, attempt: attempt.id, epoch: attempt.epoch,
+                at: 1, worker: "w1"),
+        ])
+        receipt = try lab.run(job, attempt)
+        folder = try lab.surroundings.roots.resolve(receipt.files[0].file).parent
+        content = try lab.content(folder.appending("store.sqlite"))
+        deliveries = Deliveries(of: run, checked: Deliveries.CheckedFiles())
+        (self.lab, self.run, self.store) = (lab, run, store)
+    }
+
+    var result: FilePath { folder.appending("store.sqlite") }
+    var report: FilePath { folder.appending("outcome.json") }
+    var external: FilePath {
+        folder.appending("store.sqlite_SUPPORT").appending("_EXTERNAL_DATA")
+    }
+
+    /// What the accepted result holds.
+    func acceptedContent(_ admitted: Receipt) throws -> [String] {
+        try lab.content(try lab.surroundings.roots.resolve(admitted.files[0].file))
+    }
+
+    /// Runs SQL on a closed database, which is one closed file afterwards.
+    static func edit(_ path: FilePath, _ sql: String) throws {
+        let connection = try Connection(path: path, mode: .create)
+        try connection.execute(sql)
+        try connection.close()
+    }
+
+    func edit(_ sql: String) throws { try Self.edit(result, sql) }
+
+    /// Replaces a file whatever it is.
+    func write(_ bytes: [UInt8], to path: FilePath) throws {
+        try lab.files.removeTree(path)
+        try lab.files.publish(bytes, to: path)
+    }
+
+    /// Lets the receipt say what the files are now.
+    mutating func relabel() throws {
+        var told: [DeliveredFile] = []
+        for (file, path) in zip(receipt.files, [result, report]) {
+            let content = try ContentDigest.hexadecimal(of: path, files: lab.files)
+            told.append(
+                DeliveredFile(file: file.file, bytes: content.bytes, digest: content.digest))
+        }
+        change(files: told)
+    }
+
+    /// The receipt with other fields.
+    mutating func change(
+        run: String? = nil, store: Int? = nil, files: [DeliveredFile]? = nil, rows: Int64? = nil,
+        sums: [String: ContentSum]? = nil, counts: [String: Int64]? = nil
+    ) {
+        receipt = Receipt(
+            run: run ?? receipt.run, store: store ?? receipt.store, work: receipt.work,
+            attempt: receipt.attempt, epoch: receipt.epoch, files: files ?? receipt.files,
+            rows: rows ?? receipt.rows, sums: sums ?? receipt.sums,
+            counts: counts ?? receipt.counts)
+    }
+
+    /// The file of the receipt at a place, with other fields.
+    mutating func changeFile(
+        _ place: Int, root: String? = nil, path: String? = nil, bytes: Int64? = nil,
+        digest: String? = nil
+    ) {
+        var files = receipt.files
+        let old = files[place]
+        files[place] = DeliveredFile(
+            file: FileReference(root: root ?? old.file.root, path: path ?? old.file.path),
+            bytes: bytes ?? old.bytes, digest: digest ?? old.digest)
+        change(files: files)
+    }
+}

@@ -1,0 +1,145 @@
+import CLinux
+import ClusterCore
+import ClusterProtocol
+import DurableFiles
+import Jobs
+import MigrationEngine
+import RunLedger
+import TestSupport
+import Testing
+import ZeroMQ
+
+@testable import Coordinator
+@testable import LocalRun
+
+/// The same lies over a real socket, to a coordinator with its real tasks.
+@Suite(.serialized) struct LyingWorkerSocketTests {
+    /// What a worker does with the result that it made.
+    enum Deed: String, CaseIterable, Sendable {
+        case notADatabase, valueChanged, unchanged, wrongDigest
+    }
+
+    private func withCoordinator(
+        _ sharing: SharingLab, _ body: (String) throws -> Void
+    ) throws {
+        let endpoint = "ipc://\(sharing.folder)/c"
+        var settings = CoordinatorLab.settings(1)
+        // The loop wakes for it, and lets jobs out that rest.
+        settings.heartbeat = 200
+        let plan = CoordinatorPlan(
+            endpoint: endpoint, security: .plainServer(domain: "tests"),
+            access: AccessPolicy(plain: .fromThisMachine(as: "local")),
+            peer: { $0 == "local" ? .local : nil }, settings: settings,
+            runs: sharing.surroundings)
+        let coordinator = try RunningCoordinator(
+            plan, context: CoordinatorLab.context(),
+            surroundings: CoordinatorSurroundings(
+                clock: { clinux_monotonic_nanoseconds() / 1_000_000 }, note: { _ in }))
+        let result = Result {
+            let store = try sharing.forge("a.sqlite")
+            let run = try coordinator.begin(
+                sharing.request([store]), over: sharing.found([store]), waitsForRoom: true)
+            try body(run)
+        }
+        coordinator.terminate()
+        try coordinator.join()
+        try result.get()
+    }
+
+    private func forged(
+        _ deed: Deed, _ order: JobOrder, _ sharing: SharingLab
+    ) throws -> Receipt {
+        let honest = try sharing.run(order.job, order.attempt)
+        if deed == .unchanged {
+            return Receipt(
+                job: order.job, attempt: order.attempt, rows: 0, counts: [Receipt.unchanged: 1])
+        }
+        let path = try sharing.surroundings.roots.resolve(honest.files[0].file)
+        switch deed {
+        case .notADatabase:
+            try sharing.files.publish(Array("this is not a database at all\n".utf8), to: path)
+        case .valueChanged:
+            try ForgedDelivery.edit(path, "UPDATE ZNOTE SET ZTITLE = 'x' WHERE Z_PK = 1")
+        case .wrongDigest, .unchanged: break
+        }
+        let content = try ContentDigest.hexadecimal(of: path, files: sharing.files)
+        let told = DeliveredFile(
+            file: honest.files[0].file, bytes: content.bytes,
+            digest: deed == .wrongDigest ? String(repeating: "0", count: 64) : content.digest)
+        return Receipt(
+            job: order.job, attempt: order.attempt, files: [told] + honest.files.dropFirst(),
+            rows: honest.rows)
+    }
+
+    /// The store fails with a cause that names the worker, and its original is as it was.
+    @Test(arguments: Deed.allCases)
+    func aStoreOfALiarFails(deed: Deed) throws {
+        try SharingLab.run { sharing in
+            try withCoordinator(sharing) { run in
+                let store = sharing.path("a.sqlite")
+                let before = try sharing.files.contents(of: store, limit: 1 << 30)
+                let endpoint = "ipc://\(sharing.folder)/c"
+                let client = try ScriptedPeer("client", endpoint)
+                try client.ask(.watch(run: run))
+                let liar = try ScriptedPeer("liar", endpoint)
+                try liar.hello()
+                _ = try liar.welcome()
+                var denials = 0
+                while try sharing.ledger.store(run: run, 1)?.state != .failed, denials < 100 {
+                    try liar.say(.ready(freeSlots: 1))
+                    guard let order = try next(liar) else { continue }
+                    try liar.say(.done(forged(deed, order, sharing)))
+                    #expect(try liar.denied(order.attempt.id) == .badReceipt)
+                    denials += 1
+                    _ = try client.status(run)
+                }
+                #expect(try client.end(of: run) == 1)
+                let failed = try #require(try sharing.ledger.store(run: run, 1))
+                #expect(failed.state == .failed)
+                #expect(failed.reason?.code == .badDelivery)
+                #expect(failed.reason?.text.contains("worker liar") == true)
+                #expect(failed.reason?.text.contains("the original is as it was") == true)
+                #expect(try sharing.files.contents(of: store, limit: 1 << 30) == before)
+            }
+        }
+    }
+
+    /// Another worker does what a liar did wrong.
+    @Test func anHonestWorkerDoesItBetter() throws {
+        try SharingLab.run { sharing in
+            try withCoordinator(sharing) { run in
+                let endpoint = "ipc://\(sharing.folder)/c"
+                let client = try ScriptedPeer("client", endpoint)
+                try client.ask(.watch(run: run))
+                let liar = try ScriptedPeer("liar", endpoint)
+                try liar.hello()
+                _ = try liar.welcome()
+                try liar.say(.ready(freeSlots: 1))
+                let order = try #require(try liar.orders().first)
+                let honest = try ScriptedPeer("honest", endpoint)
+                try honest.hello()
+                _ = try honest.welcome()
+                try liar.say(.done(forged(.valueChanged, order, sharing)))
+                #expect(try liar.denied(order.attempt.id) == .badReceipt)
+                try honest.say(.ready(freeSlots: 1))
+                let again = try #require(try honest.orders().first)
+                try honest.say(.done(sharing.run(again.job, again.attempt)))
+                try honest.committed(again.attempt.id)
+                #expect(try client.end(of: run) == 0)
+                #expect(try sharing.ledger.store(run: run, 1)?.state == .done)
+                #expect(try sharing.content(sharing.path("a.sqlite")).first == "ok")
+            }
+        }
+    }
+
+    /// The next order, or nil once the run has nothing left for the worker.
+    private func next(_ worker: ScriptedPeer) throws -> JobOrder? {
+        try worker.next("orders or news") { message -> JobOrder?? in
+            switch message {
+            case .jobs(let orders): .some(orders.first)
+            case .heartbeat, .welcome, .revoke, .refused: .some(nil)
+            default: nil
+            }
+        }
+    }
+}

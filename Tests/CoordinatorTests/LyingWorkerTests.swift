@@ -1,0 +1,146 @@
+import ClusterCore
+import CoreDataStore
+import DurableFiles
+import Foundation
+import Jobs
+import MigrationEngine
+import RunLedger
+import TestSupport
+import Testing
+
+@testable import Coordinator
+@testable import LocalRun
+
+/// A worker that has a valid key and lies: nothing wrong gets a store's name, and each lie is
+/// refused.
+@Suite struct LyingWorkerTests {
+    /// 27 kinds of lies, each in eight ways: 216 deliveries.
+    @Test(arguments: Lie.allCases, 0..<8)
+    func aLieIsRefused(_ lie: Lie, seed: Int) throws {
+        try SharingLab.run { lab in
+            var generator = SeededGenerator(seed: UInt64(seed) &* 7919 &+ 13)
+            let honest = try ForgedDelivery(lab, isPublished: lie.needsOutput)
+            let before = try lab.files.contents(of: honest.store, limit: 1 << 30)
+            let outside = lab.folder.appending("outside")
+            try lab.files.makeFolders(outside)
+            try lab.files.publish(Array("canary".utf8), to: outside.appending("canary"))
+            var forged = honest
+            try lie.apply(to: &forged, outside: outside, &generator)
+            do {
+                let admitted = try forged.deliveries.admit(forged.receipt)
+                // A byte that nothing reads may be any: then the content must be the honest one.
+                #expect(lie == .flippedByte)
+                #expect(try forged.acceptedContent(admitted) == honest.content)
+            } catch let error as RunError {
+                #expect(error.code == .badDelivery, "\(error)")
+                #expect(error.description.contains("the original is as it was"))
+                #expect(error.description.unicodeScalars.allSatisfy { $0.value >= 0x20 })
+            }
+            #expect(try lab.files.contents(of: honest.store, limit: 1 << 30) == before)
+            #expect(try lab.files.names(in: outside) == ["canary"])
+            #expect(
+                try lab.files.contents(of: outside.appending("canary"), limit: 100)
+                    == Array("canary".utf8))
+        }
+    }
+
+    /// The same delivery without a lie is taken: the test above can fail.
+    @Test(arguments: [false, true])
+    func anHonestDeliveryIsTaken(isPublished: Bool) throws {
+        try SharingLab.run { lab in
+            let honest = try ForgedDelivery(lab, isPublished: isPublished)
+            let admitted = try honest.deliveries.admit(honest.receipt)
+            #expect(try honest.acceptedContent(admitted) == honest.content)
+            try lab.ledger.append([.accepted(admitted, at: 1)])
+            let found = try #require(try lab.ledger.store(run: honest.run.id, 1)).found
+            _ = try #require(try honest.deliveries.move([found]).first).result.get()
+            let result = found.output ?? found.path
+            #expect(try lab.content(result) == honest.content)
+            let report = try #require(try lab.ledger.store(run: honest.run.id, 1))
+            #expect(report.found.number == 1)
+        }
+    }
+
+    /// Whoever keeps a descriptor of the file writes another one after the delivery.
+    @Test(arguments: ["open", "linked"])
+    func whoKeepsTheFileChangesNothingThatIsAccepted(way: String) throws {
+        try SharingLab.run { lab in
+            let honest = try ForgedDelivery(lab, isPublished: false)
+            let file = honest.folder.appending("store.sqlite")
+            let kept = try lab.files.openForWriting(file)
+            if way == "linked" {
+                try lab.files.linkWithoutSync(from: file, to: lab.folder.appending("second"))
+            }
+            let admitted = try honest.deliveries.admit(honest.receipt)
+            try Array("overwritten by the worker".utf8).withUnsafeBytes { bytes in
+                try kept.write(bytes, at: 8192)
+            }
+            #expect(try honest.acceptedContent(admitted) == honest.content)
+            try lab.ledger.append([.accepted(admitted, at: 1)])
+            let found = try #require(try lab.ledger.store(run: honest.run.id, 1)).found
+            _ = try #require(try honest.deliveries.move([found]).first).result.get()
+            #expect(try lab.content(honest.store) == honest.content)
+            try kept.close()
+        }
+    }
+
+    /// A file that changes in the accepted folder before the swap is found by its state, also by a
+    /// process that has not seen it before.
+    @Test(arguments: [false, true])
+    func anAcceptedFileThatChangesIsNotSwappedIn(isRestarted: Bool) throws {
+        try SharingLab.run { lab in
+            let honest = try ForgedDelivery(lab, isPublished: false)
+            let admitted = try honest.deliveries.admit(honest.receipt)
+            try lab.ledger.append([.accepted(admitted, at: 1)])
+            let path = try lab.surroundings.roots.resolve(admitted.files[0].file)
+            try ForgedDelivery.edit(path, "UPDATE ZNOTE SET ZTITLE = 'x' WHERE Z_PK = 1")
+            let before = try lab.content(honest.store)
+            var deliveries = honest.deliveries
+            if isRestarted {
+                try lab.reopen()
+                deliveries = Deliveries(
+                    of: try lab.find(honest.run.id), checked: Deliveries.CheckedFiles())
+            }
+            let found = try #require(try lab.ledger.store(run: honest.run.id, 1)).found
+            let error = #expect(throws: RunError.self) {
+                _ = try #require(try deliveries.move([found]).first).result.get()
+            }
+            #expect(error?.code == .wrongPlan)
+            #expect(try lab.content(honest.store) == before)
+        }
+    }
+
+    /// The result that the coordinator has looked at is looked at again after a restart, and the
+    /// report has its own figures.
+    @Test func anotherProcessLooksAgain() throws {
+        try SharingLab.run { lab in
+            let honest = try ForgedDelivery(lab, isPublished: true)
+            let admitted = try honest.deliveries.admit(honest.receipt)
+            try lab.ledger.append([.accepted(admitted, at: 1)])
+            try lab.reopen()
+            let deliveries = Deliveries(
+                of: try lab.find(honest.run.id), checked: Deliveries.CheckedFiles())
+            let found = try #require(try lab.ledger.store(run: honest.run.id, 1)).found
+            _ = try #require(try deliveries.move([found]).first).result.get()
+            #expect(try lab.content(try #require(found.output)) == honest.content)
+        }
+    }
+
+    /// With trusted workers the look is left out, and the report says so.
+    @Test func trustIsToldInTheReport() throws {
+        try SharingLab.run(trustsWorkers: true) { lab in
+            let honest = try ForgedDelivery(lab, isPublished: false)
+            let admitted = try honest.deliveries.admit(honest.receipt)
+            try lab.ledger.append([.accepted(admitted, at: 1)])
+            let found = try #require(try lab.ledger.store(run: honest.run.id, 1)).found
+            let records = try #require(try honest.deliveries.move([found]).first).result.get()
+            let texts = records.compactMap { record -> String? in
+                if case .storeReport(_, _, let text) = record { text } else { nil }
+            }
+            guard case .result(let result) = try StoreRecord(reading: #require(texts.first)) else {
+                throw Missing(description: "a result")
+            }
+            #expect(result.notes.contains(BuiltStore.noteOfTrust))
+        }
+    }
+}
