@@ -48,6 +48,12 @@ package final class ShellClient: @unchecked Sendable {
         shell.waitUntilExit()
     }
 
+    /// Kills it, and waits for that: one that waits in open(2) does not read its input.
+    package func stop() {
+        kill(shell.processIdentifier, SIGKILL)
+        shell.waitUntilExit()
+    }
+
     /// As `end`, on a thread that throws nothing.
     package func endOrReport() {
         do { try end() } catch { Issue.record("\(error)") }

@@ -8,24 +8,30 @@ import RunLedger
 
 extension StoreMover {
     /// Records files of a store's backup that are others than recorded before, such as a copy that
-    /// took the place of a link.
+    /// is to take the place of a link.
     ///
-    /// One append, so that after a crash either the older record counts or the newer: the file
-    /// itself must have its name, and be durable, before this is called, and what it replaces must
-    /// stay until this has returned. It may be called at any time after the swap was recorded.
+    /// One append, so that after a crash either the older record counts or the newer. A copy must
+    /// be durable before it is recorded; where it is to replace the original in the backup, it does
+    /// so afterwards, for the original itself always counts. It may be called at any time after
+    /// the swap was recorded, on any thread.
     ///
-    /// - Throws: `RunError.ledger`.
-    func recordBackup(
-        _ store: FoundStore, _ entries: [BackupRecord.Entry]
-    ) throws(RunError) {
-        let detail = try RecordedText.text(of: entries)
-        try RunError.ledger { () throws(LedgerError) in
-            try ledger.append([
-                .swapStep(
-                    run: run, store: store.number,
-                    SwapEntry(
-                        kind: .backup, index: 0, name: "copied", isDone: true, detail: detail))
-            ])
+    /// - Returns: what records; it throws `RunError.ledger`.
+    func backupRecorder(
+        of store: FoundStore
+    ) -> @Sendable ([BackupRecord.Entry]) throws -> Void {
+        // It outlives the mover, and must not keep what keeps it.
+        let (ledger, run, number) = (ledger, run, store.number)
+        return { entries in
+            let detail = try RecordedText.text(of: entries)
+            try RunError.ledger { () throws(LedgerError) in
+                try ledger.append([
+                    .swapStep(
+                        run: run, store: number,
+                        SwapEntry(
+                            kind: .backup, index: 0, name: "copied", isDone: true,
+                            detail: detail))
+                ])
+            }
         }
     }
 }

@@ -227,11 +227,10 @@ struct StoreMover: Sendable {
             case .publish(let plan): try plan.run(files)
             case .swap(let plan):
                 let lock = try recorded.lock ?? StoreLock(plan.store.path, faults: files.faults)
+                let record = backupRecorder(of: recorded.found)
                 let receipt = try Swapper(files: files, clients: clients).run(
-                    plan, under: lock, recording: { try recordBackup(recorded.found, $0) })
-                environment.replaced.keep(
-                    receipt.replaced, of: plan,
-                    recording: { try recordBackup(recorded.found, $0) })
+                    plan, under: lock, recording: record)
+                environment.replaced.keep(receipt.replaced, of: plan, recording: record)
                 result.backup = plan.backupFolder
                 result.leftovers += receipt.lost.map { lost in
                     "\(lost.name) could not be carried over: "
