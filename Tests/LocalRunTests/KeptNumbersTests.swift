@@ -33,6 +33,9 @@ import Testing
                 let outcome = try lab.migrate(options: PlanOptions(strategy: strategy))
                 #expect(outcome.validation.isEqual, "\(outcome.validation.lines)")
                 #expect(try numbers(lab, lab.output) == [number, -number])
+                for text in ["user_version is \(number)", "application_id is \(-number)"] {
+                    #expect(outcome.oddities.contains { $0.hasPrefix(text) })
+                }
             }
         }
     }
@@ -47,7 +50,7 @@ import Testing
                 try lab.migrate([store], strategy: strategy)
                 let connection = try Connection(path: store, mode: .readWrite)
                 #expect(try connection.userVersion() == 4)
-                #expect(try connection.integer("PRAGMA application_id") == 77)
+                #expect(try connection.applicationID() == 77)
                 try connection.close()
             }
         }

@@ -143,6 +143,11 @@ package struct StoreOpener: Sendable {
         let contents = try StoreContents.read(connection, given: model, known: cache)
         oddities += contents.oddities
         if settled.pageSize != 4096 { oddities.append("pages of \(settled.pageSize) bytes") }
+        for (name, number) in [
+            ("user_version", settled.userVersion), ("application_id", settled.applicationID),
+        ] where number != 0 {
+            oddities.append("\(name) is \(number), which Core Data leaves 0")
+        }
         if !header.isWriteAheadLogged { oddities.append("rollback journal instead of a -wal") }
         let store = SourceStore(
             path: path, database: database, isSnapshot: isSnapshot, header: settled,

@@ -82,10 +82,15 @@ struct StoreInspector {
         zip(Int64(1)..., store.layout.entityOrder).map { number, name in
             let table = store.layout.table(of: name)?.name ?? ""
             let entity = store.model.entities[name]
+            // A table of one entity holds its rows, whatever number they carry.
+            let isAlone =
+                store.layout.table(of: name)
+                .flatMap { store.layout.onlyEntity(of: $0) } != nil
+            let counts = rows[table] ?? [:]
             return StoreInspection.EntityFacts(
                 number: number, name: name, parent: entity?.parent,
                 isAbstract: entity?.isAbstract ?? false, table: table,
-                rows: rows[table]?[number] ?? 0)
+                rows: isAlone ? counts.values.reduce(0, +) : counts[number] ?? 0)
         }
     }
 

@@ -11,36 +11,30 @@ struct FileCheck {
 
     /// The numbers of the app's own in the header, which must be the source's.
     static func applicationNumbers(
-        source: FilePath, destination: FilePath
+        source: FileReading, destination: FileReading
     ) throws(StoreError) -> [String] {
-        guard case .success(let before) = try read(source),
-            case .success(let after) = try read(destination)
-        else { return [] }
+        let (before, after) = (try source.connection(), try destination.connection())
         var found: [String] = []
-        if before.userVersion != after.userVersion {
-            found.append("user_version is \(after.userVersion) instead of \(before.userVersion)")
+        let versions = (try before.userVersion(), try after.userVersion())
+        if versions.0 != versions.1 {
+            found.append("user_version is \(versions.1) instead of \(versions.0)")
         }
-        if before.applicationID != after.applicationID {
-            found.append(
-                "application_id is \(after.applicationID) instead of \(before.applicationID)")
+        let identifiers = (try before.applicationID(), try after.applicationID())
+        if identifiers.0 != identifiers.1 {
+            found.append("application_id is \(identifiers.1) instead of \(identifiers.0)")
         }
         return found
     }
 
-    private static func read(
-        _ path: FilePath
-    ) throws(StoreError) -> Result<DatabaseHeader, HeaderFault> {
+    /// The header's fields that Core Data's files have alike (format page §1).
+    static func header(_ path: FilePath) throws(StoreError) -> [String] {
+        let bytes: [UInt8]
         do {
-            return DatabaseHeader.read(
-                try DurableFileSystem().openForReading(path).read(count: 100, at: 0))
+            bytes = try DurableFileSystem().openForReading(path).read(count: 100, at: 0)
         } catch {
             throw .inputOutput(path: path.description, reason: "\(error)")
         }
-    }
-
-    /// The header's fields that Core Data's files have alike (format page §1).
-    static func header(_ path: FilePath) throws(StoreError) -> [String] {
-        switch try read(path) {
+        switch DatabaseHeader.read(bytes) {
         case .failure(let fault): return [fault.reason]
         case .success(let header):
             var found: [String] = []
@@ -68,7 +62,7 @@ struct FileCheck {
         var system = ["Z_PRIMARYKEY", "Z_METADATA"]
         if layout.framework.hasModelCache { system.append("Z_MODELCACHE") }
         for name in system where !schema.hasTable(name) { found.append("no table \(name)") }
-        found += ConstraintCheck(layout: layout, schema: schema).surplus()
+        found += try file.surplus().rules
         try compareIndexes(&found)
         for tree in layout.rTrees where schema.object(.table, tree.name)?.isRTree != true {
             found.append("no R-tree \(tree.name)")
@@ -174,12 +168,15 @@ struct FileCheck {
     }
 
     /// Root entities whose `Z_MAX` is negative or below a key in use.
-    func lowMaxima() throws(StoreError) -> [String] {
-        let keys = try PrimaryKeys.read(file.connection())
+    ///
+    /// `known`: by table, a key that none in use is above; no table with that `Z_MAX` is asked.
+    func lowMaxima(_ keys: PrimaryKeys, known: [String: Int64]) throws(StoreError) -> [String] {
         var found: [String] = []
         for table in layout.tables {
             let number = Int64(layout.number(of: table.rootEntity) ?? 0)
-            guard let row = keys.row(number: number) else { continue }
+            guard let row = keys.row(number: number), row.maximum != known[table.name] else {
+                continue
+            }
             if try row.maximum < highestKey(of: table) { found.append(table.rootEntity) }
         }
         return found

@@ -14,6 +14,7 @@ final class FileReading {
     private let isShared: Bool
     private var opened: Connection?
     private var knownSchema: StoreSchema?
+    private var knownSurplus: SchemaSurplus?
     private var knownIndexes: [String: [IndexFacts]]?
 
     init(
@@ -43,6 +44,14 @@ final class FileReading {
         let schema = try StoreSchema.read(connection(), cache: scope.stores)
         knownSchema = schema
         return schema
+    }
+
+    /// What the schema has beyond the layout.
+    func surplus() throws(StoreError) -> SchemaSurplus {
+        if let knownSurplus { return knownSurplus }
+        let surplus = scope.cache.surplus(of: try schema(), layout: layout)
+        knownSurplus = surplus
+        return surplus
     }
 
     /// The indexes of a table, by name.

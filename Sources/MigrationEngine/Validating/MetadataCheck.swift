@@ -72,10 +72,15 @@ struct MetadataCheck {
     static func rows(_ file: FileReading) throws(StoreError) -> [String] {
         var found: [String] = []
         let connection = try file.connection()
-        let metadata = try connection.integer("SELECT count(*) FROM Z_METADATA")
-        if metadata != 1 { found.append("Z_METADATA has \(metadata ?? 0) rows") }
-        let version = try connection.integer("SELECT Z_VERSION FROM Z_METADATA")
-        if version != 1 { found.append("Z_VERSION of Z_METADATA is not 1") }
+        let metadata = try connection.prepare(
+            "SELECT count(*), min(Z_VERSION), max(Z_VERSION) FROM Z_METADATA")
+        if try metadata.step() {
+            let rows = metadata.integer(0)
+            if rows != 1 { found.append("Z_METADATA has \(rows) rows") }
+            if metadata.integer(1) != 1 || metadata.integer(2) != 1 {
+                found.append("Z_VERSION of Z_METADATA is not 1")
+            }
+        }
         guard try file.schema().hasTable("Z_MODELCACHE") else { return found }
         let models = try connection.integer("SELECT count(*) FROM Z_MODELCACHE") ?? 0
         if models > 1 { found.append("Z_MODELCACHE has \(models) rows") }

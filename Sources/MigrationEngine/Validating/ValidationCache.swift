@@ -15,6 +15,8 @@ package final class ValidationCache: Sendable {
     private let scopes = Memo<SharedRules.Key, SharedRules>(limit: ValidationCache.limit)
     private let indexes = Memo<IndexKey, [String: [IndexFacts]]>(limit: ValidationCache.limit)
 
+    private let surpluses = Memo<IndexKey, SchemaSurplus>(limit: ValidationCache.limit)
+
     /// The most versions of apps that are kept.
     private static let limit = 32
     /// The largest schema whose indexes are kept, in objects.
@@ -35,6 +37,14 @@ package final class ValidationCache: Sendable {
         guard schema.objects.count <= Self.objectLimit else { return try read() }
         let key = IndexKey(objects: schema.objects.map(\.unplaced), layout: layout)
         return try indexes.value(for: key, compute: read)
+    }
+
+    /// What the schema of a file has beyond its layout.
+    func surplus(of schema: StoreSchema, layout: StoreLayout) -> SchemaSurplus {
+        let find = { SchemaSurplus(schema, layout: layout) }
+        guard schema.objects.count <= Self.objectLimit else { return find() }
+        let key = IndexKey(objects: schema.objects.map(\.unplaced), layout: layout)
+        return surpluses.value(for: key, compute: find)
     }
 }
 

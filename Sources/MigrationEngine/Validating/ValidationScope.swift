@@ -111,6 +111,16 @@ extension ValidationScope {
         }
     }
 
+    /// By source table whose keys do not move, a key that none of them is above.
+    var highestKeys: [String: Int64] {
+        var keys: [String: Int64] = [:]
+        for (pair, offset) in offsets where offset == 0 {
+            let root = destination.table(named: pair.destination)?.rootEntity
+            keys[pair.source] = root.flatMap { maxima[$0] }
+        }
+        return keys
+    }
+
     /// Where the objects of an entity mapping go; nil for removals and additions.
     func fate(of mapped: EntityMapping) -> Fate? {
         guard let from = mapped.source.flatMap({ source.table(of: $0) }),

@@ -337,18 +337,15 @@ extension Validator {
         }
         try add(
             "application numbers",
-            FileCheck.applicationNumbers(source: files.source, destination: files.destination))
-        try add(
-            "surplus objects",
-            SurplusObjects(known: source.schema(), layout: scope.destination)
-                .find(in: destination.schema()))
+            FileCheck.applicationNumbers(source: source, destination: destination))
+        try add("surplus objects", destination.surplus().unexplained(by: source.schema()))
         try add("schema", after.schema()) { () throws(StoreError) in try before.schema() }
         let keys = try PrimaryKeys.read(source.connection())
         try add(
             "primary keys",
             after.primaryKeys(maxima: scope.maxima, reserved: Set(keys.reserved.map(\.number)))
         ) { () throws(StoreError) in try before.primaryKeys(maxima: nil) }
-        for entity in try before.lowMaxima() {
+        for entity in try before.lowMaxima(keys, known: scope.highestKeys) {
             result.addInherited(Fault(entity: entity, property: "Z_MAX", kind: .lowMaximum), 1)
         }
         try add("R-trees", after.rTrees())
