@@ -95,6 +95,8 @@ extension DurableFileSystem {
     ///   - opened: nil where opening failed.
     ///   - failure: the negated number of that failure, 0 for none.
     ///   - folder: how errors name it.
+    /// - Returns: the names, sorted by their bytes.
+    /// - Throws: `DurableFileError`, as the other `names`.
     static func names(
         in opened: UnsafeMutableRawPointer?, _ failure: Int32, of folder: FilePath
     ) throws(DurableFileError) -> [FilePath] {

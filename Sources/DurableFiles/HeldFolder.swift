@@ -81,7 +81,7 @@ package final class HeldFolder: Sendable {
 
     // MARK: - Looking
 
-    /// What has a name; nil where nothing has it. A symbolic link is not followed.
+    /// What has a name, which may be a symbolic link; nil where nothing has it.
     package func entry(_ name: FilePath) throws(DurableFileError) -> FileStatus? {
         try HeldFolder.check(name)
         var found = clinux_status()
@@ -247,6 +247,18 @@ package final class HeldFolder: Sendable {
     }
 
     private func removeTree(_ name: FilePath, depth: Int) throws(DurableFileError) -> Bool {
+        do throws(DurableFileError) {
+            return try removePresent(name, depth: depth)
+        } catch {
+            // Somebody else may remove the same.
+            guard error.isMissing else { throw error }
+            return false
+        }
+    }
+
+    private func removePresent(
+        _ name: FilePath, depth: Int
+    ) throws(DurableFileError) -> Bool {
         guard let status = try entry(name) else { return false }
         guard status.isFolder else {
             try unlink(name)

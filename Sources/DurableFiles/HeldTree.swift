@@ -80,7 +80,7 @@ package final class HeldTree: Sendable {
 
     // MARK: - Looking
 
-    /// What has a path; nil where nothing has it, or its folder is missing. No link is followed.
+    /// What has a path, perhaps a symbolic link; nil where nothing has it, or no folder is there.
     package func status(of path: FilePath) throws(DurableFileError) -> FileStatus? {
         do throws(DurableFileError) {
             return try folder(path.parent).entry(path.lastComponent)
@@ -90,7 +90,7 @@ package final class HeldTree: Sendable {
         }
     }
 
-    /// What has a path. No link is followed.
+    /// What has a path, perhaps a symbolic link.
     ///
     /// - Throws: `DurableFileError`, `isMissing` where nothing has it.
     package func existing(_ path: FilePath) throws(DurableFileError) -> FileStatus {
@@ -193,8 +193,7 @@ package final class HeldTree: Sendable {
         try syncFolder(path.parent)
     }
 
-    /// Removes a file, or a folder with everything in it; a missing one is fine. The removal is
-    /// durable.
+    /// Removes a file, or a folder with everything in it, durably; a missing one is fine.
     package func removeTree(_ path: FilePath) throws(DurableFileError) {
         do throws(DurableFileError) {
             let parent = try folder(path.parent)

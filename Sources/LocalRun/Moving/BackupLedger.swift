@@ -42,6 +42,7 @@ extension SwapPlan {
     /// - Parameters:
     ///   - steps: of the store, in the order in which they were written.
     ///   - place: where the plan's own entry stands among them.
+    /// - Returns: the plan.
     /// - Throws: `RunError.engine` for entries of another version of the program.
     func recorded(in steps: [SwapEntry], at place: Int) throws(RunError) -> SwapPlan {
         var plan = self

@@ -69,6 +69,7 @@ package struct BackupRecord: Hashable, Sendable, Codable {
     ///   - file: open for reading.
     ///   - path: its path in the backup.
     ///   - isCopy: whether it is a file of its own.
+    /// - Returns: the entry.
     /// - Throws: `DurableFileError`.
     package static func entry(
         of file: borrowing OpenFile, as path: FilePath, isCopy: Bool

@@ -68,7 +68,7 @@ package struct SwapRequest: Sendable {
     ///
     /// They are moved from where they are into the store's own folder under their names.
     package let additions: [FilePath]
-    /// The result as it was validated; no other file takes the store's place. Nil accepts any.
+    /// The result as it was validated, which alone takes the store's place; nil accepts any.
     package let validated: FileIdentity?
 
     package init(
@@ -195,6 +195,7 @@ package struct SwapFacts: Hashable, Sendable, Codable {
     /// - Parameters:
     ///   - path: the main file.
     ///   - run: the name that the run's backups carry; nil leaves the backup's folder out.
+    /// - Returns: the folders, of which none need exist; those of one path the outer one first.
     package static func folders(ofStore path: FilePath, run: String?) -> [FilePath] {
         let external = SupportFolder.externalData(ofStore: path)
         let backup = run.map { path.parent.appending(SwapPlan.backupPrefix + $0) }

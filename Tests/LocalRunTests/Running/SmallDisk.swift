@@ -44,7 +44,7 @@ struct SmallDisk: Sendable {
         }
     }
 
-    private static func command(_ name: String, _ arguments: [String]) throws -> Int32 {
+    static func command(_ name: String, _ arguments: [String]) throws -> Int32 {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [name] + arguments
