@@ -32,6 +32,9 @@ struct FleetCommand: ParsableCommand {
         help: "Peer: godwit migrate --in-process; measured is migrate with worker processes.")
     var comparesWorkers = false
 
+    @Flag(help: "With --workers: the peer is migrate with worker processes that are trusted.")
+    var trusted = false
+
     func run() throws {
         let place = try BenchFolder(folder)
         let fleet = try forge(place)
@@ -77,9 +80,11 @@ struct FleetCommand: ParsableCommand {
         _ place: BenchFolder, _ fleet: String, _ template: String
     ) throws {
         let sides = try WorkersComparison(
-            place: place, source: fleet, template: template, workers: slots, rounds: rounds
+            place: place, source: fleet, template: template, workers: slots, rounds: rounds,
+            peer: trusted ? .trusted : .threads
         ).run()
-        for (name, side) in [("workers", sides.workers), ("threads", sides.threads)] {
+        let peer = trusted ? "trusted" : "threads"
+        for (name, side) in [("workers", sides.workers), (peer, sides.threads)] {
             let rate = Double(stores) / Rounds.median(side.seconds)
             print("\(name)  \(Rounds.text(rate)) stores/s")
         }

@@ -24,8 +24,13 @@ struct ForgedDelivery {
     let content: [String]
     var receipt: Receipt
 
-    init(_ lab: SharingLab, isPublished: Bool) throws {
-        let store = try lab.forge("a.sqlite", notes: 40)
+    /// - Parameters:
+    ///   - lab: where it happens.
+    ///   - isPublished: whether the result goes beside its original.
+    ///   - isAtRest: whether the store has nothing in a log.
+    /// - Throws: what stands in the way.
+    init(_ lab: SharingLab, isPublished: Bool, isAtRest: Bool = true) throws {
+        let store = try isAtRest ? lab.forge("a.sqlite", notes: 40) : Self.logged(lab)
         let other = try lab.forge("b.sqlite", notes: 30, seed: 2)
         let output = isPublished ? lab.folder.appending("out") : nil
         let run = try lab.begin([store, other], output: output)
@@ -44,6 +49,26 @@ struct ForgedDelivery {
         content = try lab.content(folder.appending("store.sqlite"))
         deliveries = Deliveries(of: run, checked: Deliveries.CheckedFiles())
         (self.lab, self.run, self.store) = (lab, run, store)
+    }
+
+    /// A store whose last change lies in its log.
+    private static func logged(_ lab: SharingLab) throws -> FilePath {
+        let (open, store) = (try lab.forge("open.sqlite", notes: 40), lab.path("a.sqlite"))
+        let connection = try Connection(path: open, mode: .readWrite)
+        try connection.execute("UPDATE ZNOTE SET ZTITLE = 'in the log' WHERE Z_PK = 1")
+        for suffix in ["", "-wal"] {
+            _ = try lab.files.clone(
+                from: open.adding(suffix: suffix), to: store.adding(suffix: suffix))
+        }
+        try connection.close()
+        let (from, into) = (
+            SupportFolder.externalData(ofStore: open), SupportFolder.externalData(ofStore: store)
+        )
+        try lab.files.makeFolders(into)
+        for name in try lab.files.names(in: from) {
+            _ = try lab.files.clone(from: from.appending(name), to: into.appending(name))
+        }
+        return store
     }
 
     var result: FilePath { folder.appending("store.sqlite") }

@@ -110,6 +110,29 @@ import Testing
         }
     }
 
+    /// The original that is kept is the coordinator's own snapshot, not what the worker calls one.
+    @Test func aWorkersSnapshotIsNotKept() throws {
+        try SharingLab.run { lab in
+            let honest = try ForgedDelivery(lab, isPublished: false, isAtRest: false)
+            let before = try lab.content(honest.store)
+            #expect(before.contains { $0.contains("in the log") })
+            let snapshot = honest.folder.appending("store.sqlite_snapshot")
+            #expect(try FileStatus.ifPresent(snapshot) != nil)
+            try honest.write(Array("the worker's".utf8), to: snapshot)
+            let admitted = try honest.deliveries.admit(honest.receipt)
+            try lab.ledger.append([.accepted(admitted, at: 1)])
+            let found = try #require(try lab.ledger.store(run: honest.run.id, 1)).found
+            _ = try #require(try honest.deliveries.move([found]).first).result.get()
+            #expect(try lab.content(honest.store) == honest.content)
+            let kept = try #require(
+                try lab.files.names(in: lab.data).first {
+                    $0.description.hasPrefix(".godwit-backup")
+                })
+            let backup = lab.data.appending(kept).appending("a.sqlite")
+            #expect(try lab.content(backup) == before)
+        }
+    }
+
     /// The result that the coordinator has looked at is looked at again after a restart, and the
     /// report has its own figures.
     @Test func anotherProcessLooksAgain() throws {

@@ -1,7 +1,10 @@
 /// Tells what belongs to Core Data from what an app or an earlier migration left in a file.
 package enum SchemaExtras {
     static let systemTables: Set<String> = ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"]
-    static let historyTables: Set<String> = ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]
+    /// Those of persistent history (format page §10).
+    package static let historyTables: Set<String> = [
+        "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING",
+    ]
 
     /// Objects that neither the layout nor Core Data itself explains.
     ///

@@ -114,7 +114,10 @@ private final class Watched: Sendable {
         let file: ReplacedFile
         let swap: SwapPlan
         let recording: @Sendable ([BackupRecord.Entry]) throws -> Void
+        /// Whether a program came too late.
         var isLate = false
+        /// Whether that was reported.
+        var isReported = false
     }
 
     private struct State {
@@ -175,24 +178,36 @@ private final class Watched: Sendable {
     private func keep(_ entry: Entry, for limit: Int64) -> Entry? {
         if entry.file.isUnopened() {
             guard !entry.isLate, entry.file.age < limit else {
+                // It has closed the file again before it could be seen.
+                if entry.isLate, !entry.isReported { report(of: entry, []) }
                 entry.file.release()
                 return nil
             }
             return entry
         }
-        guard !entry.isLate else { return entry }
         var entry = entry
+        if entry.isLate {
+            guard !entry.isReported else { return entry }
+            // Only now: a program that waits in open(2) has nothing that names the file.
+            let users = entry.file.users()
+            guard !users.isEmpty else { return entry }
+            report(of: entry, users)
+            entry.isReported = true
+            return entry
+        }
         entry.isLate = true
-        let users = entry.file.users()
-        let store = entry.swap.store.path
         do {
             try BackupSeparation(files: files).run(
                 entry.file, of: entry.swap, recording: entry.recording)
-            report(LateClient(store: store, users: users, failure: nil))
         } catch {
-            report(LateClient(store: store, users: users, failure: "\(error)"))
+            report(of: entry, entry.file.users(), failure: "\(error)")
+            entry.isReported = true
         }
         return entry
+    }
+
+    private func report(of entry: Entry, _ users: [FileUser], failure: String? = nil) {
+        report(LateClient(store: entry.swap.store.path, users: users, failure: failure))
     }
 
     func releaseAll() {

@@ -130,7 +130,7 @@ struct ResultInspection {
                 plan: planned.laidOut, source: planned.source, destination: planned.destination,
                 stores: cache.stores)
             let faults = try RunError.translating {
-                try FileCheckOfStrangers.faults(of: places.building, files)
+                try StrangersFile.faults(of: places.building, files)
                     + check.run(places.building)
             }
             guard faults.isEmpty else {
@@ -243,36 +243,5 @@ struct ResultInspection {
         compare("validation.joinRows", \.validation.joinRows)
         compare("validation.indexEntries", \.validation.indexEntries)
         return names
-    }
-}
-
-/// Text that a stranger may have had a say in, for reports and logs.
-enum PrintableText {
-    /// The most characters that are kept.
-    private static let limit = 500
-
-    /// The beginning of a text in one printable line.
-    static func line(_ text: String) -> String {
-        let cut = text.prefix(limit)
-        return FilePath(String(cut)).description + (cut.endIndex == text.endIndex ? "" : " …")
-    }
-}
-
-/// What is looked at of a stranger's database before SQLite sees it.
-enum FileCheckOfStrangers {
-    /// What is wrong with the file itself.
-    ///
-    /// - Throws: `DurableFileError` where it cannot be read.
-    static func faults(
-        of path: FilePath, _ files: DurableFileSystem
-    ) throws(DurableFileError) -> [String] {
-        let file = try files.openForReading(path)
-        let size = try file.status().size
-        switch DatabaseHeader.read(try file.read(count: 100, at: 0)) {
-        case .failure(let fault): return [fault.reason]
-        case .success(let header):
-            let told = header.pageCount * Int64(header.pageSize)
-            return told == size ? [] : ["its length is not that of its header"]
-        }
     }
 }

@@ -109,8 +109,8 @@ package struct MadeFileCheck: Sendable {
             for object in source.schema.objects where object.sql != nil {
                 let isWanted =
                     object.kind == .table
-                    ? HistoryCopier.tables.contains(object.name)
-                    : object.kind == .index && HistoryCopier.tables.contains(object.table)
+                    ? SchemaExtras.historyTables.contains(object.name)
+                    : object.kind == .index && SchemaExtras.historyTables.contains(object.table)
                 if isWanted { objects.insert(MadeSchema.Object(object)) }
             }
         }

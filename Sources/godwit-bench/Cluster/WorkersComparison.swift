@@ -2,14 +2,29 @@ import ArgumentParser
 import DurableFiles
 import Foundation
 
-/// `godwit migrate` with worker processes against the same with threads of its own process.
+/// `godwit migrate` with worker processes against the same with threads of its own process, or
+/// with workers that are trusted.
 struct WorkersComparison {
+    /// What the worker processes are compared with.
+    enum Peer: String {
+        case threads, trusted
+
+        /// The option that makes it.
+        fileprivate var option: String {
+            switch self {
+            case .threads: "--in-process"
+            case .trusted: "--trust-workers"
+            }
+        }
+    }
+
     let place: BenchFolder
     /// What is migrated: a store, or a folder of them.
     let source: String
     let template: String
     let workers: Int
     let rounds: Int
+    var peer = Peer.threads
 
     /// The program beside this one.
     static var program: String {
@@ -17,7 +32,7 @@ struct WorkersComparison {
     }
 
     private func output(_ isCluster: Bool) -> String {
-        place.file(isCluster ? "results-workers" : "results-threads")
+        place.file(isCluster ? "results-workers" : "results-\(peer.rawValue)")
     }
 
     /// Runs both sides in turns and compares all results, byte for byte.
@@ -31,7 +46,7 @@ struct WorkersComparison {
                 try empty(output(isCluster))
                 let used = try measure(isCluster)
                 print(
-                    "round \(round): \(isCluster ? "workers" : "threads") "
+                    "round \(round): \(isCluster ? "workers" : peer.rawValue) "
                         + "\(Rounds.text(used.seconds)) s, processor "
                         + "\(Rounds.text(used.processorSeconds)) s")
                 if isCluster { sides.workers.add(used) } else { sides.threads.add(used) }
@@ -45,7 +60,7 @@ struct WorkersComparison {
 
     private func report(_ workers: Rounds, _ threads: Rounds) {
         print(workers.line("workers"))
-        print(threads.line("threads"))
+        print(threads.line(peer.rawValue))
         for (name, values) in [
             ("ratio    ", zip(workers.seconds, threads.seconds).map { $0 / $1 }),
             (
@@ -54,7 +69,8 @@ struct WorkersComparison {
             ),
         ] {
             print(
-                "\(name) workers/threads by round: median \(Rounds.text(Rounds.median(values))) "
+                "\(name) workers/\(peer.rawValue) by round: median "
+                    + "\(Rounds.text(Rounds.median(values))) "
                     + "(\(Rounds.text(values.min() ?? 0)) to \(Rounds.text(values.max() ?? 0)))")
         }
         print("results that differ, but for the header's change counters: 0")
@@ -67,7 +83,7 @@ struct WorkersComparison {
             "-c", "exec \"$@\" > /dev/null", "sh", Self.program, "migrate", source, "--to",
             template, "--output", output(isCluster), "--state", state, "--workers", "\(workers)",
         ]
-        if !isCluster { arguments.append("--in-process") }
+        if !isCluster { arguments.append(peer.option) }
         return try MeasuredProcess("sh", arguments)
     }
 

@@ -59,6 +59,7 @@ import Testing
                     copies.withLock { $0 += entries }
                 }
                 #expect(try lab.client.line() == "replaced")
+                #expect(becomesTrue { late.withLock { !$0.isEmpty } })
                 try lab.client.end()
                 watch.finish()
                 let told = late.withLock { $0 }
