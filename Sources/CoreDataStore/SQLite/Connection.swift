@@ -65,6 +65,9 @@ package final class Connection {
             guard let handle = queue.inDatabase({ $0.sqliteConnection }) else {
                 throw StoreError.inputOutput(path: path, reason: "no connection")
             }
+            if mode == .readWrite || mode == .create {
+                try Connection.refuseLink(handle, to: file, named: path)
+            }
             self.queue = queue
             self.handle = handle
         } catch let error as StoreError {

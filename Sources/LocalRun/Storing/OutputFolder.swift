@@ -4,8 +4,8 @@ import DurableFiles
 enum OutputFolder {
     /// Makes the folder of a result, and those on the way to it.
     ///
-    /// Links may lead to the folder that the user named. Below it, whoever owns a folder there could
-    /// lead results elsewhere by one: no link is followed.
+    /// Links may lead to the folder that the user named. Below it the owner of a folder could lead
+    /// results elsewhere by a link: none is followed.
     ///
     /// - Parameters:
     ///   - folder: of the result.

@@ -8,7 +8,7 @@ extension StoreMoves {
     /// Each file is opened once, compared with the plan by its descriptor, and changed by that.
     ///
     /// - Returns: what could not be carried over.
-    /// - Throws: `EngineError.sourceChanged`, or `.swapRefused` where a file is not the planned one.
+    /// - Throws: `EngineError.sourceChanged`, or `.swapRefused` for a file that was not planned.
     func carryAttributes(of plan: SwapPlan, to targets: [FilePath]) throws -> [LostAttribute] {
         var lost: [LostAttribute] = []
         let original = try tree.openForReading(store)
