@@ -54,11 +54,22 @@ package struct DurableFileSystem: Sendable {
         try openRegular(path, O_RDWR)
     }
 
+    /// How long opening waits for a lease of another run, in milliseconds.
+    private static let leasePatience: Int64 = 3000
+
     private func openRegular(
         _ path: FilePath, _ flags: Int32
     ) throws(DurableFileError) -> OpenFile {
         if let file = try held?.open(path, writable: flags == O_RDWR, faults) { return file }
-        let opened = try path.withPointer { links.open($0, flags | O_NONBLOCK | O_NOCTTY) }
+        let how = flags | O_NONBLOCK | O_NOCTTY
+        var opened = try path.withPointer { links.open($0, how) }
+        // A run that swaps a store keeps others from its files for a moment (`ReplacedFile`).
+        var waited: Int64 = 0
+        while opened == -EWOULDBLOCK, waited < Self.leasePatience {
+            ReplacedFile.pause(10)
+            waited += 10
+            opened = try path.withPointer { links.open($0, how) }
+        }
         let file = OpenFile(try links.checked(opened, .open, path), path, faults)
         let status = try file.status()
         guard status.isRegularFile else { throw .notRegularFile(path, kind: status.kind) }

@@ -254,6 +254,7 @@ extension StoreLock {
     /// Hands over the files that have lost the store's name, with what keeps clients out of them.
     ///
     /// - Parameter live: what has the name now: its clients are let in.
+    /// - Returns: the files, which the lock no longer holds.
     package func handOver(keeping live: FileIdentity) -> [ReplacedFile] {
         held.files.withLock { files in
             let replaced = files.filter { !$0.isFile(live) }

@@ -29,7 +29,8 @@ import Testing
     func aProgramThatHoldsNoLockIsRefusedByName(mode: String) throws {
         try withFolder { folder in
             let path = try store(folder)
-            let client = try ShellClient("exec 3\(mode)\"$1\"; echo open; read word", path.description)
+            let client = try ShellClient(
+                "exec 3\(mode)\"$1\"; echo open; read word", path.description)
             #expect(try client.line() == "open")
             let lock = try StoreLock(path)
             let error = #expect(throws: DurableFileError.self) {

@@ -13,6 +13,7 @@ package final class ShellClient: @unchecked Sendable {
     /// - Parameters:
     ///   - script: for `/bin/sh`; the file is `$1`.
     ///   - file: the file.
+    /// - Throws: what starting a process throws.
     package init(_ script: String, _ file: String) throws {
         shell.executableURL = URL(fileURLWithPath: "/bin/sh")
         shell.arguments = ["-c", script, "sh", file]

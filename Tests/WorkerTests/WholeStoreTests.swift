@@ -180,7 +180,8 @@ import Testing
                 bytes: 0)
             try lab.files.publish([1, 2, 3], to: folder.appending("outcome.json"))
             #expect(throws: RunError.self) {
-                _ = try BuiltStore(accepting: receipt, of: found, in: folder, files: lab.files,
+                _ = try BuiltStore(
+                    accepting: receipt, of: found, in: folder, files: lab.files,
                     clients: ClientPolicy())
             }
         }

@@ -82,7 +82,8 @@ struct SubmitCommand: ParsableCommand {
             throw ValidationError("--defer-swap has no meaning with --output: nothing is swapped")
         }
         if assumeClosed, output != nil {
-            throw ValidationError("--assume-closed has no meaning with --output: nothing is swapped")
+            throw ValidationError(
+                "--assume-closed has no meaning with --output: nothing is swapped")
         }
         if place.workers != nil {
             throw ValidationError(

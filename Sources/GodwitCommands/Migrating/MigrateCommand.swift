@@ -74,7 +74,8 @@ struct MigrateCommand: ParsableCommand {
 
     func validate() throws {
         if assumeClosed, output != nil {
-            throw ValidationError("--assume-closed has no meaning with --output: nothing is swapped")
+            throw ValidationError(
+                "--assume-closed has no meaning with --output: nothing is swapped")
         }
         if trustWorkers, isInProcess {
             throw ValidationError("--trust-workers needs --workers: nobody else validates")

@@ -60,7 +60,8 @@ package struct Rollback {
         _ copy: RollbackPlan.Copy, of database: FilePath, _ swap: SwapPlan, _ moves: StoreMoves
     ) throws -> PlannedFile {
         try SettledCopy.make(
-            of: database, with: copy.kind, at: copy.path, named: swap.store.path, files: moves.files)
+            of: database, with: copy.kind, at: copy.path, named: swap.store.path,
+            files: moves.files)
         return try moves.taken(copy.path, attributesOf: database)
     }
 
