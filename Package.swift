@@ -139,10 +139,13 @@ let package = Package(
             name: "FaultSupport",
             dependencies: [
                 "MigrationEngine", "CoreDataStore", "ManagedObjectModel", "DurableFiles",
-                "TestSupport",
+                "TestSupport", grdb, sqlite,
             ], path: "Tests/FaultSupport", swiftSettings: settings),
         // Lets SQLite's own actions on files fail; it stands before the system's layer.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
+        // Notes every statement that SQLite runs.
+        .target(
+            name: "CStatementTrace", dependencies: ["CSQLite"], path: "Tests/CStatementTrace"),
         tests("ManagedObjectModelTests", ["ManagedObjectModel", "TestSupport", grdb]),
         tests("MappingModelTests", ["MappingModel", "ManagedObjectModel", "TestSupport"]),
         tests(
@@ -152,7 +155,7 @@ let package = Package(
             "StoreForgeTests",
             [
                 "StoreForge", "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles",
-                "TestSupport",
+                "FaultSupport", "TestSupport",
             ]),
         tests("DurableFilesTests", ["DurableFiles", "CLinux", "TestSupport"]),
         tests("ThreadsTests", ["Threads", "TestSupport"]),
@@ -171,7 +174,7 @@ let package = Package(
             [
                 "LocalRun", "GodwitCommands", "StoreForge", "MigrationEngine", "CoreDataStore",
                 "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs", "FaultSupport",
-                "RunLedger", "CFaultVFS", "TestSupport", grdb,
+                "RunLedger", "CFaultVFS", "CStatementTrace", "TestSupport", grdb,
             ]),
         // These run the built program, too.
         tests(
@@ -179,8 +182,8 @@ let package = Package(
             [
                 "GodwitCommands", "godwit", "LocalRun", "MigrationEngine", "CoreDataStore",
                 "MappingModel", "ManagedObjectModel", "DurableFiles", "RunLedger", "Threads",
-                "StoreForge", "ClusterProtocol", "Jobs", "CLinux", "TestSupport", "ZeroMQ",
-                arguments, grdb,
+                "StoreForge", "ClusterProtocol", "Jobs", "CLinux", "FaultSupport", "TestSupport",
+                "ZeroMQ", arguments, grdb,
             ]),
         tests("ClusterCoreTests", ["ClusterCore", "ClusterProtocol", "Jobs", "TestSupport"]),
         tests("ClusterSimulationTests", ["ClusterSimulation", "ClusterCore", "Jobs"]),
@@ -190,7 +193,7 @@ let package = Package(
             name: "faulty-slot",
             dependencies: [
                 "Worker", "ClusterCore", "ClusterProtocol", "LocalRun", "MigrationEngine",
-                "CoreDataStore", "DurableFiles", "Jobs", "ZeroMQ", "CLinux", grdb,
+                "CoreDataStore", "DurableFiles", "Jobs", "ZeroMQ", "CLinux", "FaultSupport", grdb,
             ], path: "Tests/FaultySlot", swiftSettings: settings),
         tests(
             "WorkerTests",
@@ -205,7 +208,7 @@ let package = Package(
                 "Coordinator", "faulty-slot", "godwit", "Worker", "ClusterCore", "ClusterProtocol",
                 "LocalRun", "RunLedger", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
                 "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CZeroMQ", "CLinux", "StoreForge",
-                "TestSupport",
+                "FaultSupport", "TestSupport",
             ]),
         tests("TidyTests", []),
     ]

@@ -123,6 +123,8 @@ extension Model: Codable {
             entities: values.decode([Entity].self, forKey: .entities),
             versionIdentifiers: values.decode([String].self, forKey: .versionIdentifiers),
             configurations: values.decode([String: [String]].self, forKey: .configurations))
+        // A request or a plan may come from another machine.
+        try ModelNames.check(self)
     }
 
     package func encode(to encoder: any Encoder) throws {

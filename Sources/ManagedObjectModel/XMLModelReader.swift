@@ -12,7 +12,8 @@ package enum XMLModelReader {
     /// Reads the content of a `contents` file.
     ///
     /// - Throws: `ModelError.malformed` for what is no model, with the line where one is known;
-    ///   `ModelError.unsupported` for words of the vocabulary that cannot be read.
+    ///   `ModelError.unsupported` for words of the vocabulary that cannot be read, and for names
+    ///   that Core Data cannot store.
     /// - Complexity: O(n) in the bytes, and O(properties × depth) to check inheritance.
     package static func read(_ bytes: [UInt8]) throws(ModelError) -> Model {
         let root = try DocumentParser.parse(bytes)
@@ -20,7 +21,9 @@ package enum XMLModelReader {
             throw .malformed("line \(root.line): the root element is \(root.name), not model")
         }
         var builder = try XMLModelBuilder(root)
-        return try builder.model()
+        let model = try builder.model()
+        try ModelNames.check(model)
+        return model
     }
 
     /// Reads an `.xcdatamodel` folder, or the `contents` file in one.

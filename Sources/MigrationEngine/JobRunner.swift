@@ -86,7 +86,7 @@ package final class JobRunner: Sendable {
             guard let table = file.destination.tables.first(where: { $0.name == name }) else {
                 throw EngineError.internalError("the destination has no table \(name)")
             }
-            try connection.execute(table.sql)
+            try connection.create(table.definition)
             return name
         case .join(let place, _):
             let name = file.plan.joins[place].table
@@ -95,8 +95,11 @@ package final class JobRunner: Sendable {
             }
             // Without its primary key: rows keep the order of the source, and the destination
             // checks that they differ.
-            let columns = join.columnNames.map { "\($0) INTEGER" }.joined(separator: ", ")
-            try connection.execute("CREATE TABLE \(name) (\(columns))")
+            let columns = join.columnNames.map { "\(.quoted($0)) INTEGER" as SQLText }
+            try connection.create(
+                SchemaDefinition(
+                    .table, name,
+                    sql: "CREATE TABLE \(.quoted(name)) (\(columns.joined(separator: ", ")))"))
             return name
         }
     }
@@ -132,7 +135,7 @@ package final class JobRunner: Sendable {
             try files.create(temporary).close()
             let connection = try Connection(
                 path: temporary, mode: .create, cacheKibibytes: job.limits.cacheKibibytes)
-            try connection.execute(StoreBuilder.bulkPragmas)
+            try connection.configure(StoreBuilder.bulkPragmas)
             let made = try connection.counting(counter) { try body(connection) }
             try connection.close()
             let published = folder.appending("shard.sqlite")

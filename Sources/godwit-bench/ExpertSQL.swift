@@ -38,7 +38,7 @@ struct ExpertSQL {
             "PRAGMA locking_mode = EXCLUSIVE;", "PRAGMA auto_vacuum = INCREMENTAL;",
             "PRAGMA secure_delete = OFF;", ".output stdout", "BEGIN;",
         ]
-        lines += after.tables.map { $0.sql + ";" }
+        lines += after.tables.map { "\($0.sql);" }
         lines += [
             "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, "
                 + "Z_SUPER INTEGER, Z_MAX INTEGER);",
@@ -52,7 +52,7 @@ struct ExpertSQL {
                 + "FROM source.\(copy.from) s NOT INDEXED ORDER BY Z_PK;"
         }
         lines += systemRows
-        lines += after.indexes.map { $0.sql + ";" }
+        lines += after.indexes.map { "\($0.sql);" }
         lines += ["COMMIT;"]
         lines += checks(copies)
         // The one sync of the file: all that was written before goes with it.

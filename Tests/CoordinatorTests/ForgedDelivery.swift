@@ -1,6 +1,7 @@
 import ClusterCore
 import CoreDataStore
 import DurableFiles
+import FaultSupport
 import Foundation
 import Jobs
 import MigrationEngine

@@ -1,3 +1,4 @@
+import FaultSupport
 import ClusterCore
 import CoreDataStore
 import DurableFiles

@@ -15,9 +15,8 @@ import Testing
     }
 
     private func format(of connection: Connection) throws -> [String] {
-        try ["page_size", "auto_vacuum", "encoding", "user_version"].map { name in
-            try connection.texts("PRAGMA \(name)").joined()
-        }
+        let names: [StaticString] = ["page_size", "auto_vacuum", "encoding", "user_version"]
+        return try names.map { try connection.pragma($0).joined() }
     }
 
     @Test(arguments: [637, 1044])
@@ -36,7 +35,7 @@ import Testing
         let builder = try StoreBuilder(creating: built, layout: layout)
         try builder.createTables()
         for index in layout.indexes where !index.isUnique {
-            try builder.connection.execute(index.sql)
+            try builder.connection.create(index.definition)
         }
         let blank = folder.appending("blank.sqlite")
         let file = try files.create(blank)
@@ -47,7 +46,7 @@ import Testing
         #expect(layout.indexes.contains { !$0.isUnique })
         #expect(try schema(of: opened) == schema(of: builder.connection))
         #expect(try format(of: opened) == ["4096", "2", "UTF-8", "0"])
-        #expect(try opened.texts("PRAGMA integrity_check") == ["ok"])
+        #expect(try opened.pragma("integrity_check") == ["ok"])
         try opened.close()
         try builder.connection.close()
     }

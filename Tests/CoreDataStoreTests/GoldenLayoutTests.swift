@@ -8,8 +8,7 @@ import Testing
 @Suite struct GoldenLayoutTests {
     private func texts(_ layout: StoreLayout) -> Set<String> {
         Set(
-            layout.tables.map(\.sql) + layout.joinTables.map(\.sql) + layout.indexes.map(\.sql)
-                + layout.triggers.map(\.sql))
+            layout.definitions.filter { $0.kind != .rTree }.map(\.sql.description))
     }
 
     private func expect(

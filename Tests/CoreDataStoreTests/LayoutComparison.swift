@@ -47,11 +47,11 @@ struct LayoutComparison {
         }
         for index in layout.indexes {
             let found = store.schema.object(.index, index.name)?.sql.map(Self.normal)
-            count("indexes", found == Self.normal(index.sql), "\(name) \(index.name)")
+            count("indexes", found == Self.normal(index.sql.description), "\(name) \(index.name)")
         }
         for trigger in layout.triggers {
             let found = store.schema.object(.trigger, trigger.name)?.sql
-            count("triggers", found == trigger.sql, "\(name) \(trigger.name)")
+            count("triggers", found == trigger.sql.description, "\(name) \(trigger.name)")
         }
         exceptions += layout.unsupported.map { "unsupported: \(name) \($0)" }
         let known = Set(layout.tables.map(\.name) + layout.joinTables.map(\.name))
@@ -72,7 +72,7 @@ struct LayoutComparison {
         // §4.3).
         let isOriginal =
             !sql.contains("\"") && (sql.hasSuffix(" )") || sql.contains("CONSTRAINT"))
-        if isOriginal { count("DDL", sql == table.sql, "\(name) \(table.name)") }
+        if isOriginal { count("DDL", sql == table.sql.description, "\(name) \(table.name)") }
     }
 
     private static func normal(_ sql: String) -> String {

@@ -31,7 +31,9 @@ extension SeededFault {
         },
         index("an index over other columns") { site, index in
             let isJoin = site.joinTables.contains { $0.name == index.table }
-            let list = isJoin ? SQLText.quoted(index.columns[0].name) : "\(index.list), Z_OPT"
+            let list =
+                isJoin
+                ? SQLText.quoted(index.columns[0].name).description : "\(index.list), Z_OPT"
             try site.connection.execute("DROP INDEX \(SQLText.quoted(index.name))")
             try site.connection.execute(
                 "CREATE INDEX \(SQLText.quoted(index.name)) "
@@ -44,7 +46,8 @@ extension SeededFault {
         SeededFault(name: "a unique index that is not unique") { site in
             for index in site.shuffled(site.layout.indexes) where index.isUnique {
                 try site.connection.execute("DROP INDEX \(SQLText.quoted(index.name))")
-                try site.connection.execute(index.sql.replacing("CREATE UNIQUE", with: "CREATE"))
+                try site.connection.execute(
+                    index.sql.description.replacing("CREATE UNIQUE", with: "CREATE"))
                 return true
             }
             return false
@@ -130,7 +133,7 @@ extension SeededFault {
                 + "(\(index.list)) WHERE \(condition)")
         try site.connection.execute(
             "PRAGMA writable_schema = ON; "
-                + "UPDATE sqlite_master SET sql = \(SQLText.text(index.sql)) "
+                + "UPDATE sqlite_master SET sql = \(SQLText.text(index.sql.description)) "
                 + "WHERE type = 'index' AND name = \(SQLText.text(index.name)); "
                 + "PRAGMA writable_schema = OFF")
         try site.reopen()

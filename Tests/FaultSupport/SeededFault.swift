@@ -128,7 +128,7 @@ package final class FaultSite {
         _ types: Set<ColumnType>, where condition: (String) -> String, to value: (String) -> String
     ) throws -> Bool {
         for (table, column) in attributes(types) {
-            let (name, c) = (SQLText.quoted(table.name), SQLText.quoted(column.name))
+            let (name, c) = (SQLText.quoted(table.name), SQLText.quoted(column.name).description)
             let rows =
                 "SELECT Z_PK FROM \(name) WHERE Z_ENT IN \(users(of: column, in: table)) "
                 + "AND (\(condition(c))) ORDER BY Z_PK"

@@ -1,3 +1,4 @@
+import FaultSupport
 import CLinux
 import ClusterProtocol
 import CoreDataStore

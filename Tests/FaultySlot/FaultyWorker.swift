@@ -1,3 +1,4 @@
+import FaultSupport
 import CLinux
 import ClusterCore
 import ClusterProtocol

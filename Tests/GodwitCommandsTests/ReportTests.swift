@@ -1,4 +1,5 @@
 @testable import CoreDataStore
+import FaultSupport
 import DurableFiles
 import Foundation
 @testable import GodwitCommands

@@ -1,5 +1,6 @@
 import CoreDataStore
 import DurableFiles
+import FaultSupport
 import Foundation
 @testable import GodwitCommands
 import LocalRun

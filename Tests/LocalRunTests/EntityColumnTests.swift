@@ -1,6 +1,7 @@
 import CoreDataStore
 import DurableFiles
 @testable import GodwitCommands
+import FaultSupport
 import LocalRun
 import ManagedObjectModel
 import MigrationEngine

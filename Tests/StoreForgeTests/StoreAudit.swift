@@ -1,3 +1,4 @@
+import FaultSupport
 import CoreDataStore
 import DurableFiles
 import Foundation
@@ -40,7 +41,7 @@ struct StoreAudit {
         for table in layout.tables { try check(table) }
         for join in layout.joinTables { try check(join) }
         for index in layout.indexes {
-            #expect(store.schema.object(.index, index.name)?.sql == index.sql)
+            #expect(store.schema.object(.index, index.name)?.sql == index.sql.description)
         }
         #expect(store.oddities.filter { !$0.contains("no known store proves") } == [])
         try connection.close()

@@ -42,6 +42,11 @@ import Testing
 
     @Test func layersImportWhatTheyMay() { expectNone(sources.flatMap(LayerRules.check)) }
 
+    @Test func sqlIsMadeInOnePlace() {
+        expectNone(sources.flatMap(SQLRules.check))
+        expectNone(sources.flatMap(SQLRules.checkTexts))
+    }
+
     @Test func validationIsIndependent() { expectNone(IndependenceRules.check(sources)) }
 
     @Test func targetsAreExplained() {

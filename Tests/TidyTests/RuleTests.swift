@@ -19,6 +19,22 @@ import Testing
         #expect(lines[2] == "let c = 1")
     }
 
+    @Test(arguments: [
+        "let sql = SQLText(stringLiteral: name)", "extension SQLText.StringInterpolation {",
+        "sqlite3_exec(handle, sql, nil, nil, nil)", "try database.execute(sql: text)",
+        "text.appendLiteral(name)", "sqlite3_set_authorizer(handle, nil, nil)",
+    ])
+    func waysAroundSQLTextAreFound(line: String) {
+        #expect(SQLRules.check(code(line)).map(\.line) == [1])
+        #expect(SQLRules.check(code("// " + line)).isEmpty)
+    }
+
+    @Test func statementsInStringsAreFound() {
+        let line = #"let sql: String = "DROP TABLE \(name)""#
+        #expect(SQLRules.checkTexts(code(line)).map(\.line) == [1])
+        #expect(SQLRules.checkTexts(code(line.replacing("String", with: "SQLText"))).isEmpty)
+    }
+
     @Test func longFilesAndLinesAreFound() {
         let lines = Array(repeating: "//", count: LengthRules.fileLines)
         let fitting = TextFile(path: "a.swift", text: lines.joined(separator: "\n") + "\n")

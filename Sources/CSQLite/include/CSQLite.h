@@ -16,6 +16,53 @@ int godwit_sqlite_configure(void);
 /// also forbids to switch the journal off. Returns an SQLite result code.
 int godwit_sqlite_harden(sqlite3 *connection, int defensive);
 
+/// What the statements of one step may do beyond reading, transactions, and writing rows.
+typedef enum {
+    /// Nothing.
+    godwit_sqlite_step_none,
+    /// Any PRAGMA.
+    godwit_sqlite_step_pragma,
+    /// ATTACH, and the settings of what was attached.
+    godwit_sqlite_step_attach,
+    godwit_sqlite_step_detach,
+    /// Make one schema object of this kind, with the name that the step was opened with.
+    godwit_sqlite_step_create_table,
+    godwit_sqlite_step_create_index,
+    godwit_sqlite_step_create_trigger,
+    godwit_sqlite_step_create_view,
+    /// Make one virtual table of the modules `rtree` or `rtree_i32`, with the tables that the
+    /// module keeps.
+    godwit_sqlite_step_create_rtree,
+    /// Drop the table with the name that the step was opened with.
+    godwit_sqlite_step_drop_table,
+    /// ANALYZE, and making SQLite's tables of statistics.
+    godwit_sqlite_step_analyze,
+    /// VACUUM, which attaches a temporary database by itself.
+    godwit_sqlite_step_vacuum,
+} godwit_sqlite_step;
+
+/// Decides what the statements of one connection may do while SQLite compiles them.
+typedef struct godwit_sqlite_guard godwit_sqlite_guard;
+
+/// Puts a guard on a connection, in place of any other authorizer. A guard lets statements read,
+/// call SQLite's own functions that reach nothing but their arguments, begin and end transactions,
+/// and write rows of temporary tables and, where `writes_main` is not 0, of the main database. It
+/// refuses everything else (SQLITE_AUTH) unless a step is open. Returns NULL without memory.
+godwit_sqlite_guard *godwit_sqlite_guard_new(sqlite3 *connection, int writes_main);
+
+/// Frees a guard. The connection must be closed, or have another authorizer or none.
+void godwit_sqlite_guard_free(godwit_sqlite_guard *guard);
+
+/// Opens a step; an open one ends. `name` and `table` are those of the schema object that the step
+/// makes or drops, else NULL; `is_temporary` says in which schema. Returns SQLITE_NOMEM without
+/// memory, and then no step is open.
+int godwit_sqlite_guard_open(
+    godwit_sqlite_guard *guard, godwit_sqlite_step step, const char *name, const char *table,
+    int is_temporary);
+
+/// Ends the step that is open.
+void godwit_sqlite_guard_close(godwit_sqlite_guard *guard);
+
 /// Lets a connection leave the write-ahead log as it is when it is closed (`keeps` not 0), or move
 /// it into the database and remove it. Returns an SQLite result code.
 int godwit_sqlite_keep_log(sqlite3 *connection, int keeps);

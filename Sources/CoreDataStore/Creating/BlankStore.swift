@@ -20,11 +20,11 @@ package struct BlankStore: Hashable, Sendable {
     /// - Throws: `StoreError` with SQLite's reason.
     package init(_ layout: StoreLayout) throws(StoreError) {
         let connection = try Connection(path: FilePath("blank"), mode: .memory)
-        try connection.execute(StoreBuilder.formatPragmas)
+        try connection.configure(StoreBuilder.formatPragmas)
         try StoreBuilder.createTables(of: layout, connection)
         try connection.transaction { () throws(StoreError) in
             for index in layout.indexes where BlankStore.holds(index) {
-                try connection.execute(index.sql)
+                try connection.create(index.definition)
             }
         }
         bytes = try connection.serialized()

@@ -33,28 +33,29 @@ package final class StoreBuilder {
         self.recovery = recovery
         connection = try Connection(path: path, mode: .create, cacheKibibytes: cacheKibibytes)
         switch recovery {
-        case .none: try connection.execute(StoreBuilder.bulkPragmas)
-        case .transactions: try connection.execute(StoreBuilder.recoverablePragmas)
+        case .none: try connection.configure(StoreBuilder.bulkPragmas)
+        case .transactions: try connection.configure(StoreBuilder.recoverablePragmas)
         }
         // After synchronous = OFF: before it, a new file costs four syncs (performance page).
-        try connection.execute(StoreBuilder.formatPragmas)
+        try connection.configure(StoreBuilder.formatPragmas)
     }
 
     /// Settings of every file that is written in bulk and synced at the end.
-    package static let bulkPragmas =
-        commonPragmas + "PRAGMA journal_mode = OFF; PRAGMA locking_mode = EXCLUSIVE"
+    package static let bulkPragmas: StaticString = """
+        PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'; PRAGMA synchronous = OFF;
+        PRAGMA secure_delete = OFF; PRAGMA journal_mode = OFF; PRAGMA locking_mode = EXCLUSIVE
+        """
 
     /// The same for a file that survives the death of its process.
-    private static let recoverablePragmas =
-        commonPragmas + "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE"
-
-    private static let commonPragmas =
-        "PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'; PRAGMA synchronous = OFF; "
-        + "PRAGMA secure_delete = OFF; "
+    private static let recoverablePragmas: StaticString = """
+        PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'; PRAGMA synchronous = OFF;
+        PRAGMA secure_delete = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE
+        """
 
     /// What is written into the header of a new file.
-    static let formatPragmas =
-        "PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'; PRAGMA auto_vacuum = INCREMENTAL"
+    static let formatPragmas: StaticString = """
+        PRAGMA page_size = 4096; PRAGMA encoding = 'UTF-8'; PRAGMA auto_vacuum = INCREMENTAL
+        """
 
     /// Makes entity tables, join tables and the system tables.
     package func createTables() throws(StoreError) {
@@ -65,17 +66,22 @@ package final class StoreBuilder {
         of layout: StoreLayout, _ connection: Connection
     ) throws(StoreError) {
         try connection.transaction { () throws(StoreError) in
-            for table in layout.tables { try connection.execute(table.sql) }
-            for join in layout.joinTables { try connection.execute(join.sql) }
-            try connection.execute(
-                "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, "
-                    + "Z_SUPER INTEGER, Z_MAX INTEGER)")
-            try connection.execute(
-                "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), "
-                    + "Z_PLIST BLOB)")
-            if layout.framework.hasModelCache {
-                try connection.execute("CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)")
-            }
+            for table in layout.tables { try connection.create(table.definition) }
+            for join in layout.joinTables { try connection.create(join.definition) }
+            try connection.create(
+                SchemaDefinition(
+                    .table, "Z_PRIMARYKEY",
+                    sql: "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, "
+                        + "Z_SUPER INTEGER, Z_MAX INTEGER)"))
+            try connection.create(
+                SchemaDefinition(
+                    .table, "Z_METADATA",
+                    sql: "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, "
+                        + "Z_UUID VARCHAR(255), Z_PLIST BLOB)"))
+            guard layout.framework.hasModelCache else { return }
+            try connection.create(
+                SchemaDefinition(
+                    .table, "Z_MODELCACHE", sql: "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)"))
         }
     }
 
@@ -120,7 +126,7 @@ package final class StoreBuilder {
 
     /// Lets indexes be sorted by helper threads beside the calling one.
     package func setSorterThreads(_ count: Int) throws(StoreError) {
-        try connection.execute("PRAGMA threads = \(max(0, min(count, 8)))")
+        _ = try connection.pragma("threads", Int64(max(0, min(count, 8))))
     }
 
     /// Makes the triggers of R-trees and derived attributes, R-trees filled from their tables.
@@ -130,10 +136,10 @@ package final class StoreBuilder {
         guard !layout.rTrees.isEmpty || !layout.triggers.isEmpty else { return }
         try connection.transaction { () throws(StoreError) in
             for tree in layout.rTrees {
-                try connection.execute(tree.sql)
+                try connection.create(tree.definition)
                 try connection.execute(tree.fillSQL)
             }
-            for trigger in layout.triggers { try connection.execute(trigger.sql) }
+            for trigger in layout.triggers { try connection.create(trigger.definition) }
         }
     }
 
@@ -147,8 +153,8 @@ package final class StoreBuilder {
             try connection.close()
             return
         }
-        let mode = try connection.texts("PRAGMA journal_mode = WAL").first
-        guard mode == "wal" else {
+        try connection.configure("PRAGMA journal_mode = WAL")
+        guard try connection.pragma("journal_mode") == ["wal"] else {
             throw .inputOutput(path: connection.path, reason: "it cannot become write-ahead logged")
         }
         // In exclusive locking mode no log is begun before a write, and there is none; the rollback

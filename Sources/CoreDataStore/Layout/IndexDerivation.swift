@@ -84,7 +84,7 @@ struct IndexDerivation {
             }
             columns.append(IndexLayout.Column(column, isDescending: !element.isAscending))
         }
-        var condition: String?
+        var condition: SQLText?
         if let predicate = index.partialPredicate {
             condition = sql(of: predicate, entity: entity.name)
             if condition == nil {
@@ -150,10 +150,12 @@ struct IndexDerivation {
 
     /// A predicate as SQL, compound ones in parentheses (format page §7.2); nil where it has
     /// a part that no rule covers.
-    private func sql(of predicate: Predicate, entity: String) -> String? {
+    private func sql(of predicate: Predicate, entity: String) -> SQLText? {
         switch predicate {
         case .compare(let property, let comparison, let value):
-            guard let column = lookup.column(property, of: entity) else { return nil }
+            guard let column = lookup.column(property, of: entity).map(SQLText.declared) else {
+                return nil
+            }
             guard let value else {
                 switch comparison {
                 case .equal: return "\(column) IS NULL"
@@ -162,7 +164,7 @@ struct IndexDerivation {
                 }
             }
             guard let literal = SQLText.literal(value) else { return nil }
-            return "\(column) \(comparison.rawValue) \(literal)"
+            return "\(column) \(.comparison(comparison)) \(literal)"
         case .and(let parts): return join(parts, with: " AND ", entity: entity)
         case .or(let parts): return join(parts, with: " OR ", entity: entity)
         case .not(let part): return sql(of: part, entity: entity).map { "NOT (\($0))" }
@@ -170,7 +172,7 @@ struct IndexDerivation {
         }
     }
 
-    private func join(_ parts: [Predicate], with word: String, entity: String) -> String? {
+    private func join(_ parts: [Predicate], with word: SQLText, entity: String) -> SQLText? {
         let texts = parts.compactMap { sql(of: $0, entity: entity) }
         guard texts.count == parts.count, !texts.isEmpty else { return nil }
         return texts.count == 1 ? texts[0] : "(\(texts.joined(separator: word)))"

@@ -1,22 +1,104 @@
+import GRDBSQLite
 package import ManagedObjectModel
 
-/// Pieces of SQL text.
-package enum SQLText {
-    /// A name in double quotes, safe for any name.
-    package static func quoted(_ name: String) -> String {
+/// Text of SQL, or a piece of it: what `Connection` runs.
+///
+/// Only literals in the source are taken as they stand. A `String`, which may hold a name or a
+/// value from a stranger's file, becomes a piece through `quoted`, `declared`, `text` or `literal`
+/// alone; interpolating it directly does not compile.
+package struct SQLText: Hashable, Sendable, ExpressibleByStringInterpolation {
+    /// The text itself.
+    package let description: String
+
+    /// Takes a literal of the source.
+    package init(stringLiteral value: String) { description = value }
+
+    package init(stringInterpolation: StringInterpolation) {
+        description = stringInterpolation.text
+    }
+
+    /// Takes numbers and other pieces of SQL, and nothing else.
+    package struct StringInterpolation: StringInterpolationProtocol {
+        fileprivate var text: String
+
+        package init(literalCapacity: Int, interpolationCount: Int) {
+            text = ""
+            text.reserveCapacity(literalCapacity + 16 * interpolationCount)
+        }
+
+        /// Takes what stands in the source.
+        package mutating func appendLiteral(_ literal: String) { text += literal }
+
+        /// Takes a piece of SQL.
+        package mutating func appendInterpolation(_ piece: SQLText) { text += piece.description }
+
+        /// Takes a whole number.
+        package mutating func appendInterpolation(_ number: some FixedWidthInteger) {
+            text += String(number)
+        }
+    }
+
+    fileprivate init(unchecked text: String) { description = text }
+
+    /// One piece behind the other.
+    package static func + (left: SQLText, right: SQLText) -> SQLText {
+        SQLText(unchecked: left.description + right.description)
+    }
+
+    /// Appends a piece.
+    package static func += (left: inout SQLText, right: SQLText) { left = left + right }
+}
+
+extension SQLText: CustomStringConvertible {}
+
+extension SQLText {
+    /// A name in double quotes, safe for any name: how statements of ours name tables and columns.
+    package static func quoted(_ name: String) -> SQLText {
         // Hardly any name has one, and looking at bytes is many times cheaper than replacing.
-        guard name.utf8.contains(UInt8(ascii: "\"")) else { return "\"\(name)\"" }
-        return "\"" + name.replacing("\"", with: "\"\"") + "\""
+        guard name.utf8.contains(UInt8(ascii: "\"")) else {
+            return SQLText(unchecked: "\"\(name)\"")
+        }
+        return SQLText(unchecked: "\"" + name.replacing("\"", with: "\"\"") + "\"")
+    }
+
+    /// A name as Core Data writes it into the schema: as it stands where SQLite takes it for a
+    /// name, in double quotes otherwise.
+    ///
+    /// SQLite takes letters and `_`, and behind the first byte also digits, `$` and every byte of a
+    /// character outside ASCII; its keywords are no names.
+    package static func declared(_ name: String) -> SQLText {
+        guard let first = name.unicodeScalars.first,
+            first == "_" || (first.isASCII && first.properties.isAlphabetic),
+            name.utf8.allSatisfy(isNameByte), !isKeyword(name)
+        else { return quoted(name) }
+        return SQLText(unchecked: name)
+    }
+
+    private static func isKeyword(_ name: String) -> Bool {
+        // Hardly any name begins otherwise, and no keyword begins like that.
+        guard name.utf8.first != UInt8(ascii: "Z") else { return false }
+        return sqlite3_keyword_check(name, Int32(clamping: name.utf8.count)) != 0
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...:
+            true
+        default: false
+        }
     }
 
     /// A text in single quotes.
-    package static func text(_ text: String) -> String {
-        guard text.utf8.contains(UInt8(ascii: "'")) else { return "'\(text)'" }
-        return "'" + text.replacing("'", with: "''") + "'"
+    package static func text(_ text: String) -> SQLText {
+        guard text.utf8.contains(UInt8(ascii: "'")) else {
+            return SQLText(unchecked: "'\(text)'")
+        }
+        return SQLText(unchecked: "'" + text.replacing("'", with: "''") + "'")
     }
 
     /// Bytes as a blob literal.
-    package static func blob(_ bytes: [UInt8]) -> String {
+    package static func blob(_ bytes: [UInt8]) -> SQLText {
         let digits = Array("0123456789ABCDEF".utf8)
         var text: [UInt8] = Array("X'".utf8)
         for byte in bytes {
@@ -24,12 +106,12 @@ package enum SQLText {
             text.append(digits[Int(byte & 15)])
         }
         text.append(UInt8(ascii: "'"))
-        return String(decoding: text, as: UTF8.self)
+        return SQLText(unchecked: String(decoding: text, as: UTF8.self))
     }
 
     /// A default value as SQL writes it into a column: booleans as 0 and 1, dates as seconds
     /// since 2001, UUIDs as 16 bytes (format page §4.2); nil for a value that is no number.
-    package static func literal(_ value: DefaultValue) -> String? {
+    package static func literal(_ value: DefaultValue) -> SQLText? {
         switch value {
         case .integer(let number): return "\(number)"
         case .real(let number), .date(let number): return real(number)
@@ -40,11 +122,48 @@ package enum SQLText {
         }
     }
 
-    private static func real(_ number: Double) -> String? {
+    private static func real(_ number: Double) -> SQLText? {
         guard number.isFinite else { return nil }
         // A Double's shortest text reads back as the same number; SQLite takes it as REAL only
         // with a point or an exponent.
         let text = "\(number)"
-        return text.contains(where: { ".eE".contains($0) }) ? text : text + ".0"
+        return SQLText(unchecked: text.contains(where: { ".eE".contains($0) }) ? text : text + ".0")
+    }
+
+    /// A name that stands in the source.
+    package static func name(of constant: StaticString) -> SQLText {
+        SQLText(unchecked: constant.description)
+    }
+
+    /// Numbers with commas between them.
+    package static func list(_ numbers: some Sequence<some FixedWidthInteger>) -> SQLText {
+        SQLText(unchecked: numbers.map { String($0) }.joined(separator: ", "))
+    }
+
+    /// The declared type of a column.
+    package static func type(_ type: ColumnType) -> SQLText { SQLText(unchecked: type.rawValue) }
+
+    /// The operator of a comparison.
+    package static func comparison(_ comparison: Predicate.Comparison) -> SQLText {
+        SQLText(unchecked: comparison.rawValue)
+    }
+
+    /// The statement that made an object of a stranger's file.
+    ///
+    /// For `Connection.create` alone, which lets it do nothing but make that object.
+    static func statement(of object: SchemaObject) -> SQLText? {
+        object.sql.map { SQLText(unchecked: $0) }
+    }
+}
+
+extension Sequence<SQLText> {
+    /// The pieces one after the other, with a separator between them.
+    package func joined(separator: SQLText = "") -> SQLText {
+        var text = ""
+        for (number, piece) in enumerated() {
+            if number > 0 { text += separator.description }
+            text += piece.description
+        }
+        return SQLText(unchecked: text)
     }
 }

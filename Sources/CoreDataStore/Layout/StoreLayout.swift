@@ -25,6 +25,12 @@ package struct StoreLayout: Sendable, Hashable {
     /// Named, not invented.
     package let unsupported: [String]
 
+    /// All that the model demands, each object behind what it is about.
+    package var definitions: [SchemaDefinition] {
+        tables.map(\.definition) + joinTables.map(\.definition) + indexes.map(\.definition)
+            + rTrees.map(\.definition) + triggers.map(\.definition)
+    }
+
     private let numbers: [String: Int]
     private let tableIndex: [String: Int]
     private let columnIndex: [ColumnRole: ColumnLocation]

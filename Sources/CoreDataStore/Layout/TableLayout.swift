@@ -68,16 +68,21 @@ package struct TableLayout: Hashable, Sendable, Codable {
     package var columnNames: [String] { ["Z_PK", "Z_ENT", "Z_OPT"] + columns.map(\.name) }
 
     /// The statement that makes the table, as Core Data writes it.
-    package var sql: String {
-        let leading = ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"]
-        let body = (leading + columns.map { "\($0.name) \($0.type.rawValue)" })
-            .joined(separator: ", ")
+    package var sql: SQLText {
+        var parts: [SQLText] = ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"]
+        parts += columns.map { "\(.declared($0.name)) \(.type($0.type))" }
+        let name = SQLText.declared(name)
+        let body = parts.joined(separator: ", ")
         guard !constraints.isEmpty else { return "CREATE TABLE \(name) ( \(body) )" }
-        let unique = constraints.map {
-            "CONSTRAINT \($0.joined(separator: "_")) UNIQUE (\($0.joined(separator: ", ")))"
+        let unique = constraints.map { columns -> SQLText in
+            let list = columns.map(SQLText.declared).joined(separator: ", ")
+            return "CONSTRAINT \(.declared(columns.joined(separator: "_"))) UNIQUE (\(list))"
         }
         return "CREATE TABLE \(name) ( \(body), \(unique.joined(separator: ", ")))"
     }
+
+    /// The table as an object to be made.
+    package var definition: SchemaDefinition { SchemaDefinition(.table, name, sql: sql) }
 }
 
 /// The table of a many-to-many pair (format page §6).
@@ -105,17 +110,21 @@ package struct JoinTableLayout: Hashable, Sendable, Codable {
     }
 
     /// The statement that makes the table, as Core Data writes it.
-    package var sql: String {
-        let columns = columnNames.map { "\($0) INTEGER" }.joined(separator: ", ")
-        return "CREATE TABLE \(name) ( \(columns), "
-            + "PRIMARY KEY (\(namingColumn), \(inverseColumn)) )"
+    package var sql: SQLText {
+        let columns = columnNames.map { "\(.declared($0)) INTEGER" as SQLText }
+        let key = [namingColumn, inverseColumn].map(SQLText.declared).joined(separator: ", ")
+        return "CREATE TABLE \(.declared(name)) ( \(columns.joined(separator: ", ")), "
+            + "PRIMARY KEY (\(key)) )"
     }
+
+    /// The table as an object to be made.
+    package var definition: SchemaDefinition { SchemaDefinition(.table, name, sql: sql) }
 }
 
 /// An index that the model demands.
-package struct IndexLayout: Hashable, Sendable, Codable {
+package struct IndexLayout: Hashable, Sendable {
     /// One indexed column.
-    package struct Column: Hashable, Sendable, Codable {
+    package struct Column: Hashable, Sendable {
         package let name: String
         package let isDescending: Bool
 
@@ -132,15 +141,22 @@ package struct IndexLayout: Hashable, Sendable, Codable {
     /// Whether columns are written with collation and direction, as fetch indexes are.
     package let spellsCollation: Bool
     /// The condition of a partial index as SQL; nil for a full one.
-    package let condition: String?
+    package let condition: SQLText?
 
     /// The statement that makes the index, as Core Data writes it.
-    package var sql: String {
-        let list = columns.map { column in
-            guard spellsCollation else { return column.name }
-            return "\(column.name) COLLATE BINARY \(column.isDescending ? "DESC" : "ASC")"
+    package var sql: SQLText {
+        let list = columns.map { column -> SQLText in
+            let name = SQLText.declared(column.name)
+            guard spellsCollation else { return name }
+            return "\(name) COLLATE BINARY \(column.isDescending ? "DESC" : "ASC")"
         }
-        let head = "CREATE \(isUnique ? "UNIQUE " : "")INDEX \(name) ON \(table) "
-        return head + "(\(list.joined(separator: ", ")))" + (condition.map { " WHERE \($0)" } ?? "")
+        let head: SQLText = isUnique ? "CREATE UNIQUE INDEX" : "CREATE INDEX"
+        return "\(head) \(.declared(name)) ON \(.declared(table)) "
+            + "(\(list.joined(separator: ", ")))\(condition.map { " WHERE \($0)" } ?? "")"
+    }
+
+    /// The index as an object to be made.
+    package var definition: SchemaDefinition {
+        SchemaDefinition(.index, name, table: table, sql: sql)
     }
 }

@@ -61,71 +61,75 @@ struct TriggerDerivation {
         let attribute: String
         let column: String
 
-        func told(_ function: String, where condition: String) -> String {
-            "SELECT \(function)('\(table)', Z_ENT, Z_PK, '\(attribute)', \(column)) "
-                + "FROM \(table) WHERE \(condition); END"
+        /// The end of a trigger that tells Core Data of the changed objects.
+        func ending(_ function: SQLText, where condition: SQLText) -> SQLText {
+            "SELECT \(function)(\(.text(table)), Z_ENT, Z_PK, \(.text(attribute)), "
+                + "\(.declared(column))) FROM \(.declared(table)) WHERE \(condition); END"
         }
     }
 
-    private static let inserted = "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue"
-    private static let updated = "NSCoreDataDATriggerUpdatedAffectedObjectValue"
+    private static let inserted: SQLText = "NSCoreDataDATriggerInsertUpdatedAffectedObjectValue"
+    private static let updated: SQLText = "NSCoreDataDATriggerUpdatedAffectedObjectValue"
 
     private mutating func append(
-        _ target: Target, on table: String, _ kind: String, event: String, body: String
+        _ target: Target, on table: String, _ kind: String, event: SQLText, body: SQLText
     ) {
         let name = "Z_DA_\(table)_\(target.entity)_\(target.attribute)_\(kind)"
         triggers.append(
             TriggerLayout(
                 name: name, table: table,
-                sql: "CREATE TRIGGER \(name) AFTER \(event) ON \(table) FOR EACH ROW \(body)"))
+                sql: "CREATE TRIGGER \(.declared(name)) AFTER \(event) ON \(.declared(table)) "
+                    + "FOR EACH ROW \(body)"))
     }
 
     private mutating func addKeyPath(
         _ target: Target, related: String, link: String, source: String
     ) {
-        let own =
-            "BEGIN UPDATE \(target.table) SET \(target.column) = (SELECT \(source) FROM "
-            + "\(related) WHERE Z_PK = NEW.\(link)) WHERE Z_PK = NEW.Z_PK; "
+        let (table, column) = (SQLText.declared(target.table), SQLText.declared(target.column))
+        let (key, value) = (SQLText.declared(link), SQLText.declared(source))
+        let own: SQLText =
+            "BEGIN UPDATE \(table) SET \(column) = (SELECT \(value) FROM "
+            + "\(.declared(related)) WHERE Z_PK = NEW.\(key)) WHERE Z_PK = NEW.Z_PK; "
         append(
             target, on: target.table, "SOURCE_INSERT", event: "INSERT",
-            body: own + target.told(Self.inserted, where: "Z_PK = NEW.Z_PK"))
+            body: own + target.ending(Self.inserted, where: "Z_PK = NEW.Z_PK"))
         append(
-            target, on: target.table, "SOURCE_UPDATE", event: "UPDATE OF \(link)",
-            body: own + target.told(Self.updated, where: "Z_PK = NEW.Z_PK"))
-        let other =
-            "BEGIN UPDATE \(target.table) SET \(target.column) = NEW.\(source) "
-            + "WHERE \(link) = NEW.Z_PK; "
+            target, on: target.table, "SOURCE_UPDATE", event: "UPDATE OF \(key)",
+            body: own + target.ending(Self.updated, where: "Z_PK = NEW.Z_PK"))
+        let other: SQLText =
+            "BEGIN UPDATE \(table) SET \(column) = NEW.\(value) WHERE \(key) = NEW.Z_PK; "
         append(
             target, on: related, "PARAMETER_INSERT", event: "INSERT",
-            body: other + target.told(Self.inserted, where: "\(link) = NEW.Z_PK"))
+            body: other + target.ending(Self.inserted, where: "\(key) = NEW.Z_PK"))
         append(
-            target, on: related, "PARAMETER_UPDATE", event: "UPDATE OF \(source)",
-            body: other + target.told(Self.updated, where: "\(link) = NEW.Z_PK"))
+            target, on: related, "PARAMETER_UPDATE", event: "UPDATE OF \(value)",
+            body: other + target.ending(Self.updated, where: "\(key) = NEW.Z_PK"))
     }
 
     private mutating func addCount(_ target: Target, related: String, link: String) {
-        let column = target.column
-        let count = { (row: String, expression: String) in
-            "WHEN (\(row).\(link) NOT NULL) BEGIN UPDATE \(target.table) SET \(column) = "
-                + "\(expression) WHERE Z_PK = \(row).\(link); "
-                + target.told(Self.updated, where: "Z_PK = \(row).\(link)")
+        let (table, column) = (SQLText.declared(target.table), SQLText.declared(target.column))
+        let key = SQLText.declared(link)
+        let count = { (row: SQLText, expression: SQLText) -> SQLText in
+            "WHEN (\(row).\(key) NOT NULL) BEGIN UPDATE \(table) SET \(column) = "
+                + "\(expression) WHERE Z_PK = \(row).\(key); "
+                + target.ending(Self.updated, where: "Z_PK = \(row).\(key)")
         }
         append(
             target, on: related, "PARAMETER_INSERT", event: "INSERT",
             body: count("NEW", "IFNULL(\(column), 0) + 1"))
         append(
-            target, on: related, "PARAMETER_UPDATE_INCREMENT", event: "UPDATE OF \(link)",
+            target, on: related, "PARAMETER_UPDATE_INCREMENT", event: "UPDATE OF \(key)",
             body: count("NEW", "\(column) + 1"))
         append(
-            target, on: related, "PARAMETER_UPDATE_DECREMENT", event: "UPDATE OF \(link)",
+            target, on: related, "PARAMETER_UPDATE_DECREMENT", event: "UPDATE OF \(key)",
             body: count("OLD", "\(column) - 1"))
         append(
             target, on: related, "PARAMETER_DELETE", event: "DELETE",
             body: count("OLD", "\(column) - 1"))
         append(
             target, on: target.table, "SOURCE_INSERT", event: "INSERT",
-            body: "BEGIN UPDATE \(target.table) SET \(column) = (SELECT IFNULL(COUNT(\(link)), 0) "
-                + "FROM \(related) WHERE \(link) = NEW.Z_PK) WHERE Z_PK = NEW.Z_PK; "
-                + target.told(Self.inserted, where: "Z_PK = NEW.Z_PK"))
+            body: "BEGIN UPDATE \(table) SET \(column) = (SELECT IFNULL(COUNT(\(key)), 0) "
+                + "FROM \(.declared(related)) WHERE \(key) = NEW.Z_PK) WHERE Z_PK = NEW.Z_PK; "
+                + target.ending(Self.inserted, where: "Z_PK = NEW.Z_PK"))
     }
 }

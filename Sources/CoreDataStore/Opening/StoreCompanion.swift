@@ -77,7 +77,7 @@ package enum SettledCopy {
             from: companion.path(of: database), to: companion.path(of: target))
         let connection = try Connection(path: target, mode: .readWrite, named: store)
         if companion == .writeAheadLog {
-            try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            try connection.checkpoint()
         }
         _ = try connection.integer("SELECT count(*) FROM sqlite_master")
         try connection.close()

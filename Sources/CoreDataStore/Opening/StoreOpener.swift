@@ -230,7 +230,7 @@ package struct StoreOpener: Sendable {
         try copy(path, companion, to: snapshot)
         // SQLite applies the log or rolls the journal back on our copy; closing leaves one file.
         let connection = try Connection(path: snapshot, mode: .readWrite, named: path)
-        if companion == "-wal" { try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+        if companion == "-wal" { try connection.checkpoint() }
         _ = try connection.integer("SELECT count(*) FROM sqlite_master")
         try connection.close()
         for suffix in ["-wal", "-shm", "-journal"] {
@@ -257,7 +257,7 @@ package struct StoreOpener: Sendable {
 
     /// Checks every page of the file.
     private static func check(_ connection: Connection) throws(StoreError) {
-        let lines = try connection.texts("PRAGMA quick_check(10)")
+        let lines = try connection.quickCheck()
         guard lines == ["ok"] else {
             // A line may quote the schema, never a row's value.
             throw .notAStore(

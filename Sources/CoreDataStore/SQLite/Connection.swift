@@ -26,6 +26,11 @@ package final class Connection {
     /// GRDB's connection, for queries that are not hot.
     package let queue: DatabaseQueue
     let handle: OpaquePointer
+    /// Decides what statements may do.
+    private let guardian: OpaquePointer
+    /// How many files are attached.
+    private var attached: Int32 = 0
+    private var isClosed = false
     /// Of the file, whatever errors name.
     private let folder: FilePath
     /// Those of the process before the file was opened.
@@ -88,9 +93,25 @@ package final class Connection {
         // handle. Nothing here observes transactions.
         sqlite3_commit_hook(handle, nil, nil)
         sqlite3_rollback_hook(handle, nil, nil)
-        // GRDB's authorizer looks at every column of every statement to learn what it reads; it
-        // took a fifth of a small store's migration, and statements here do not ask.
-        sqlite3_set_authorizer(handle, nil, nil)
+        // In place of GRDB's authorizer, which notes every column of every statement: that took a
+        // fifth of a small store's migration. Names in a file or a model are a stranger's, so what
+        // no step is meant to do does not compile (decision 0020).
+        guard let guardian = godwit_sqlite_guard_new(handle, mode == .immutable ? 0 : 1) else {
+            throw StoreError.inputOutput(path: path, reason: "there is no memory for a connection")
+        }
+        self.guardian = guardian
+        try protect(mode)
+        try configure(
+            """
+            PRAGMA mmap_size = 0; PRAGMA cell_size_check = ON; PRAGMA temp_store = FILE
+            """)
+        _ = try pragma("cache_size", -Int64(cacheKibibytes))
+        // Rows that break a rule of the app's own are copied as they are; validation counts them.
+        if mode == .create { try configure("PRAGMA ignore_check_constraints = ON") }
+    }
+
+    /// Makes the connection safe for files of strangers.
+    private func protect(_ mode: Mode) throws(StoreError) {
         // Triggers and views never run. Files that we make are written without a journal, which
         // defensive mode would forbid.
         if mode != .memory {
@@ -103,11 +124,13 @@ package final class Connection {
             let code = godwit_sqlite_stand_in_for_collations(handle)
             guard code == SQLITE_OK else { throw failure(code) }
         }
-        sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 10)
-        try execute("PRAGMA mmap_size = 0; PRAGMA cache_size = -\(cacheKibibytes)")
-        try execute("PRAGMA cell_size_check = ON; PRAGMA temp_store = FILE")
-        // Rows that break a rule of the app's own are copied as they are; validation counts them.
-        if mode == .create { try execute("PRAGMA ignore_check_constraints = ON") }
+        sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0)
+    }
+
+    deinit {
+        // GRDB closes its connection after this.
+        if !isClosed { sqlite3_set_authorizer(handle, nil, nil) }
+        godwit_sqlite_guard_free(guardian)
     }
 
     /// Closes the connection.
@@ -116,6 +139,7 @@ package final class Connection {
     package func close() throws(StoreError) {
         do {
             try queue.close()
+            isClosed = true
         } catch {
             throw .inputOutput(path: path, reason: "the connection could not be closed: \(error)")
         }
@@ -151,34 +175,64 @@ package final class Connection {
 }
 
 extension Connection {
-    /// Runs one or more statements that return nothing of interest.
+    /// Runs one statement that returns nothing of interest.
     ///
     /// - Throws: `StoreError` with SQLite's message.
-    package func execute(_ sql: String) throws(StoreError) {
-        let code = sqlite3_exec(handle, sql, nil, nil, nil)
-        guard code == SQLITE_OK else { throw failure(code) }
-    }
+    package func execute(_ sql: SQLText) throws(StoreError) { try prepare(sql).run() }
 
     /// Compiles a statement.
     ///
-    /// - Throws: `StoreError` with SQLite's message.
-    package func prepare(_ sql: String) throws(StoreError) -> Statement {
+    /// - Throws: `StoreError` with SQLite's message; `StoreError.notAStore` where anything but
+    ///   blanks stands behind the statement.
+    package func prepare(_ sql: SQLText) throws(StoreError) -> Statement {
         var pointer: OpaquePointer?
-        let code = sqlite3_prepare_v2(handle, sql, -1, &pointer, nil)
-        guard code == SQLITE_OK, let pointer else { throw failure(code) }
-        return Statement(pointer, connection: self)
+        var isWhole = false
+        let text = sql.description
+        let code = text.withCString { start in
+            var rest: UnsafePointer<CChar>?
+            let code = sqlite3_prepare_v2(handle, start, -1, &pointer, &rest)
+            // SQLite stops at a NUL, which then stands behind the statement, too.
+            let end = start + text.utf8.count
+            isWhole = rest.map { Connection.areBlanks($0, upTo: end) } ?? false
+            return code
+        }
+        guard code == SQLITE_OK else { throw failure(code) }
+        guard let pointer else {
+            throw .notAStore(path: path, reason: "a statement is empty")
+        }
+        let statement = Statement(pointer, connection: self)
+        guard isWhole else {
+            throw .notAStore(path: path, reason: "more stands behind a statement than blanks")
+        }
+        return statement
     }
 
-    /// Runs one statement that makes a schema object, as a file of strangers holds it.
-    ///
-    /// - Throws: `StoreError.notAStore` for a text that is anything else.
-    package func create(_ object: SchemaObject) throws(StoreError) {
-        guard let sql = object.sql, object.isCreateStatement else {
-            throw .notAStore(
-                path: path, reason: "the schema holds an unexpected statement for \(object.name)")
+    private static func areBlanks(
+        _ start: UnsafePointer<CChar>, upTo end: UnsafePointer<CChar>
+    ) -> Bool {
+        UnsafeBufferPointer(start: start, count: end - start).allSatisfy {
+            $0 == 32 || (9...13).contains($0)
         }
-        // Compiles the first statement alone, whatever may stand behind it.
-        try prepare(sql).run()
+    }
+
+    /// Runs a body while a step is open (`CSQLite.h`).
+    ///
+    /// - Parameters:
+    ///   - step: what statements may do meanwhile.
+    ///   - name: of the object that the step makes or drops.
+    ///   - table: that an index or a trigger belongs to.
+    ///   - isTemporary: whether the object goes into the temporary schema.
+    ///   - body: what compiles and runs the step's statement.
+    /// - Returns: what the body returns.
+    /// - Throws: what the body throws.
+    func opening<Result>(
+        _ step: godwit_sqlite_step, name: String? = nil, table: String? = nil,
+        isTemporary: Bool = false, _ body: () throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        let code = godwit_sqlite_guard_open(guardian, step, name, table, isTemporary ? 1 : 0)
+        guard code == SQLITE_OK else { throw failure(code) }
+        defer { godwit_sqlite_guard_close(guardian) }
+        return try body()
     }
 
     /// Whether a transaction is open.
@@ -227,38 +281,56 @@ extension Connection {
     }
 
     /// Attaches another file under a schema name, read-only and immutable.
-    package func attachImmutable(_ path: FilePath, as schema: String) throws(StoreError) {
-        let name = Connection.fileName(path, mode: .immutable)
-        try execute("ATTACH \(SQLText.text(name)) AS \(schema)")
-        try execute("PRAGMA \(schema).mmap_size = 0; PRAGMA \(schema).cache_size = -1024")
+    ///
+    /// - Throws: `StoreError` with SQLite's message.
+    package func attachImmutable(
+        _ path: FilePath, as schema: StaticString
+    ) throws(StoreError) {
+        let file = SQLText.text(Connection.fileName(path, mode: .immutable))
+        let name = SQLText.quoted(schema.description)
+        // No more than what is asked for here can ever be attached.
+        sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, attached + 1)
+        do throws(StoreError) {
+            try opening(godwit_sqlite_step_attach) { () throws(StoreError) in
+                try execute("ATTACH \(file) AS \(name)")
+                attached += 1
+                try execute("PRAGMA \(name).mmap_size = 0")
+                try execute("PRAGMA \(name).cache_size = -1024")
+            }
+        } catch {
+            sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, attached)
+            throw error
+        }
+    }
+
+    /// Detaches a schema.
+    ///
+    /// - Throws: `StoreError` with SQLite's message.
+    package func detach(_ schema: StaticString) throws(StoreError) {
+        let name = SQLText.quoted(schema.description)
+        try opening(godwit_sqlite_step_detach) { () throws(StoreError) in
+            try execute("DETACH \(name)")
+        }
+        attached -= 1
+        sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, attached)
     }
 
     /// Rows that the last statement inserted, changed or deleted.
     package var changes: Int64 { sqlite3_changes64(handle) }
 
-    /// Detaches a schema.
-    package func detach(_ schema: String) throws(StoreError) {
-        try execute("DETACH \(schema)")
-    }
-
     /// The first column of the first row as an integer; nil where there is no row or NULL.
-    package func integer(_ sql: String) throws(StoreError) -> Int64? {
+    package func integer(_ sql: SQLText) throws(StoreError) -> Int64? {
         let statement = try prepare(sql)
         guard try statement.step() else { return nil }
         return statement.isNull(0) ? nil : statement.integer(0)
     }
 
     /// The first column of all rows as text; NULL becomes an empty text.
-    package func texts(_ sql: String) throws(StoreError) -> [String] {
+    package func texts(_ sql: SQLText) throws(StoreError) -> [String] {
         let statement = try prepare(sql)
         var result: [String] = []
         while try statement.step() { result.append(statement.text(0) ?? "") }
         return result
-    }
-
-    /// The bytes a file takes: pages times page size.
-    package func size() throws(StoreError) -> Int64 {
-        try (integer("PRAGMA page_count") ?? 0) * (integer("PRAGMA page_size") ?? 0)
     }
 
     func failure(_ code: Int32) -> StoreError {
@@ -281,7 +353,7 @@ extension Connection {
         let text = "SQLite \(code): \(message)"
         switch code & 0xFF {
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_ERROR, SQLITE_CONSTRAINT,
-            SQLITE_TOOBIG, SQLITE_MISMATCH:
+            SQLITE_TOOBIG, SQLITE_MISMATCH, SQLITE_AUTH:
             // The disk is not to blame: a table is not what its name promises, or rows break a
             // rule that the layout keeps.
             return .notAStore(path: path, reason: text)

@@ -45,8 +45,8 @@ struct StoreInspector {
     private func file(isChecked: Bool) throws(StoreError) -> StoreInspection.FileFacts {
         StoreInspection.FileFacts(
             bytes: try connection.size(), pageSize: store.header.pageSize,
-            pages: try connection.integer("PRAGMA page_count") ?? 0,
-            freePages: try connection.integer("PRAGMA freelist_count") ?? 0,
+            pages: try connection.pageCount(),
+            freePages: try connection.freePageCount(),
             isWriteAheadLogged: store.header.isWriteAheadLogged,
             writeAheadLogBytes: store.fingerprint.writeAheadLog?.size,
             rollbackJournalBytes: store.fingerprint.rollbackJournal?.size,
@@ -99,7 +99,7 @@ struct StoreInspector {
     ) throws(StoreError) -> [StoreInspection.TableFacts] {
         let reader = TableProfileReader(
             path: store.database, pageSize: store.header.pageSize,
-            pageCount: try connection.integer("PRAGMA page_count") ?? 0)
+            pageCount: try connection.pageCount())
         var facts: [StoreInspection.TableFacts] = []
         for table in store.layout.tables {
             let root = store.schema.object(.table, table.name)?.rootPage ?? 0

@@ -7,10 +7,13 @@ package enum ModelArchive {
     /// user info that is no text, and default values of an app's own classes.
     ///
     /// - Throws: `ModelError.malformed` where the bytes are no such archive or contradict
-    ///   themselves, `ModelError.unsupported` for what a later Core Data may have added.
+    ///   themselves, `ModelError.unsupported` for what a later Core Data may have added and for
+    ///   names that Core Data cannot store.
     package static func read(_ bytes: [UInt8]) throws(ModelError) -> Model {
         var reader = ModelArchiveReader(archive: try KeyedArchive(bytes))
-        return try reader.model()
+        let model = try reader.model()
+        try ModelNames.check(model)
+        return model
     }
 
     /// Writes an archive with the keys and classes that Core Data writes; equal models give

@@ -13,12 +13,12 @@ struct CellSQL {
     ///     all needs no condition.
     /// - Returns: the expression; `NULL` for a column without cells.
     /// - Throws: `EngineError.internalError` for a default that SQL cannot write.
-    func expression(_ column: FeedColumn, entities: Set<Int64>) throws(EngineError) -> String {
+    func expression(_ column: FeedColumn, entities: Set<Int64>) throws(EngineError) -> SQLText {
         guard let first = column.cells.first else { return "NULL" }
         if column.cells.count == 1, Set(first.sourceNumbers).isSuperset(of: entities) {
             return try expression(first.cell)
         }
-        var cases = ""
+        var cases: SQLText = ""
         for entry in column.cells {
             cases += " WHEN s.Z_ENT \(Self.membership(entry.sourceNumbers)) "
             cases += "THEN \(try expression(entry.cell))"
@@ -27,7 +27,7 @@ struct CellSQL {
     }
 
     /// One cell.
-    func expression(_ cell: Cell) throws(EngineError) -> String {
+    func expression(_ cell: Cell) throws(EngineError) -> SQLText {
         switch cell {
         case .column(let name): return Self.column(name)
         case .columnOrDefault(let name, let value):
@@ -44,7 +44,7 @@ struct CellSQL {
             return "CASE WHEN typeof(\(value)) <> 'blob' THEN \(value) "
                 + "WHEN substr(\(value), 1, 1) = x'01' THEN substr(\(value), 2) "
                 + "WHEN substr(\(value), 1, 1) = x'02' "
-                + "THEN \(ExternalDataFunction.name)(\(value)) ELSE \(value) END"
+                + "THEN \(.name(of: ExternalDataFunction.name))(\(value)) ELSE \(value) END"
         case .key(let name, let entity, let table, let targets):
             let moved = key(Self.column(name), entity.map(Self.column), targets)
             return existing(moved, key: Self.column(name), table: table, targets: targets)
@@ -56,83 +56,83 @@ struct CellSQL {
 
     /// A key moved by its target's offset; NULL for targets that are dropped and for keys that
     /// would become another object's.
-    func key(_ key: String, _ entity: String?, _ targets: [Target]) -> String {
+    func key(_ key: SQLText, _ entity: SQLText?, _ targets: [Target]) -> SQLText {
         Self.guarded(movedKey(key, entity, targets), key, targets)
     }
 
     private static func guarded(
-        _ expression: String, _ key: String, _ targets: [Target]
-    ) -> String {
+        _ expression: SQLText, _ key: SQLText, _ targets: [Target]
+    ) -> SQLText {
         let conditions = targets.keys.conditions(on: key)
         guard !conditions.isEmpty else { return expression }
         return "CASE WHEN \(conditions.joined(separator: " AND ")) THEN \(expression) END"
     }
 
-    private func movedKey(_ key: String, _ entity: String?, _ targets: [Target]) -> String {
+    private func movedKey(_ key: SQLText, _ entity: SQLText?, _ targets: [Target]) -> SQLText {
         if let offset = targets.commonOffset { return Self.moved(key, by: offset) }
         guard let entity else { return "NULL" }
         let cases = targets.compactMap { target in
             target.place.map { place in
-                "WHEN \(target.sourceNumber) THEN \(Self.moved(key, by: place.offset))"
+                "WHEN \(target.sourceNumber) THEN \(Self.moved(key, by: place.offset))" as SQLText
             }
         }
         return cases.isEmpty ? "NULL" : "CASE \(entity) \(cases.joined(separator: " ")) END"
     }
 
     /// The destination's number of a target's entity; NULL for targets that are dropped.
-    func entityNumber(_ key: String, _ entity: String?, _ targets: [Target]) -> String {
+    func entityNumber(_ key: SQLText, _ entity: SQLText?, _ targets: [Target]) -> SQLText {
         Self.guarded(number(key, entity, targets), key, targets)
     }
 
     /// An entity column that names none of the targets stays as it is, as long as the numbers
     /// stay; where they change, it would name another entity and becomes NULL.
-    private func number(_ key: String, _ entity: String?, _ targets: [Target]) -> String {
+    private func number(_ key: SQLText, _ entity: SQLText?, _ targets: [Target]) -> SQLText {
         guard let entity else {
             guard let number = targets.commonNumber else { return "NULL" }
             return "CASE WHEN \(key) IS NOT NULL THEN \(number) END"
         }
         if targets.allSatisfy({ $0.place?.number == $0.sourceNumber }) { return entity }
         let cases = targets.compactMap { target in
-            target.place.map { "WHEN \(target.sourceNumber) THEN \($0.number)" }
+            target.place.map { "WHEN \(target.sourceNumber) THEN \($0.number)" as SQLText }
         }
         return cases.isEmpty ? "NULL" : "CASE \(entity) \(cases.joined(separator: " ")) END"
     }
 
     /// The expression, or NULL where the target's row is gone and the user wants that.
     private func existing(
-        _ expression: String, key: String, table: String, targets: [Target]
-    ) -> String {
+        _ expression: SQLText, key: SQLText, table: String, targets: [Target]
+    ) -> SQLText {
         guard dangling == .nullify else { return expression }
         return "CASE WHEN \(Self.exists(key, table, targets)) THEN \(expression) END"
     }
 
     /// Whether a target's row is there, of an entity that is carried over.
-    static func exists(_ key: String, _ table: String, _ targets: [Target]) -> String {
-        let conditions = ["x.Z_PK = \(key)", kept("x.Z_ENT", targets)].compactMap { $0 }
+    static func exists(_ key: SQLText, _ table: String, _ targets: [Target]) -> SQLText {
+        let conditions: [SQLText] = ["x.Z_PK = \(key)", kept("x.Z_ENT", targets)].compactMap { $0 }
         return "EXISTS (SELECT 1 FROM src.\(SQLText.quoted(table)) x "
             + "WHERE \(conditions.joined(separator: " AND ")))"
     }
 
     /// The condition that a row's entity is carried over; nil where every row's is.
-    static func kept(_ entity: String, _ targets: [Target]) -> String? {
+    static func kept(_ entity: SQLText, _ targets: [Target]) -> SQLText? {
         let kept = targets.filter { $0.place != nil }
         if kept.count == 1, kept[0].isAlone { return nil }
         return "\(entity) \(membership(kept.map(\.sourceNumber)))"
     }
 
-    static func column(_ name: String) -> String { "s.\(SQLText.quoted(name))" }
+    static func column(_ name: String) -> SQLText { "s.\(SQLText.quoted(name))" }
 
-    static func moved(_ key: String, by offset: Int64) -> String {
+    static func moved(_ key: SQLText, by offset: Int64) -> SQLText {
         offset == 0 ? key : "\(key) + \(offset)"
     }
 
     /// `= n` or `IN (…)`.
-    static func membership(_ numbers: [Int64]) -> String {
+    static func membership(_ numbers: [Int64]) -> SQLText {
         if numbers.count == 1, let only = numbers.first { return "= \(only)" }
-        return "IN (\(numbers.sorted().map(String.init).joined(separator: ", ")))"
+        return "IN (\(.list(numbers.sorted())))"
     }
 
-    private static func literal(_ value: DefaultValue) throws(EngineError) -> String {
+    private static func literal(_ value: DefaultValue) throws(EngineError) -> SQLText {
         guard let literal = SQLText.literal(value) else {
             throw .internalError("a default value is no number that a column can hold")
         }

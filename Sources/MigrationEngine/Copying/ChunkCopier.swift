@@ -44,7 +44,7 @@ struct ChunkCopier {
     /// - Throws: `EngineError` with SQLite's reason.
     func copyAll() throws(EngineError) -> [Int64] {
         let statements = try file.cache.statements(plan) { () throws(EngineError) in
-            var made: [String] = []
+            var made: [SQLText] = []
             for chunk in plan.chunks { made.append(try statement(chunk)) }
             return made
         }
@@ -56,7 +56,7 @@ struct ChunkCopier {
         }
     }
 
-    private func statement(_ chunk: Chunk) throws(EngineError) -> String {
+    private func statement(_ chunk: Chunk) throws(EngineError) -> SQLText {
         switch chunk.subject {
         case .feed(let place):
             guard plan.feeds.indices.contains(place) else {
@@ -88,7 +88,7 @@ struct ChunkCopier {
             })
     }
 
-    private func statement(_ join: JoinPlan, feed place: Int, range: KeyRange) -> String {
+    private func statement(_ join: JoinPlan, feed place: Int, range: KeyRange) -> SQLText {
         let feed = join.feeds[place]
         let query = RelationSQL(relation: feed.relation, dangling: plan.options.dangling).query(
             .row(range),
@@ -96,7 +96,7 @@ struct ChunkCopier {
                 owner: join.ownerOrder != nil && feed.relation.storage.ownerOrder == nil,
                 target: join.targetOrder != nil && feed.relation.storage.targetOrder == nil))
         var names = [join.ownerColumn, join.targetColumn]
-        var values = ["o", "t"]
+        var values: [SQLText] = ["o", "t"]
         if let order = join.ownerOrder {
             names.append(order)
             values.append("oo")

@@ -6,7 +6,8 @@ import GRDB
 /// An SQL function that reads a file of external data: for attributes that stop to allow
 /// external storage.
 enum ExternalDataFunction {
-    static let name = "godwit_external_data"
+    /// Known to the guard of connections by its first letters (`CSQLite`).
+    static let name: StaticString = "godwit_external_data"
     /// The largest value that SQLite takes by default, in bytes.
     static let limit = 1_000_000_000
 
@@ -14,7 +15,7 @@ enum ExternalDataFunction {
     ///
     /// The function throws for a reference whose file is not there: the value cannot be made.
     static func register(_ connection: Connection, folder: FilePath?) {
-        let function = DatabaseFunction(name, argumentCount: 1, pure: true) { values in
+        let function = DatabaseFunction(name.description, argumentCount: 1, pure: true) { values in
             guard let data = Data.fromDatabaseValue(values[0]) else { return nil }
             let reference = data.withUnsafeBytes { ExternalReference($0) }
             // What only looks like a reference is a value of its own.

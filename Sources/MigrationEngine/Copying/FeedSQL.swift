@@ -11,7 +11,7 @@ struct FeedSQL {
     /// `INSERT … SELECT` from `src` into the main schema, in ascending keys.
     ///
     /// - Throws: `EngineError.internalError` for a cell that SQL cannot write.
-    func statement(_ selection: Selection) throws(EngineError) -> String {
+    func statement(_ selection: Selection) throws(EngineError) -> SQLText {
         let fed = Set(feed.entities.map(\.sourceNumber))
         let chosen: Set<Int64>
         if case .entities(let numbers, _) = selection {
@@ -20,21 +20,21 @@ struct FeedSQL {
             chosen = fed
         }
         let cells = CellSQL(dangling: plan.options.dangling)
-        var values = [
+        var values: [SQLText] = [
             CellSQL.moved("s.Z_PK", by: feed.offset), entityNumber(chosen), "s.Z_OPT",
         ]
-        var names = ["Z_PK", "Z_ENT", "Z_OPT"]
+        var names: [SQLText] = ["Z_PK", "Z_ENT", "Z_OPT"]
         for column in feed.columns {
             names.append(SQLText.quoted(column.name))
             values.append(try cells.expression(column, entities: chosen))
         }
-        var conditions: [String] = []
+        var conditions: [SQLText] = []
         // Every row of a table of one entity is that entity's, whatever its number says.
         if chosen != tableEntities {
             conditions.append("s.Z_ENT \(CellSQL.membership(Array(chosen)))")
         }
         let rows = rows(selection, &conditions)
-        let condition =
+        let condition: SQLText =
             conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
         return "INSERT INTO main.\(SQLText.quoted(feed.destinationTable)) "
             + "(\(names.joined(separator: ", "))) "
@@ -42,28 +42,30 @@ struct FeedSQL {
             + rows.order
     }
 
-    private func entityNumber(_ chosen: Set<Int64>) -> String {
+    private func entityNumber(_ chosen: Set<Int64>) -> SQLText {
         let entities = feed.entities.filter { chosen.contains($0.sourceNumber) }
         if tableEntities.count == 1, let only = entities.first {
             return "\(only.destinationNumber)"
         }
         if entities.allSatisfy({ $0.sourceNumber == $0.destinationNumber }) { return "s.Z_ENT" }
         if entities.count == 1, let only = entities.first { return "\(only.destinationNumber)" }
-        let cases = entities.map { "WHEN \($0.sourceNumber) THEN \($0.destinationNumber)" }
+        let cases = entities.map {
+            "WHEN \($0.sourceNumber) THEN \($0.destinationNumber)" as SQLText
+        }
         return "CASE s.Z_ENT \(cases.joined(separator: " ")) END"
     }
 
     private func rows(
-        _ selection: Selection, _ conditions: inout [String]
-    ) -> (table: String, order: String) {
-        let table = "src.\(SQLText.quoted(feed.sourceTable)) s"
-        let byKey = " ORDER BY s.Z_PK"
+        _ selection: Selection, _ conditions: inout [SQLText]
+    ) -> (table: SQLText, order: SQLText) {
+        let table: SQLText = "src.\(SQLText.quoted(feed.sourceTable)) s"
+        let byKey: SQLText = " ORDER BY s.Z_PK"
         switch selection {
         case .keys(let range), .entities(_, let range):
             conditions += range.conditions(on: "s.Z_PK")
             return (table, byKey)
         case .routes(_, let after, let upTo):
-            var route = ["prefix >= 0"]
+            var route: [SQLText] = ["prefix >= 0"]
             if let after { route.append("(prefix, key) > (\(after.prefix), \(after.key))") }
             if let upTo { route.append("(prefix, key) <= (\(upTo.prefix), \(upTo.key))") }
             return (routed(route), "")
@@ -74,7 +76,7 @@ struct FeedSQL {
 
     // Keys are sorted before rows are looked up, so that the sorter never holds whole rows and
     // the table is read forwards. The limit keeps SQLite from merging the two queries.
-    private func routed(_ conditions: [String]) -> String {
+    private func routed(_ conditions: [SQLText]) -> SQLText {
         "(SELECT key FROM route.route WHERE \(conditions.joined(separator: " AND ")) "
             + "ORDER BY key LIMIT -1) r CROSS JOIN src.\(SQLText.quoted(feed.sourceTable)) s "
             + "ON s.Z_PK = r.key"
@@ -83,7 +85,10 @@ struct FeedSQL {
 
 extension KeyRange {
     /// Conditions that hold for keys in the range; none for every key.
-    func conditions(on key: String) -> [String] {
-        [lower.map { "\(key) >= \($0)" }, upper.map { "\(key) <= \($0)" }].compactMap { $0 }
+    func conditions(on key: SQLText) -> [SQLText] {
+        let bounds: [SQLText?] = [
+            lower.map { "\(key) >= \($0)" }, upper.map { "\(key) <= \($0)" },
+        ]
+        return bounds.compactMap { $0 }
     }
 }

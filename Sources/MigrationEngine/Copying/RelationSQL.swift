@@ -34,7 +34,7 @@ struct RelationSQL {
     }
 
     /// The query, in the order of the table that holds the links.
-    func query(_ bound: Bound, ranks: Ranks = Ranks(), needs: Needs = Needs()) -> String {
+    func query(_ bound: Bound, ranks: Ranks = Ranks(), needs: Needs = Needs()) -> SQLText {
         let ends = (owner: ownerEnd, target: targetEnd)
         let cells = CellSQL(dangling: dangling)
         let owner = cells.key(ends.owner.key, ends.owner.entity, relation.owner.targets)
@@ -65,11 +65,11 @@ struct RelationSQL {
 
     /// How one end is found in the row of a link.
     private struct End {
-        let key: String
+        let key: SQLText
         /// The end's entity number: from the row, or looked up; nil where it is not needed.
-        let entity: String?
+        let entity: SQLText?
         /// The look-up, if any.
-        let join: String
+        let join: SQLText
         /// Whether the row of the link is the end's own row.
         let isRow: Bool
     }
@@ -109,7 +109,7 @@ struct RelationSQL {
     }
 
     private func lookedUp(
-        _ key: String, _ end: RelationEnd, alias: String, needsNumber: Bool
+        _ key: SQLText, _ end: RelationEnd, alias: SQLText, needsNumber: Bool
     ) -> End {
         let isKnown =
             end.targets.commonOffset != nil && (!needsNumber || end.targets.commonNumber != nil)
@@ -120,14 +120,14 @@ struct RelationSQL {
             isRow: false)
     }
 
-    private var orderColumns: (owner: String, target: String) {
+    private var orderColumns: (owner: SQLText, target: SQLText) {
         (
             relation.storage.ownerOrder.map(CellSQL.column) ?? "NULL",
             relation.storage.targetOrder.map(CellSQL.column) ?? "NULL"
         )
     }
 
-    private func range(_ bound: Bound, _ owner: End, _ target: End) -> [String] {
+    private func range(_ bound: Bound, _ owner: End, _ target: End) -> [SQLText] {
         switch bound {
         case .row(let range): range.conditions(on: "s.rowid")
         case .owner(let range): range.conditions(on: owner.key)
@@ -136,10 +136,10 @@ struct RelationSQL {
     }
 
     private func conditions(
-        _ end: End, _ told: RelationEnd, _ expression: String, mustExist: Bool
-    ) -> [String] {
+        _ end: End, _ told: RelationEnd, _ expression: SQLText, mustExist: Bool
+    ) -> [SQLText] {
         if end.isRow { return [CellSQL.kept("s.Z_ENT", told.targets) ?? "1"] }
-        var conditions = ["\(end.key) IS NOT NULL"]
+        var conditions: [SQLText] = ["\(end.key) IS NOT NULL"]
         if told.targets.commonOffset == nil || told.targets.keys != .all {
             conditions.append("\(expression) IS NOT NULL")
         }
@@ -150,7 +150,7 @@ struct RelationSQL {
     }
 
     // The first place is 2048, the step 1024 (format page §5.3).
-    private static func rank(over holder: String, by member: String) -> String {
+    private static func rank(over holder: SQLText, by member: SQLText) -> SQLText {
         "1024 + 1024 * row_number() OVER (PARTITION BY \(holder) ORDER BY \(member))"
     }
 }

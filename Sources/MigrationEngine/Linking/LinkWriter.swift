@@ -9,14 +9,17 @@ struct LinkWriter {
     /// A column that links fill, with its name in the query of `RelationSQL`.
     private struct Filled {
         let column: String
-        let source: String
+        let source: SQLText
     }
 
     /// Makes the table of links in the main schema.
     func createTable(_ link: LinkPlan) throws(EngineError) {
-        let columns = filled(link).indices.map { ", c\($0) INTEGER" }.joined()
+        let columns = filled(link).indices.map { ", c\($0) INTEGER" as SQLText }.joined()
         try EngineError.translating {
-            try connection.execute("CREATE TABLE main.link (key INTEGER PRIMARY KEY\(columns))")
+            try connection.create(
+                SchemaDefinition(
+                    .table, "link",
+                    sql: "CREATE TABLE main.link (key INTEGER PRIMARY KEY\(columns))"))
         }
     }
 
@@ -27,8 +30,8 @@ struct LinkWriter {
     func write(_ chunk: LinkChunk, link: LinkPlan) throws(EngineError) -> Int64 {
         let relation = RelationSQL(
             relation: link.relation, dangling: file.plan.options.dangling)
-        let query: String
-        let key: String
+        let query: SQLText
+        let key: SQLText
         switch link.purpose {
         case .target(_, let entity):
             query = relation.query(
@@ -59,13 +62,15 @@ struct LinkWriter {
     ///
     /// Before any index on the columns exists: afterwards it would cost tenfold (performance
     /// page).
-    func apply(_ link: LinkPlan, from schema: String) throws(EngineError) {
-        let sets = filled(link).enumerated().map { "\(SQLText.quoted($1.column)) = l.c\($0)" }
+    func apply(_ link: LinkPlan, from schema: StaticString) throws(EngineError) {
+        let sets = filled(link).enumerated().map {
+            "\(.quoted($1.column)) = l.c\($0)" as SQLText
+        }
         let table = SQLText.quoted(link.table)
         try EngineError.translating {
             try connection.execute(
                 "UPDATE main.\(table) SET \(sets.joined(separator: ", ")) "
-                    + "FROM \(schema).link l WHERE main.\(table).Z_PK = l.key")
+                    + "FROM \(.name(of: schema)).link l WHERE main.\(table).Z_PK = l.key")
         }
     }
 

@@ -31,7 +31,7 @@ struct ExtrasCopier {
     /// The statement that copies a table's rows with their rowids.
     ///
     /// Columns that SQLite computes cannot be written and need not be.
-    private func copySQL(_ table: SchemaObject) throws(StoreError) -> String {
+    private func copySQL(_ table: SchemaObject) throws(StoreError) -> SQLText {
         let name = SQLText.quoted(table.name)
         guard let columns = schema.columns[table.name] else {
             return "INSERT INTO main.\(name) SELECT * FROM src.\(name)"
@@ -47,12 +47,13 @@ struct ExtrasCopier {
     /// A name of the rowid that no column has; nil for a table without rowids.
     private func rowidName(
         _ table: String, columns: [StoreSchema.Column]
-    ) throws(StoreError) -> String? {
+    ) throws(StoreError) -> SQLText? {
         let taken = Set(columns.map { $0.name.lowercased() })
-        guard let name = ["rowid", "_rowid_", "oid"].first(where: { !taken.contains($0) }) else {
+        let names: [SQLText] = ["rowid", "_rowid_", "oid"]
+        guard let name = names.first(where: { !taken.contains($0.description) }) else {
             return nil
         }
-        let probe = "SELECT \(name) FROM main.\(SQLText.quoted(table)) LIMIT 0"
+        let probe: SQLText = "SELECT \(name) FROM main.\(SQLText.quoted(table)) LIMIT 0"
         do throws(StoreError) {
             _ = try connection.prepare(probe)
             return name
@@ -68,8 +69,9 @@ struct ExtrasCopier {
                 "SELECT count(*) FROM main.sqlite_master WHERE name = 'sqlite_sequence'") == 1
         else { return }
         let names = kept(.table).map { SQLText.text($0.name) }.joined(separator: ", ")
+        try connection.execute("DELETE FROM main.sqlite_sequence")
         try connection.execute(
-            "DELETE FROM main.sqlite_sequence; INSERT INTO main.sqlite_sequence (name, seq) "
+            "INSERT INTO main.sqlite_sequence (name, seq) "
                 + "SELECT name, seq FROM src.sqlite_sequence WHERE name IN (\(names))")
     }
 
@@ -87,8 +89,7 @@ struct ExtrasCopier {
     private func copyStatistics() throws {
         for table in kept(.table) where table.name.hasPrefix("sqlite_stat") {
             guard table.name == "sqlite_stat1" else { continue }
-            // The only way to make the table; its own rows are not wanted.
-            try connection.execute("ANALYZE main.Z_METADATA; DELETE FROM main.sqlite_stat1")
+            try connection.makeStatistics()
             try connection.execute(
                 "INSERT INTO main.sqlite_stat1 (tbl, idx, stat) SELECT tbl, idx, stat "
                     + "FROM src.sqlite_stat1 s WHERE EXISTS (SELECT 1 FROM main.sqlite_master m "

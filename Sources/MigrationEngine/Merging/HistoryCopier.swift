@@ -21,9 +21,10 @@ struct HistoryCopier {
                 let columns = (schema.columns[name] ?? []).map(\.name)
                 let values = columns.map { value(of: $0, in: name) }
                 let list = columns.map(SQLText.quoted).joined(separator: ", ")
+                let quoted = SQLText.quoted(name)
                 try connection.execute(
-                    "INSERT INTO main.\(name) (\(list)) "
-                        + "SELECT \(values.joined(separator: ", ")) FROM src.\(name) s "
+                    "INSERT INTO main.\(quoted) (\(list)) "
+                        + "SELECT \(values.joined(separator: ", ")) FROM src.\(quoted) s "
                         + "ORDER BY Z_PK")
             }
         }
@@ -55,16 +56,20 @@ struct HistoryCopier {
         }
     }
 
-    private func value(of column: String, in table: String) -> String {
+    private func value(of column: String, in table: String) -> SQLText {
         guard table == "ACHANGE" else { return CellSQL.column(column) }
         let entities = file.plan.feeds.flatMap { feed in feed.entities.map { (feed, $0) } }
         switch column {
         case "ZENTITY":
-            let cases = entities.map { "WHEN \($1.sourceNumber) THEN \($1.destinationNumber)" }
+            let cases = entities.map {
+                "WHEN \($1.sourceNumber) THEN \($1.destinationNumber)" as SQLText
+            }
             return "CASE s.ZENTITY \(cases.joined(separator: " ")) ELSE s.ZENTITY END"
         case "ZENTITYPK":
             let cases = entities.filter { $0.0.offset != 0 }
-                .map { "WHEN \($1.sourceNumber) THEN s.ZENTITYPK + \($0.offset)" }
+                .map {
+                    "WHEN \($1.sourceNumber) THEN s.ZENTITYPK + \($0.offset)" as SQLText
+                }
             guard !cases.isEmpty else { return "s.ZENTITYPK" }
             return "CASE s.ZENTITY \(cases.joined(separator: " ")) ELSE s.ZENTITYPK END"
         default: return CellSQL.column(column)

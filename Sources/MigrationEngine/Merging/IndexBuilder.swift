@@ -12,7 +12,7 @@ struct IndexBuilder {
     /// - Throws: `EngineError.dataRefused` when a unique index finds equal values.
     func build(_ index: IndexLayout) throws(EngineError) {
         do {
-            try connection.execute(index.sql)
+            try connection.create(index.definition)
         } catch {
             guard index.isUnique else { throw .store(error) }
             throw .dataRefused(

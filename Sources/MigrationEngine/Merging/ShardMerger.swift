@@ -18,11 +18,11 @@ struct ShardMerger {
     /// - Parameter schema: the name under which the shard is attached.
     /// - Returns: the rows appended.
     /// - Throws: `StoreError` for a shard that cannot be read or a key that is there already.
-    func append(from schema: String) throws(StoreError) -> Int64 {
+    func append(from schema: StaticString) throws(StoreError) -> Int64 {
         let name = SQLText.quoted(table)
-        let order = isKeyed ? "" : " ORDER BY rowid"
+        let order: SQLText = isKeyed ? "" : " ORDER BY rowid"
         try connection.execute(
-            "INSERT INTO main.\(name) SELECT * FROM \(schema).\(name)\(order)")
+            "INSERT INTO main.\(name) SELECT * FROM \(.name(of: schema)).\(name)\(order)")
         return connection.changes
     }
 
@@ -39,9 +39,9 @@ struct ShardMerger {
     /// - Returns: the rows merged.
     /// - Throws: `StoreError` for a shard that cannot be read or a key that occurs twice.
     /// - Complexity: O(rows · log width) comparisons a pass.
-    func merge(_ shards: [FilePath], scratch: FilePath, definition: String) throws(StoreError)
-        -> Int64
-    {
+    func merge(
+        _ shards: [FilePath], scratch: FilePath, definition: SchemaDefinition
+    ) throws(StoreError) -> Int64 {
         var level = shards
         var pass = 0
         while level.count > Self.width {
@@ -51,8 +51,8 @@ struct ShardMerger {
                 let group = Array(level[start..<min(start + Self.width, level.count)])
                 let path = scratch.appending("merge-\(table)-\(pass)-\(next.count).sqlite")
                 let target = try Connection(path: path, mode: .create)
-                try target.execute(StoreBuilder.bulkPragmas)
-                try target.execute(definition)
+                try target.configure(StoreBuilder.bulkPragmas)
+                try target.create(definition)
                 _ = try mergeAtOnce(group, into: target)
                 try target.close()
                 next.append(path)
@@ -79,7 +79,7 @@ struct ShardMerger {
             readers.append(reader)
             if try reader.step() { heap.push(key: reader.integer(0), reader: number) }
         }
-        let places = columns.map { _ in "?" }.joined(separator: ", ")
+        let places = columns.map { _ in "?" as SQLText }.joined(separator: ", ")
         let insert = try target.prepare(
             "INSERT INTO main.\(SQLText.quoted(table)) (\(list)) VALUES (\(places))")
         var rows: Int64 = 0

@@ -136,7 +136,7 @@ package final class StoreAssembler {
             try writer.createTable(link)
             _ = try writer.write(chunk, link: link)
             try writer.apply(link, from: "main")
-            try execute("DROP TABLE main.link")
+            try EngineError.translating { try connection.drop(table: "link") }
         }
         if !isPart { try execute("COMMIT") }
     }
@@ -157,10 +157,12 @@ package final class StoreAssembler {
         _ chunk: Chunk, shards: [FilePath], scratch: FilePath
     ) throws(EngineError) -> Int64 {
         let merger = merger(for: chunk)
-        let definition = file.destination.tables.first { $0.name == merger.table }?.sql ?? ""
+        guard let table = file.destination.tables.first(where: { $0.name == merger.table }) else {
+            throw .internalError("the destination has no table \(merger.table)")
+        }
         return try step { () throws(EngineError) in
             try EngineError.translating {
-                try merger.merge(shards, scratch: scratch, definition: definition)
+                try merger.merge(shards, scratch: scratch, definition: table.definition)
             }
         }
     }
@@ -255,7 +257,7 @@ package final class StoreAssembler {
         try extras.copyRest()
     }
 
-    private func execute(_ sql: String) throws(EngineError) {
+    private func execute(_ sql: SQLText) throws(EngineError) {
         try EngineError.translating { try connection.execute(sql) }
     }
 }

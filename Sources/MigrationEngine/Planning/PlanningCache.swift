@@ -16,7 +16,7 @@ package final class PlanningCache: Sendable {
     package let stores = StoreCache()
     private let inferences = Memo<Pair, Inference>(limit: PlanningCache.limit)
     private let shapes = Memo<PlanShape.Key, PlanShape>(limit: PlanningCache.limit)
-    private let statements = Memo<StatementKey, [String]>(limit: PlanningCache.limit)
+    private let statements = Memo<StatementKey, [SQLText]>(limit: PlanningCache.limit)
     /// What validations work out, by code of their own.
     package let validations = ValidationCache()
 
@@ -49,8 +49,8 @@ package final class PlanningCache: Sendable {
 
     /// The statements that copy the chunks of a plan, in their order.
     func statements(
-        _ plan: MigrationPlan, make: () throws(EngineError) -> [String]
-    ) throws(EngineError) -> [String] {
+        _ plan: MigrationPlan, make: () throws(EngineError) -> [SQLText]
+    ) throws(EngineError) -> [SQLText] {
         guard plan.chunks.count <= Self.chunkLimit else { return try make() }
         return try statements.value(for: StatementKey(plan), compute: make)
     }

@@ -9,7 +9,8 @@ import GRDB
 /// One pass over the table fills it; afterwards every chunk finds its keys by an index, instead
 /// of reading the table again (performance page).
 package enum RouteFile {
-    private static let function = "godwit_uuid_prefix"
+    /// Known to the guard of connections by its first letters (`CSQLite`).
+    private static let function: StaticString = "godwit_uuid_prefix"
     /// The most points that a profile keeps.
     package static let pointLimit: Int64 = 4096
 
@@ -26,20 +27,24 @@ package enum RouteFile {
         _ plan: RoutePlan, source: FilePath, at path: FilePath
     ) throws(StoreError) -> RouteProfile {
         let connection = try Connection(path: path, mode: .create)
-        try connection.execute(StoreBuilder.bulkPragmas)
+        try connection.configure(StoreBuilder.bulkPragmas)
         try connection.attachImmutable(source, as: "src")
         connection.queue.inDatabase { database in
             database.add(
-                function: DatabaseFunction(function, argumentCount: 1, pure: true) { values in
+                function: DatabaseFunction(
+                    function.description, argumentCount: 1, pure: true
+                ) { values in
                     UUIDPrefix.of(values[0])
                 })
         }
-        try connection.execute(
-            "CREATE TABLE route (prefix INTEGER, key INTEGER, PRIMARY KEY (prefix, key)) "
-                + "WITHOUT ROWID")
+        try connection.create(
+            SchemaDefinition(
+                .table, "route",
+                sql: "CREATE TABLE route (prefix INTEGER, key INTEGER, PRIMARY KEY (prefix, key)) "
+                    + "WITHOUT ROWID"))
         let column = SQLText.quoted(plan.column)
         try connection.execute(
-            "INSERT INTO route SELECT \(function)(\(column)), Z_PK "
+            "INSERT INTO route SELECT \(.name(of: function))(\(column)), Z_PK "
                 + "FROM src.\(SQLText.quoted(plan.sourceTable)) ORDER BY 1, 2")
         let profile = try profile(plan, connection)
         try connection.detach("src")

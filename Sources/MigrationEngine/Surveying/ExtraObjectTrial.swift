@@ -1,6 +1,5 @@
 import CoreDataStore
 import DurableFiles
-import GRDB
 
 /// Finds out which objects of the schema that no model explains still fit the destination.
 ///
@@ -17,12 +16,8 @@ struct ExtraObjectTrial {
         guard !extras.isEmpty else { return [] }
         let trial = try Connection(path: FilePath("trial"), mode: .memory, named: store.path)
         FrameworkFunctions.register(
-            trial, calledIn: extras.compactMap(\.sql) + destination.triggers.map(\.sql))
-        for table in destination.tables { try trial.execute(table.sql) }
-        for join in destination.joinTables { try trial.execute(join.sql) }
-        for index in destination.indexes { try trial.execute(index.sql) }
-        for tree in destination.rTrees { try trial.execute(tree.sql) }
-        for trigger in destination.triggers { try trial.execute(trigger.sql) }
+            trial, calledIn: extras.compactMap(\.sql) + destination.triggers.map(\.sql.description))
+        for definition in destination.definitions { try trial.create(definition) }
         // Tables first: the others may be about them.
         let order: [SchemaObject.Kind] = [.table, .index, .view, .trigger]
         var outcomes: [ExtraObject] = []
@@ -70,6 +65,10 @@ struct ExtraObjectTrial {
             return "it calls \(name), a function that SQLite does not have: the app's own, or of "
                 + "a newer version"
         }
+        if let name = name(behind: "not authorized to use function: ", in: text) {
+            return "it calls \(name), which is not one of SQLite's functions that reach nothing "
+                + "but their arguments"
+        }
         if let name = name(behind: "no such table: ", in: text) {
             let table = name.hasPrefix("main.") ? String(name.dropFirst(5)) : name
             return "the table \(table), which it needs, is not in the result"
@@ -84,7 +83,10 @@ struct ExtraObjectTrial {
 
     // What was made before the failure goes; a failure to go back would show in the next trial.
     private func undo(_ trial: Connection) {
-        do throws(StoreError) { try trial.execute("ROLLBACK TO trial; RELEASE trial") } catch {
+        do throws(StoreError) {
+            try trial.execute("ROLLBACK TO trial")
+            try trial.execute("RELEASE trial")
+        } catch {
             return
         }
     }
@@ -170,16 +172,15 @@ struct ExtraObjectTrial {
         guard object.kind == .trigger else { return [] }
         let table = SQLText.quoted(object.table)
         let update: StoreError? =
-            switch updates(table, in: trial) {
+            switch updates(of: object.table, in: trial) {
             case .success(let sql): failure(compiling: sql, in: trial)
             case .failure(let error): error
             }
-        return ["INSERT INTO \(table) DEFAULT VALUES", "DELETE FROM \(table)"].map {
-            failure(compiling: $0, in: trial)
-        } + [update]
+        let others: [SQLText] = ["INSERT INTO \(table) DEFAULT VALUES", "DELETE FROM \(table)"]
+        return others.map { failure(compiling: $0, in: trial) } + [update]
     }
 
-    private func failure(compiling sql: String, in trial: Connection) -> StoreError? {
+    private func failure(compiling sql: SQLText, in trial: Connection) -> StoreError? {
         do throws(StoreError) {
             _ = try trial.prepare("EXPLAIN \(sql)")
             return nil
@@ -203,29 +204,38 @@ struct ExtraObjectTrial {
             name.joined(separator: " ").trimmingPrefix { "\"`['".contains($0) }
                 .filter { !"\"`]'".contains($0) }
         }
-        var columns: Set<String> = []
-        let info = try trial.prepare("PRAGMA table_xinfo(\(SQLText.quoted(object.table)))")
-        while try info.step() { columns.insert((info.text(1) ?? "").uppercased()) }
-        return watched.allSatisfy { columns.contains(String($0)) }
+        var names: Set<String> = []
+        let info = try columns(of: object.table, in: trial)
+        while try info.step() { names.insert((info.text(0) ?? "").uppercased()) }
+        return watched.allSatisfy { names.contains(String($0)) }
+    }
+
+    /// Names of a table's columns, and whether each is hidden or generated.
+    private func columns(
+        of table: String, in trial: Connection
+    ) throws(StoreError) -> Statement {
+        let info = try trial.prepare("SELECT name, hidden FROM pragma_table_xinfo(?1)")
+        try info.bind(table, at: 1)
+        return info
     }
 
     /// A statement that sets every column, so that triggers of any column belong to it.
     private func updates(
-        _ table: String, in trial: Connection
-    ) -> Result<String, StoreError> {
+        of table: String, in trial: Connection
+    ) -> Result<SQLText, StoreError> {
         do throws(StoreError) {
-            var sets: [String] = []
-            let info = try trial.prepare("PRAGMA table_xinfo(\(table))")
+            var sets: [SQLText] = []
+            let info = try columns(of: table, in: trial)
             while try info.step() {
-                guard info.integer(6) == 0 else { continue }
-                let name = SQLText.quoted(info.text(1) ?? "")
+                guard info.integer(1) == 0 else { continue }
+                let name = SQLText.quoted(info.text(0) ?? "")
                 sets.append("\(name) = \(name)")
             }
             guard !sets.isEmpty else {
                 return .failure(
                     .notAStore(path: trial.path, reason: "\(table) has no column to update"))
             }
-            return .success("UPDATE \(table) SET \(sets.joined(separator: ", "))")
+            return .success("UPDATE \(.quoted(table)) SET \(sets.joined(separator: ", "))")
         } catch {
             return .failure(error)
         }

@@ -16,7 +16,7 @@ struct RequirementCount {
         return try connection.integer(sql) ?? 0
     }
 
-    private func sql(_ requirement: DataRequirement) -> String? {
+    private func sql(_ requirement: DataRequirement) -> SQLText? {
         switch requirement {
         case .noObjects(let entity, _):
             return rows(of: entity).map { "SELECT count(*) FROM \($0)" }
@@ -34,7 +34,7 @@ struct RequirementCount {
                 let table = layout.table(of: source.entity)?.name,
                 let isOwner = condition("e.Z_ENT", [source.entity])
             else { return nil }
-            var conditions = [
+            var conditions: [SQLText] = [
                 bounds.allowsNone
                     ? "n > 0 AND n < \(bounds.atLeast)" : "n < \(bounds.atLeast)"
             ]
@@ -51,7 +51,7 @@ struct RequirementCount {
     }
 
     /// `table WHERE Z_ENT IN (n)`.
-    private func rows(of entity: String) -> String? {
+    private func rows(of entity: String) -> SQLText? {
         guard let table = layout.table(of: entity)?.name,
             let isOfEntity = condition("Z_ENT", [entity])
         else { return nil }
@@ -60,14 +60,13 @@ struct RequirementCount {
 
     /// Whether a column names one of these entities of one table; `1` in a table of one entity,
     /// all of whose rows are that entity's; nil for entities that are not known.
-    private func condition(_ column: String, _ entities: [String]) -> String? {
+    private func condition(_ column: SQLText, _ entities: [String]) -> SQLText? {
         guard let first = entities.first, let table = layout.table(of: first) else { return nil }
         if layout.onlyEntity(of: table) != nil { return "1" }
-        let numbers = entities.compactMap { layout.number(of: $0).map(String.init) }
-        return "\(column) IN (\(numbers.joined(separator: ", ")))"
+        return "\(column) IN (\(.list(entities.compactMap { layout.number(of: $0) })))"
     }
 
-    private func column(_ property: PropertyReference) -> String? {
+    private func column(_ property: PropertyReference) -> SQLText? {
         for owner in layout.model.ancestry(of: property.entity) {
             let key = PropertyKey(owner.name, property.property)
             if let found = layout.column(.attribute(key)) {
@@ -88,7 +87,7 @@ struct RequirementCount {
     private func links(
         _ property: PropertyReference, countsMissing: Bool = false,
         arrivingAt destination: PropertyReference? = nil
-    ) -> String? {
+    ) -> SQLText? {
         guard
             let (owner, relationship) = layout.model.relationship(
                 property.property, of: property.entity),
@@ -97,14 +96,14 @@ struct RequirementCount {
             let rows = rows(of: property.entity)
         else { return nil }
         let name = SQLText.quoted(table)
-        let own =
+        let own: SQLText =
             countsMissing && dangling == .keep
             ? "LEFT JOIN \(name) e ON e.Z_PK = o WHERE t IS NOT NULL AND o IS NOT NULL "
                 + "AND (e.Z_PK IS NULL OR \(isOwner))"
             : "JOIN \(name) e ON e.Z_PK = o AND \(isOwner)"
         switch layout.storage(of: PropertyKey(owner.name, property.property)) {
         case .ownerColumn(_, let key, let entityColumn, _):
-            var conditions = "\(SQLText.quoted(key)) IS NOT NULL"
+            var conditions: SQLText = "\(SQLText.quoted(key)) IS NOT NULL"
             if let entityColumn, let destination,
                 !allArrive(relationship.destination, at: destination),
                 let isNamed = condition(
@@ -141,12 +140,12 @@ struct RequirementCount {
     /// Objects that more than one link leads to, over all sources of a destination relationship.
     ///
     /// Their rows hold the links: what is not there cannot get two.
-    private func sharedTargets(_ property: PropertyReference) -> String? {
+    private func sharedTargets(_ property: PropertyReference) -> SQLText? {
         guard
             let owner = destinationModel.relationship(property.property, of: property.entity)?
                 .owner.name
         else { return nil }
-        var parts: [String] = []
+        var parts: [SQLText] = []
         for entityMapping in mapping.entityMappings {
             guard let from = entityMapping.source, let to = entityMapping.destination,
                 isKind(to, of: owner),
@@ -169,49 +168,49 @@ struct RequirementCount {
     }
 
     /// Links to objects of these entities: to rows of them, and links that name them.
-    private func linksTo(_ entities: [String], from source: PropertyReference) -> String? {
+    private func linksTo(_ entities: [String], from source: PropertyReference) -> SQLText? {
         guard let links = links(source),
             let (owner, relationship) = layout.model.relationship(
                 source.property, of: source.entity),
             let table = layout.table(of: relationship.destination)?.name,
             let isForbidden = condition("x.Z_ENT", entities)
         else { return nil }
-        let targets = "SELECT x.Z_PK FROM \(SQLText.quoted(table)) x WHERE \(isForbidden)"
+        let targets: SQLText = "SELECT x.Z_PK FROM \(SQLText.quoted(table)) x WHERE \(isForbidden)"
         guard
             case .ownerColumn(let holder, let key, let entityColumn?, _) = layout.storage(
                 of: PropertyKey(owner.name, source.property)),
             let isNamed = condition("s.\(SQLText.quoted(entityColumn))", entities),
             let isOwner = condition("s.Z_ENT", [source.entity])
         else { return "SELECT count(*) FROM (\(links)) l WHERE l.t IN (\(targets))" }
-        let column = "s.\(SQLText.quoted(key))"
+        let column: SQLText = "s.\(SQLText.quoted(key))"
         return "SELECT count(*) FROM \(SQLText.quoted(holder)) s WHERE \(isOwner) "
             + "AND \(column) IS NOT NULL AND (\(column) IN (\(targets)) OR \(isNamed))"
     }
 
     /// Objects that equal an earlier one in the attributes of a destination entity, wherever
     /// they come from.
-    private func duplicates(_ entity: String, _ attributes: [String]) -> String? {
-        var parts: [String] = []
+    private func duplicates(_ entity: String, _ attributes: [String]) -> SQLText? {
+        var parts: [SQLText] = []
         for entityMapping in mapping.entityMappings {
             guard let from = entityMapping.source, let to = entityMapping.destination,
                 isKind(to, of: entity), let rows = rows(of: from)
             else { continue }
-            let values = attributes.enumerated().map { place, name in
+            let values = attributes.enumerated().map { place, name -> SQLText in
                 let mapped = entityMapping.attributes.first { $0.destination == name }
                 return "\(value(mapped?.value, of: from)) AS v\(place)"
             }
             parts.append("SELECT \(values.joined(separator: ", ")) FROM \(rows)")
         }
         guard !parts.isEmpty else { return nil }
-        let names = attributes.indices.map { "v\($0)" }
-        let present = names.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
+        let names = attributes.indices.map { "v\($0)" as SQLText }
+        let present = names.map { "\($0) IS NOT NULL" as SQLText }.joined(separator: " AND ")
         return "SELECT coalesce(sum(n - 1), 0) FROM (SELECT count(*) AS n FROM "
             + "(\(parts.joined(separator: " UNION ALL "))) WHERE \(present) "
             + "GROUP BY \(names.joined(separator: ", ")))"
     }
 
-    private func value(_ value: ValueExpression?, of entity: String) -> String {
-        let source = { (name: String) in
+    private func value(_ value: ValueExpression?, of entity: String) -> SQLText {
+        let source = { (name: String) -> SQLText in
             column(PropertyReference(entity: entity, property: name)) ?? "NULL"
         }
         switch value {

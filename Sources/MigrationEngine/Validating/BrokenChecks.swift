@@ -33,13 +33,13 @@ struct BrokenChecks {
         let name = SQLText.quoted(table.name)
         let list = columns.filter { !$0.isGenerated }.map { SQLText.quoted($0.name) }
             .joined(separator: ", ")
-        let insert = "INSERT OR IGNORE INTO main.\(name) (\(list)) SELECT \(list) "
+        let insert: SQLText = "INSERT OR IGNORE INTO main.\(name) (\(list)) SELECT \(list) "
         guard let rowid = rowidName(connection) else {
             try connection.execute(insert + "FROM tried.\(name)")
             let all = try connection.integer("SELECT count(*) FROM tried.\(name)") ?? 0
             return try all - (connection.integer("SELECT count(*) FROM main.\(name)") ?? 0)
         }
-        let keys =
+        let keys: SQLText =
             "SELECT \(rowid) AS k FROM tried.\(name) WHERE \(rowid) > ?1 "
             + "ORDER BY \(rowid) LIMIT \(Self.batch)"
         let next = try connection.prepare("SELECT count(*), max(k) FROM (\(keys))")
@@ -62,9 +62,10 @@ struct BrokenChecks {
     }
 
     /// A name of the rowid that no column has; nil for a table without rowids.
-    private func rowidName(_ connection: Connection) -> String? {
+    private func rowidName(_ connection: Connection) -> SQLText? {
         let taken = Set(columns.map { $0.name.lowercased() })
-        guard let name = ["rowid", "_rowid_", "oid"].first(where: { !taken.contains($0) }) else {
+        let names: [SQLText] = ["rowid", "_rowid_", "oid"]
+        guard let name = names.first(where: { !taken.contains($0.description) }) else {
             return nil
         }
         do throws(StoreError) {

@@ -73,7 +73,7 @@ struct FileCheck {
                 found.append("no trigger \(trigger.name)")
                 continue
             }
-            if FileCheck.words(there.sql ?? "") != FileCheck.words(trigger.sql) {
+            if FileCheck.words(there.sql ?? "") != FileCheck.words(trigger.sql.description) {
                 found.append("trigger \(trigger.name) is another one")
             }
         }
@@ -196,21 +196,21 @@ struct FileCheck {
         let connection = try file.connection()
         for (number, tree) in layout.rTrees.enumerated() {
             let columns = tree.columns.map(SQLText.quoted)
-            let bounds = tree.columns.flatMap {
-                [SQLText.quoted($0 + "_MIN"), SQLText.quoted($0 + "_MAX")]
-            }
-            let name = "temp.rebuilt_\(number)"
-            try connection.execute(
-                "CREATE VIRTUAL TABLE \(name) USING rtree (Z_PK, "
-                    + "\(bounds.joined(separator: ", ")))")
-            let present = columns.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
+            let bounds = tree.bounds.map(SQLText.quoted)
+            let name: SQLText = "temp.rebuilt_\(number)"
+            try connection.create(
+                SchemaDefinition(
+                    .rTree, "rebuilt_\(number)", isTemporary: true,
+                    sql: "CREATE VIRTUAL TABLE \(name) USING rtree (Z_PK, "
+                        + "\(bounds.joined(separator: ", ")))"))
+            let present = columns.map { "\($0) IS NOT NULL" as SQLText }.joined(separator: " AND ")
             try connection.execute(
                 "INSERT INTO \(name) SELECT Z_PK, "
                     + "\(columns.flatMap { [$0, $0] }.joined(separator: ", ")) "
                     + "FROM \(SQLText.quoted(tree.table)) WHERE \(present)")
-            let list = (["Z_PK"] + bounds).joined(separator: ", ")
-            let stored = "SELECT \(list) FROM \(SQLText.quoted(tree.name))"
-            let rebuilt = "SELECT \(list) FROM \(name)"
+            let list = (["Z_PK" as SQLText] + bounds).joined(separator: ", ")
+            let stored: SQLText = "SELECT \(list) FROM \(SQLText.quoted(tree.name))"
+            let rebuilt: SQLText = "SELECT \(list) FROM \(name)"
             let different = try connection.integer(
                 "SELECT (SELECT count(*) FROM (\(stored) EXCEPT \(rebuilt))) + "
                     + "(SELECT count(*) FROM (\(rebuilt) EXCEPT \(stored)))")

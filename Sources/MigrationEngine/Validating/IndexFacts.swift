@@ -15,7 +15,7 @@ struct IndexFacts: Hashable, Sendable {
     let isOwn: Bool
     let isPartial: Bool
     /// The condition of a partial index, where the model tells it.
-    let condition: String?
+    let condition: SQLText?
     /// Whether it can be walked: columns only, BINARY order, a condition that is known.
     let isWalkable: Bool
 

@@ -14,7 +14,7 @@ struct IndexWalk {
         seeds = facts.columns.map { HashSeed("\(facts.table).\($0.name)") }
         let names = facts.columns.map { SQLText.quoted($0.name) }
         statement = try connection.prepare(
-            "SELECT \((names + ["rowid"]).joined(separator: ", ")) "
+            "SELECT \((names + ["rowid" as SQLText]).joined(separator: ", ")) "
                 + "FROM \(SQLText.quoted(facts.table)) INDEXED BY \(SQLText.quoted(facts.name))"
                 + (facts.condition.map { " WHERE \($0)" } ?? ""))
     }

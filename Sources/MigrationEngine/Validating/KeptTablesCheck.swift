@@ -58,19 +58,20 @@ struct KeptTablesCheck {
                 result.notes.append("history table \(name) is not in the destination")
                 continue
             }
+            let table = SQLText.quoted(name)
             let columns = (original.columns[name] ?? []).map(\.name)
             let list = columns.map(SQLText.quoted).joined(separator: ", ")
             let values = columns.map { moved($0, in: name) }.joined(separator: ", ")
             try compare(
-                name, expected: "SELECT \(values) FROM origin.\(name)",
-                actual: "SELECT \(list) FROM main.\(name)", connection, &result.findings)
+                name, expected: "SELECT \(values) FROM origin.\(table)",
+                actual: "SELECT \(list) FROM main.\(table)", connection, &result.findings)
         }
         try connection.detach("origin")
         return result
     }
 
     private func compare(
-        _ table: String, expected: String, actual: String, _ connection: Connection,
+        _ table: String, expected: SQLText, actual: SQLText, _ connection: Connection,
         _ findings: inout [String]
     ) throws(StoreError) {
         let difference = try connection.integer(
@@ -84,19 +85,20 @@ struct KeptTablesCheck {
     }
 
     /// What a history column must become: numbers and keys of entities follow them.
-    private func moved(_ column: String, in table: String) -> String {
+    private func moved(_ column: String, in table: String) -> SQLText {
         let name = SQLText.quoted(column)
         guard table == "ACHANGE", column == "ZENTITY" || column == "ZENTITYPK" else { return name }
-        var cases = ""
+        var cases: [SQLText] = []
         for mapping in scope.mapping.entityMappings {
             guard let from = mapping.source, let number = scope.source.number(of: from),
                 let fate = scope.fate(of: mapping)
             else { continue }
-            cases +=
+            cases.append(
                 column == "ZENTITY"
-                ? " WHEN \(number) THEN \(fate.number)"
-                : " WHEN \(number) THEN \(name) + \(fate.offset)"
+                    ? "WHEN \(number) THEN \(fate.number)"
+                    : "WHEN \(number) THEN \(name) + \(fate.offset)")
         }
-        return cases.isEmpty ? name : "CASE ZENTITY\(cases) ELSE \(name) END"
+        guard !cases.isEmpty else { return name }
+        return "CASE ZENTITY \(cases.joined(separator: " ")) ELSE \(name) END"
     }
 }

@@ -12,8 +12,11 @@ extension Validator {
     ) throws(StoreError) {
         let connection = try openDestination()
         for name in ["expected_link", "actual_link"] {
-            try connection.execute(
-                "CREATE TEMP TABLE \(name) (owner INTEGER, high INTEGER, low INTEGER)")
+            try connection.create(
+                SchemaDefinition(
+                    .table, name, isTemporary: true,
+                    sql: "CREATE TEMP TABLE \(.quoted(name)) (owner INTEGER, high INTEGER, "
+                        + "low INTEGER)"))
         }
         try fillExpected(place, connection)
         try fillActual(place, connection)
@@ -74,7 +77,8 @@ extension Validator {
         _ table: String, _ connection: Connection, reader: LinkReader, hasObjects: Bool,
         entity: Int64? = nil, rows: Statement
     ) throws(StoreError) {
-        let insert = try connection.prepare("INSERT INTO temp.\(table) VALUES (?1, ?2, ?3)")
+        let insert = try connection.prepare(
+            "INSERT INTO temp.\(.quoted(table)) VALUES (?1, ?2, ?3)")
         var link = FoundLink()
         while try rows.step() {
             let key = hasObjects ? rows.integer(0) : 0

@@ -93,7 +93,7 @@ struct LinkEndReader {
             }
         }
         self.mustExist = mustExist && isLookedUp
-        let entity = "SELECT Z_ENT FROM \(SQLText.quoted(known.table)) WHERE Z_PK = ?1"
+        let entity: SQLText = "SELECT Z_ENT FROM \(SQLText.quoted(known.table)) WHERE Z_PK = ?1"
         lookup = isLookedUp ? try connection.prepare(entity) : nil
         if case .named = mode {
             presence = try connection.prepare(entity)

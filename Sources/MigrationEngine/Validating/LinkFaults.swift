@@ -22,9 +22,9 @@ struct LinkFaults {
             let holder =
                 storage.isJoin
                 ? layout.joinTable(of: key)?.namingColumn ?? column : "Z_PK"
-            var wanted = "x.Z_PK = s.\(SQLText.quoted(column)) AND \(isKind("x.Z_ENT", entity))"
+            var wanted: SQLText = "x.Z_PK = s.\(SQLText.quoted(column)) AND \(isKind("x.Z_ENT", entity))"
             if let entityColumn { wanted += " AND x.Z_ENT = s.\(SQLText.quoted(entityColumn))" }
-            var conditions = ["s.\(SQLText.quoted(column)) IS NOT NULL"]
+            var conditions: [SQLText] = ["s.\(SQLText.quoted(column)) IS NOT NULL"]
             if let range = keys.condition(on: "s.\(SQLText.quoted(holder))") {
                 conditions.append(range)
             }
@@ -43,10 +43,10 @@ struct LinkFaults {
             let owners = layout.table(of: key.entity)?.name
         else { return 0 }
         let bounds = LinkBounds(relationship)
-        var broken = ["(n < \(bounds.atLeast)\(bounds.allowsNone ? " AND n > 0" : ""))"]
+        var broken: [SQLText] = ["(n < \(bounds.atLeast)\(bounds.allowsNone ? " AND n > 0" : ""))"]
         if let most = bounds.atMost { broken.append("n > \(most)") }
         let column = SQLText.quoted(storage.owner.keyColumn)
-        var linked = "s.\(column) = o.Z_PK"
+        var linked: SQLText = "s.\(column) = o.Z_PK"
         if storage.target == .row {
             linked += " AND \(isKind("s.Z_ENT", relationship.destination))"
         }
@@ -91,13 +91,12 @@ struct LinkFaults {
 
     /// Whether a column names an entity or one that inherits from it; true in a table of one
     /// entity, whatever its rows say.
-    private func isKind(_ column: String, _ entity: String) -> String {
+    private func isKind(_ column: SQLText, _ entity: String) -> SQLText {
         if let table = layout.table(of: entity), layout.onlyEntity(of: table) != nil { return "1" }
-        let numbers = layout.familyNumbers(of: entity).map(String.init)
-        return "\(column) IN (\(numbers.joined(separator: ", ")))"
+        return "\(column) IN (\(.list(layout.familyNumbers(of: entity))))"
     }
 
-    private func count(_ sql: String) throws(StoreError) -> Int64 {
+    private func count(_ sql: SQLText) throws(StoreError) -> Int64 {
         try connection.integer(sql) ?? 0
     }
 }

@@ -172,7 +172,7 @@ package struct MadeFileCheck: Sendable {
 
     /// Whether a table has one row, and that one is as it must be.
     private func only(
-        _ table: String, _ columns: String, _ connection: Connection,
+        _ table: SQLText, _ columns: SQLText, _ connection: Connection,
         isRight: (Statement) -> Bool
     ) throws(StoreError) -> Bool {
         let rows = try connection.prepare("SELECT \(columns) FROM \(table)")
@@ -183,8 +183,10 @@ package struct MadeFileCheck: Sendable {
     /// Numbers of `AUTOINCREMENT` and statistics, which must come from the source.
     private func sqliteRows(_ connection: Connection) throws(StoreError) -> [String] {
         let names = try StoreSchema.read(connection).columns
-        let wanted = [("sqlite_sequence", "name, seq"), ("sqlite_stat1", "tbl, idx, stat")]
-            .filter { names[$0.0] != nil }
+        let known: [(SQLText, SQLText)] = [
+            ("sqlite_sequence", "name, seq"), ("sqlite_stat1", "tbl, idx, stat"),
+        ]
+        let wanted = known.filter { names[$0.0.description] != nil }
         guard !wanted.isEmpty else { return [] }
         try connection.attachImmutable(source.database, as: "origin")
         var found: [String] = []
@@ -202,10 +204,12 @@ package struct MadeFileCheck: Sendable {
     private func numbers(_ connection: Connection) throws(StoreError) -> [String] {
         let original = try source.connect()
         var found: [String] = []
-        for name in ["user_version", "application_id"] {
-            let number = try connection.integer("PRAGMA \(name)") ?? 0
-            let known = try original.integer("PRAGMA \(name)") ?? 0
-            if number != 0, number != known { found.append("\(name) is \(number)") }
+        let headers = try [
+            ("user_version", connection.userVersion(), original.userVersion()),
+            ("application_id", connection.applicationID(), original.applicationID()),
+        ]
+        for (name, number, known) in headers where number != 0 && number != known {
+            found.append("\(name) is \(number)")
         }
         try original.close()
         return found

@@ -22,7 +22,9 @@ struct SelectList: Sendable {
     ///
     /// `key`: the column that the range bounds.
     /// `extra`: expressions after the columns.
-    func sql(table: String, key: String, range: KeyRange, extra: [String] = []) -> String {
+    func sql(
+        table: String, key: String, range: KeyRange, extra: [SQLText] = []
+    ) -> SQLText {
         let list = names.map(SQLText.quoted) + extra
         return "SELECT \(list.joined(separator: ", ")) FROM \(SQLText.quoted(table)) NOT INDEXED"
             + (range.condition(on: SQLText.quoted(key)).map { " WHERE \($0)" } ?? "")
@@ -31,7 +33,7 @@ struct SelectList: Sendable {
 
 extension KeyRange {
     /// The range as a condition; nil for every key.
-    func condition(on key: String) -> String? {
+    func condition(on key: SQLText) -> SQLText? {
         switch (lower, upper) {
         case (nil, nil): nil
         case (let lower?, nil): "\(key) >= \(lower)"

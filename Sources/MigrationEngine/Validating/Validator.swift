@@ -312,7 +312,7 @@ extension LinkFeed {
 extension Validator {
     private func pages(_ file: FileReading) throws(StoreError) -> PartialResult {
         var result = PartialResult()
-        let lines = try file.connection().texts("PRAGMA quick_check(10)")
+        let lines = try file.connection().quickCheck()
         result.findings["pages"] = lines == ["ok"] ? [] : lines
         return result
     }

@@ -69,7 +69,7 @@ private struct ForgeRun {
         let builder = try StoreBuilder(creating: path, layout: layout)
         // The page size of a file that has a page already changes with VACUUM alone.
         if recipe.pageSize != 4096 {
-            try builder.connection.execute("PRAGMA page_size = \(recipe.pageSize); VACUUM")
+            try builder.connection.rebuild(pageSize: Int64(recipe.pageSize))
         }
         try builder.createTables()
         let joinRows = try writeRows(builder.connection)
@@ -108,7 +108,7 @@ private struct ForgeRun {
         let connection = builder.connection
         let history = HistoryWriter(plan: plan)
         try connection.execute("BEGIN")
-        for index in layout.indexes { try connection.execute(index.sql) }
+        for index in layout.indexes { try connection.create(index.definition) }
         try history.write(to: connection)
         if recipe.hasApplicationObjects {
             try ApplicationObjects.write(to: connection, layout: layout)
@@ -137,7 +137,8 @@ private struct ForgeRun {
         let kept = path.adding(suffix: "-kept")
         _ = try files.clone(from: path, to: kept)
         let connection = try Connection(path: path, mode: .readWrite)
-        try connection.execute("PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0; BEGIN")
+        try connection.configure("PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0")
+        try connection.execute("BEGIN")
         for (number, table) in plan.tables.enumerated() {
             let first = table.count - logged(table)
             try writer(number).write(first..<table.count, to: connection)
@@ -148,7 +149,8 @@ private struct ForgeRun {
         }
         // Triggers do not run on our connections.
         for tree in layout.rTrees {
-            try connection.execute("DELETE FROM \(SQLText.quoted(tree.name)); \(tree.fillSQL)")
+            try connection.execute("DELETE FROM \(.quoted(tree.name))")
+            try connection.execute(tree.fillSQL)
         }
         try connection.execute("COMMIT")
         let log = try files.contents(of: path.adding(suffix: "-wal"), limit: 1 << 30)

@@ -44,7 +44,7 @@ struct HistoryWriter {
     }
 
     private func writeChanges(_ connection: Connection, tombstones: Int) throws {
-        let marks = [String](repeating: ", ?", count: tombstones).joined()
+        let marks = [SQLText](repeating: ", ?", count: tombstones).joined()
         let change = try connection.prepare(
             "INSERT INTO ACHANGE VALUES (?, 16001, 1, ?, ?, ?, ?, ?\(marks))")
         let salt = ForgeHash.salt(plan.recipe.seed, "history")
@@ -94,30 +94,55 @@ struct HistoryWriter {
     }
 
     private func createTables(_ connection: Connection, tombstones: Int) throws {
-        let leading = "Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER"
-        let kept = (0..<tombstones).map { ", ZTOMBSTONE\($0) BLOB" }.joined()
-        try connection.execute(
-            "CREATE TABLE ACHANGE ( \(leading), ZCHANGETYPE INTEGER, ZENTITY INTEGER, "
-                + "ZENTITYPK INTEGER, ZTRANSACTIONID INTEGER, ZCOLUMNS BLOB\(kept) )")
-        try connection.execute(
-            "CREATE TABLE ATRANSACTION ( \(leading), ZAUTHORTS INTEGER, ZBUNDLEIDTS INTEGER, "
-                + "ZCONTEXTNAMETS INTEGER, ZPROCESSIDTS INTEGER, ZTIMESTAMP FLOAT, "
-                + "ZAUTHOR VARCHAR, ZBUNDLEID VARCHAR, ZCONTEXTNAME VARCHAR, ZPROCESSID VARCHAR, "
-                + "ZQUERYGEN BLOB )")
-        try connection.execute("CREATE TABLE ATRANSACTIONSTRING ( \(leading), ZNAME VARCHAR )")
-        try connection.execute(
-            "CREATE INDEX ACHANGE_ZTRANSACTIONID_INDEX ON ACHANGE (ZTRANSACTIONID)")
+        let leading: SQLText = "Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER"
+        let kept = (0..<tombstones).map { ", ZTOMBSTONE\($0) BLOB" as SQLText }.joined()
+        let tables: [(String, SQLText)] = [
+            (
+                "ACHANGE",
+                "ZCHANGETYPE INTEGER, ZENTITY INTEGER, ZENTITYPK INTEGER, "
+                    + "ZTRANSACTIONID INTEGER, ZCOLUMNS BLOB\(kept)"
+            ),
+            (
+                "ATRANSACTION",
+                "ZAUTHORTS INTEGER, ZBUNDLEIDTS INTEGER, ZCONTEXTNAMETS INTEGER, "
+                    + "ZPROCESSIDTS INTEGER, ZTIMESTAMP FLOAT, ZAUTHOR VARCHAR, "
+                    + "ZBUNDLEID VARCHAR, ZCONTEXTNAME VARCHAR, ZPROCESSID VARCHAR, ZQUERYGEN BLOB"
+            ),
+            ("ATRANSACTIONSTRING", "ZNAME VARCHAR"),
+        ]
+        for (name, columns) in tables {
+            try connection.create(
+                SchemaDefinition(
+                    .table, name,
+                    sql: "CREATE TABLE \(.declared(name)) ( \(leading), \(columns) )"))
+        }
+        try createIndexes(connection)
+    }
+
+    private func createIndexes(_ connection: Connection) throws {
+        try createIndex("ACHANGE_ZTRANSACTIONID_INDEX", "ACHANGE", "ZTRANSACTIONID", connection)
         for column in ["ZAUTHORTS", "ZBUNDLEIDTS", "ZCONTEXTNAMETS", "ZPROCESSIDTS"] {
-            try connection.execute(
-                "CREATE INDEX ATRANSACTION_\(column)_INDEX ON ATRANSACTION (\(column))")
+            try createIndex(
+                "ATRANSACTION_\(column)_INDEX", "ATRANSACTION", .declared(column), connection)
         }
         for (name, column) in [("Author", "ZAUTHOR"), ("Timestamp", "ZTIMESTAMP")] {
-            try connection.execute(
-                "CREATE INDEX Z_TRANSACTION_Transaction\(name)Index ON ATRANSACTION "
-                    + "(\(column) COLLATE BINARY ASC)")
+            try createIndex(
+                "Z_TRANSACTION_Transaction\(name)Index", "ATRANSACTION",
+                "\(.declared(column)) COLLATE BINARY ASC", connection)
         }
-        try connection.execute(
-            "CREATE UNIQUE INDEX Z_TRANSACTIONSTRING_UNIQUE_NAME ON ATRANSACTIONSTRING "
-                + "(ZNAME COLLATE BINARY ASC)")
+        try createIndex(
+            "Z_TRANSACTIONSTRING_UNIQUE_NAME", "ATRANSACTIONSTRING",
+            "ZNAME COLLATE BINARY ASC", isUnique: true, connection)
+    }
+
+    private func createIndex(
+        _ name: String, _ table: String, _ columns: SQLText, isUnique: Bool = false,
+        _ connection: Connection
+    ) throws {
+        let head: SQLText = isUnique ? "CREATE UNIQUE INDEX" : "CREATE INDEX"
+        try connection.create(
+            SchemaDefinition(
+                .index, name, table: table,
+                sql: "\(head) \(.declared(name)) ON \(.declared(table)) (\(columns))"))
     }
 }

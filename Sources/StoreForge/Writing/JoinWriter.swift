@@ -45,7 +45,7 @@ struct JoinWriter {
     func write(to connection: Connection) throws -> Int {
         guard !inverseSlots.isEmpty else { return 0 }
         let names = join.columnNames.map(SQLText.quoted).joined(separator: ", ")
-        let marks = join.columnNames.map { _ in "?" }.joined(separator: ", ")
+        let marks = join.columnNames.map { _ in "?" as SQLText }.joined(separator: ", ")
         let insert = try connection.prepare(
             "INSERT INTO \(SQLText.quoted(join.name)) (\(names)) VALUES (\(marks))")
         var count = 0

@@ -27,7 +27,7 @@ struct RowWriter {
         guard !ordinals.isEmpty else { return }
         let layout = plan.table.layout
         let names = layout.columnNames.map(SQLText.quoted).joined(separator: ", ")
-        let marks = layout.columnNames.map { _ in "?" }.joined(separator: ", ")
+        let marks = layout.columnNames.map { _ in "?" as SQLText }.joined(separator: ", ")
         let insert = try connection.prepare(
             "INSERT INTO \(SQLText.quoted(layout.name)) (\(names)) VALUES (\(marks))")
         var links = [Resolved?](repeating: nil, count: plan.links.count)

@@ -1,3 +1,4 @@
+import FaultSupport
 import CoreDataStore
 import DurableFiles
 import ManagedObjectModel

@@ -1,0 +1,77 @@
+import CSQLite
+import GRDBSQLite
+
+/// The only ways to SQLite's settings: elsewhere a PRAGMA does not compile.
+extension Connection {
+    /// Runs constant statements that set something up, PRAGMAs among them.
+    ///
+    /// - Throws: `StoreError` with SQLite's message.
+    package func configure(_ statements: StaticString) throws(StoreError) {
+        try opening(godwit_sqlite_step_pragma) { () throws(StoreError) in
+            let code = sqlite3_exec(handle, statements.description, nil, nil, nil)
+            guard code == SQLITE_OK else { throw failure(code) }
+        }
+    }
+
+    /// Asks for a setting, or makes one.
+    ///
+    /// - Parameters:
+    ///   - name: of the pragma.
+    ///   - value: what it is set to; nil only asks.
+    /// - Returns: the first column of the rows that the pragma gives.
+    /// - Throws: `StoreError` with SQLite's message.
+    package func pragma(
+        _ name: StaticString, _ value: Int64? = nil
+    ) throws(StoreError) -> [String] {
+        let pragma = SQLText.name(of: name)
+        return try opening(godwit_sqlite_step_pragma) { () throws(StoreError) in
+            guard let value else { return try texts("PRAGMA \(pragma)") }
+            return try texts("PRAGMA \(pragma) = \(value)")
+        }
+    }
+
+    /// The bytes a file takes: pages times page size.
+    ///
+    /// - Throws: `StoreError` with SQLite's message.
+    package func size() throws(StoreError) -> Int64 {
+        try number("page_count") * number("page_size")
+    }
+
+    /// The pages of the file.
+    ///
+    /// - Throws: `StoreError` with SQLite's message.
+    package func pageCount() throws(StoreError) -> Int64 { try number("page_count") }
+
+    /// The pages of the file that hold nothing.
+    ///
+    /// - Throws: `StoreError` with SQLite's message.
+    package func freePageCount() throws(StoreError) -> Int64 { try number("freelist_count") }
+
+    func number(_ name: StaticString) throws(StoreError) -> Int64 {
+        try pragma(name).first.flatMap { Int64($0) } ?? 0
+    }
+
+    /// What SQLite finds wrong with the pages of the file, up to ten lines; `ok` alone for nothing.
+    ///
+    /// - Throws: `StoreError` with SQLite's message.
+    /// - Complexity: reads the whole file.
+    package func quickCheck() throws(StoreError) -> [String] { try pragma("quick_check(10)") }
+
+    /// Moves all of the write-ahead log into the database.
+    ///
+    /// - Throws: `StoreError` with SQLite's message.
+    package func checkpoint() throws(StoreError) { _ = try pragma("wal_checkpoint(TRUNCATE)") }
+
+    /// Writes the whole file again with pages of another size, in bytes.
+    ///
+    /// - Throws: `StoreError` with SQLite's message.
+    package func rebuild(pageSize: Int64) throws(StoreError) {
+        _ = try pragma("page_size", pageSize)
+        // SQLite writes the new pages into a database that it attaches.
+        sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 1)
+        defer { sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0) }
+        try opening(godwit_sqlite_step_vacuum) { () throws(StoreError) in
+            try execute("VACUUM")
+        }
+    }
+}
