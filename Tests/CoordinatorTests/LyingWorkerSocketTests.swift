@@ -119,9 +119,11 @@ import ZeroMQ
                 let honest = try ScriptedPeer("honest", endpoint)
                 try honest.hello()
                 _ = try honest.welcome()
+                // It is ready when the job comes back, which others are offered first.
+                try honest.say(.ready(freeSlots: 1))
+                _ = try client.status(run)
                 try liar.say(.done(forged(.valueChanged, order, sharing)))
                 #expect(try liar.denied(order.attempt.id) == .badReceipt)
-                try honest.say(.ready(freeSlots: 1))
                 let again = try #require(try honest.orders().first)
                 try honest.say(.done(sharing.run(again.job, again.attempt)))
                 try honest.committed(again.attempt.id)
