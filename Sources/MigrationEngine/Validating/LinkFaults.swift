@@ -22,7 +22,8 @@ struct LinkFaults {
             let holder =
                 storage.isJoin
                 ? layout.joinTable(of: key)?.namingColumn ?? column : "Z_PK"
-            var wanted: SQLText = "x.Z_PK = s.\(SQLText.quoted(column)) AND \(isKind("x.Z_ENT", entity))"
+            var wanted: SQLText =
+                "x.Z_PK = s.\(.quoted(column)) AND \(isKind("x.Z_ENT", entity))"
             if let entityColumn { wanted += " AND x.Z_ENT = s.\(SQLText.quoted(entityColumn))" }
             var conditions: [SQLText] = ["s.\(SQLText.quoted(column)) IS NOT NULL"]
             if let range = keys.condition(on: "s.\(SQLText.quoted(holder))") {
