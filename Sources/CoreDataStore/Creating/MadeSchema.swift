@@ -27,9 +27,9 @@ package struct MadeSchema: Hashable, Sendable {
         let connection = try Connection(path: FilePath("schema"), mode: .memory)
         try StoreBuilder.createTables(of: layout, connection)
         try connection.transaction { () throws(StoreError) in
-            for index in layout.indexes { try connection.execute(index.sql) }
-            for tree in layout.rTrees { try connection.execute(tree.sql) }
-            for trigger in layout.triggers { try connection.execute(trigger.sql) }
+            for index in layout.indexes { try connection.create(index.definition) }
+            for tree in layout.rTrees { try connection.create(tree.definition) }
+            for trigger in layout.triggers { try connection.create(trigger.definition) }
         }
         objects = Set(try StoreSchema.read(connection).objects.map(Object.init))
         try connection.close()
