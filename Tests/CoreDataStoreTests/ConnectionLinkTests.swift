@@ -12,7 +12,7 @@ import Testing
             let folder = try files.resolve(try #require(FilePath(url)))
             let other = folder.appending("other.sqlite")
             let made = try Connection(path: other, mode: .create)
-            try made.execute("CREATE TABLE t (x)")
+            try made.create(SchemaDefinition(.table, "t", sql: "CREATE TABLE t (x)"))
             try made.close()
             let bytes = try files.contents(of: other, limit: 1 << 20)
             let link = folder.appending("own.sqlite")

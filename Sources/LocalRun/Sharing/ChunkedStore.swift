@@ -14,7 +14,9 @@ package final class ChunkedStore {
     let shared: SharedRun
     let run: StoreRun
     let mover: StoreMover
-    private(set) var lock: StoreLock?
+    private(set) var lock: StoreLock? {
+        didSet { run.lock = lock }
+    }
     private var planned: PlannedStore?
     private var file: PlanFile?
     private var assembler: StoreAssembler?
@@ -100,7 +102,6 @@ extension ChunkedStore {
             path: try shared.paths(of: run.found).store, output: run.found.output, files: files,
             clients: shared.context.request.clients, mark: shared.context.mark
         ).admit()
-        run.lock = lock
         try shared.context.record(try RunSpace(context: shared.context).began(run.found))
         var voided: String?
         switch try run.progress() {

@@ -30,8 +30,8 @@ final class StoreRun {
     let slots: Int
     let steps: StoreSteps
     private let path: FilePath
-    /// Keeps other runs away from the store, once there is any work on it.
-    var lock: StoreLock?
+    /// The lock that the owner of this run holds, once there is any work on the store.
+    weak var lock: StoreLock?
 
     /// - Parameters:
     ///   - found: the store as its run knows it.
@@ -68,10 +68,11 @@ final class StoreRun {
     ///
     /// - Throws: `RunError`; what can be gone on with is kept, everything else is removed.
     func build() throws(RunError) -> BuiltStore {
-        lock = try StoreAdmission(
+        let admitted = try StoreAdmission(
             path: path, output: found.output, files: context.files,
             clients: context.request.clients, mark: context.mark
         ).admit()
+        lock = admitted
         let planned: PlannedStore
         var connection: Connection?
         if let kept = try resumed() {
@@ -94,7 +95,7 @@ final class StoreRun {
             try forget("validation found differences")
             throw RunError.validationFailed(outcome.validation).unlessChanged(planned.source)
         }
-        return try built(planned, outcome, lock)
+        return try built(planned, outcome, admitted)
     }
 
     private func built(
