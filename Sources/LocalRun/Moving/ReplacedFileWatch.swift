@@ -36,7 +36,7 @@ package final class ReplacedFileWatch: Sendable {
 
     /// How long a file is kept while there is other work, in milliseconds: from the lookup of a
     /// name to the lease takes a program microseconds, or as long as it is not scheduled there.
-    static let grace: Int64 = 1000
+    static let grace: Int64 = 250
     /// How long at the end of a command, which would wait for nothing else.
     static let lastGrace: Int64 = 50
     /// How long the end of a command waits for programs that came too late to leave.
