@@ -54,10 +54,12 @@ package struct LocalVerification: Sendable {
             }
         let result = try openResult(given: given, in: scratch.appending("destination"))
         opened(original, result)
+        let extras = try ExtraObjectTrial(store: original, destination: result.layout).outcomes()
         let scope = ValidationScope(
             source: original.layout, destination: result.layout,
             mapping: try mapping(original, result), highestKeys: try highestKeys(of: original),
-            dangling: dangling, hashes: expectedHashes(result))
+            dangling: dangling, hashes: expectedHashes(result),
+            keptObjects: extras.filter(\.isKept).map(\.object))
         let files = ValidationFiles(
             source: original.database, sourceExternalData: original.externalData,
             destination: result.database, destinationExternalData: result.externalData)

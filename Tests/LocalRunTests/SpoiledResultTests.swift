@@ -8,7 +8,7 @@ import MigrationEngine
 import StoreForge
 import Testing
 
-/// Results that somebody changed beyond their rows: `verify` finds it.
+/// Results that a program changed beyond their rows: `verify` finds it.
 @Suite("Results with more than their model") struct SpoiledResultTests {
     /// A change of a result and the check that finds it.
     struct Change: CustomTestStringConvertible, Sendable {
@@ -52,6 +52,12 @@ import Testing
             "another trigger of the app", "surplus objects", "trigger APP_TRIGGER is another one",
             "DROP TRIGGER APP_TRIGGER; CREATE TRIGGER APP_TRIGGER AFTER DELETE ON ZTAG "
                 + "BEGIN DELETE FROM APP_TABLE; END"),
+        Change(
+            "no table of the app", "kept tables", "table APP_TABLE is missing",
+            "DROP TRIGGER APP_TRIGGER; DROP TABLE APP_TABLE"),
+        Change(
+            "no trigger of the app", "kept tables", "trigger APP_TRIGGER is missing",
+            "DROP TRIGGER APP_TRIGGER"),
         .declaration(
             "NOT NULL", "rule of its own (NOT)", "ZNAME VARCHAR", "ZNAME VARCHAR NOT NULL"),
         .declaration(

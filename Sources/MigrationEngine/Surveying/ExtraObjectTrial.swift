@@ -1,17 +1,24 @@
-import CoreDataStore
+package import CoreDataStore
 import DurableFiles
 
 /// Finds out which objects of the schema that no model explains still fit the destination.
 ///
 /// They are made in an empty one in memory. Nothing of them ever runs.
-struct ExtraObjectTrial {
+package struct ExtraObjectTrial {
     let store: SourceStore
     let destination: StoreLayout
+
+    /// `store`: that has the objects.
+    /// `destination`: the layout that they may fit.
+    package init(store: SourceStore, destination: StoreLayout) {
+        self.store = store
+        self.destination = destination
+    }
 
     /// One outcome for every extra object, in the order of the schema.
     ///
     /// - Throws: `StoreError` when the empty destination cannot be made.
-    func outcomes() throws -> [ExtraObject] {
+    package func outcomes() throws -> [ExtraObject] {
         let extras = store.extras
         guard !extras.isEmpty else { return [] }
         let trial = try Connection(path: FilePath("trial"), mode: .memory, named: store.path)

@@ -133,7 +133,7 @@ extension StoreMoves {
     /// A file that was made in the backup's folder, with the attributes of another.
     ///
     /// - Throws: `DurableFileError`, as `isMissing` or `changedMeanwhile` where it was made in a
-    ///   folder that somebody put in the place of the backup's.
+    ///   folder that a program put in the place of the backup's.
     func taken(_ made: FilePath, attributesOf original: FilePath) throws -> PlannedFile {
         for kind in StoreCompanion.allCases where try tree.status(of: kind.path(of: made)) != nil {
             // What was to be applied to it was applied to something else.

@@ -44,7 +44,7 @@ package struct Swapper {
     /// - Returns: what was done.
     /// - Throws: what the journal throws, or `EngineError`: `.storeBusy` where a program has the
     ///   store open; `.clientsHidden` where that cannot be seen; `.sourceChanged`
-    ///   where somebody wrote it, which leaves it as it is; `.swapOutcomeUnknown` where the files
+    ///   where a program wrote it, which leaves it as it is; `.swapOutcomeUnknown` where the files
     ///   contradict the journal; `.file`. The store is whole after each. After a failed sync
     ///   (`isFailedSync`) the new file must not be used any more: make it anew.
     package func run(

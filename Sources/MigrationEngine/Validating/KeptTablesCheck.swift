@@ -28,14 +28,17 @@ struct KeptTablesCheck {
             $0.kind == .table && !$0.name.hasPrefix("sqlite_")
         }
         let history = Self.history.filter { original.hasTable($0) }
-        guard !own.isEmpty || !history.isEmpty else { return Result() }
+        var result = Result()
+        result.findings = missingObjects(in: schema)
+        guard !own.isEmpty || !history.isEmpty else { return result }
         // The source is attached as `origin`, so that SQLite compares both.
         let connection = try reading.destination.connection()
         try connection.attachImmutable(files.source, as: "origin")
-        var result = Result()
         for object in own {
             guard schema.object(.table, object.name) != nil else {
-                result.notes.append("table \(object.name) is not in the destination")
+                if !mustKeep(object) {
+                    result.notes.append("table \(object.name) is not in the destination")
+                }
                 continue
             }
             let name = SQLText.quoted(object.name)
@@ -68,6 +71,18 @@ struct KeptTablesCheck {
         }
         try connection.detach("origin")
         return result
+    }
+
+    private func mustKeep(_ object: SchemaObject) -> Bool {
+        scope.keptObjects.contains { $0.kind == object.kind && $0.name == object.name }
+    }
+
+    /// What had to be kept and is not there. An index holds nothing, and other programs drop it.
+    private func missingObjects(in schema: StoreSchema) -> [String] {
+        scope.keptObjects.filter { object in
+            object.kind != .index && !object.name.hasPrefix("sqlite_")
+                && schema.object(object.kind, object.name) == nil
+        }.map { "\($0.kind.rawValue) \($0.name) is missing" }
     }
 
     private func compare(

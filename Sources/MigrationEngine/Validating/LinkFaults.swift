@@ -68,26 +68,67 @@ struct LinkFaults {
         return relationship.isToMany && (bounds.needLinks || bounds.atMost != nil)
     }
 
-    /// Places in lists that are missing, and lists in which two objects share one.
-    ///
-    /// `holder`: the column that tells in which one.
-    /// `allowsStrays`: whether an object may have a place without being in a list, as one that
-    /// came with its place may.
+    /// Places that are wrong in lists whose order the source does not have, or not for all.
     func disorder(
-        table: String, holder: String, order: String, allowsStrays: Bool
+        _ place: LinkPlace, newPlaces: ValidationScope.NewPlaces
     ) throws(StoreError) -> Int64 {
-        let (table, holder) = (SQLText.quoted(table), SQLText.quoted(holder))
-        let order = SQLText.quoted(order)
+        let storage = place.storage
+        var count: Int64 = 0
+        if let order = storage.ownerOrder, !place.keepsOwnerOrder {
+            let list = List(
+                table: storage.table, holder: storage.target, member: storage.owner, order: order)
+            count += try disorder(list, place.feeds.map(\.storage.ownerOrder), newPlaces)
+        }
+        if let order = storage.targetOrder, !place.keepsTargetOrder {
+            let list = List(
+                table: storage.table, holder: storage.owner, member: storage.target, order: order)
+            count += try disorder(list, place.feeds.map(\.storage.targetOrder), newPlaces)
+        }
+        return count
+    }
+
+    /// Where the members of lists have their places.
+    private struct List {
+        let table: SQLText
+        let holder: SQLText
+        let member: SQLText
+        let order: SQLText
+
+        init(table: String, holder: LinkStorage.End, member: LinkStorage.End, order: String) {
+            self.table = .quoted(table)
+            self.holder = .quoted(holder.keyColumn)
+            self.member = .quoted(member.keyColumn)
+            self.order = .quoted(order)
+        }
+    }
+
+    /// `orders`: the columns of the order in the source, of each relationship that feeds the list.
+    private func disorder(
+        _ list: List, _ orders: [String?], _ newPlaces: ValidationScope.NewPlaces
+    ) throws(StoreError) -> Int64 {
+        let rows: SQLText = "FROM \(list.table) WHERE \(list.holder) IS NOT NULL"
         let missing = try count(
-            "SELECT count(*) FROM \(table) WHERE \(holder) IS NOT NULL AND "
-                + "typeof(\(order)) <> 'integer'")
+            "SELECT count(*) \(rows) AND typeof(\(list.order)) <> 'integer'")
         let shared = try count(
-            "SELECT count(*) FROM (SELECT 1 FROM \(table) WHERE \(holder) IS NOT NULL "
-                + "AND \(order) IS NOT NULL GROUP BY \(holder), \(order) HAVING count(*) > 1)")
-        guard !allowsStrays else { return missing + shared }
+            "SELECT count(*) FROM (SELECT 1 \(rows) AND \(list.order) IS NOT NULL "
+                + "GROUP BY \(list.holder), \(list.order) HAVING count(*) > 1)")
+        // An object that came with its place may have one without being in a list.
+        guard orders.allSatisfy({ $0 == nil }) else { return missing + shared }
         let strays = try count(
-            "SELECT count(*) FROM \(table) WHERE \(holder) IS NULL AND \(order) IS NOT NULL")
-        return missing + shared + strays
+            "SELECT count(*) FROM \(list.table) WHERE \(list.holder) IS NULL "
+                + "AND \(list.order) IS NOT NULL")
+        // Several relationships may meet in one list; each of them is a sequence of its own.
+        guard newPlaces == .byKey, orders.count == 1, missing + shared == 0 else {
+            return missing + shared + strays
+        }
+        // The first place is 2048, the step 1024 (format page §5.3).
+        let wanted: SQLText =
+            "1024 + 1024 * row_number() OVER (PARTITION BY \(list.holder) "
+            + "ORDER BY \(list.member), \(list.order))"
+        let moved = try count(
+            "SELECT count(*) FROM (SELECT \(list.order) AS place, \(wanted) AS wanted \(rows)) "
+                + "WHERE place <> wanted")
+        return moved + strays
     }
 
     /// Whether a column names an entity or one that inherits from it; true in a table of one

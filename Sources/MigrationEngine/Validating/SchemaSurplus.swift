@@ -26,7 +26,7 @@ struct SchemaSurplus: Sendable {
         }
     }
 
-    /// The objects that a source does not have: somebody added or changed them.
+    /// The objects that a source does not have: a program added or changed them.
     func unexplained(by source: StoreSchema) -> [String] {
         objects.compactMap { object in
             guard let original = source.object(object.kind, object.name) else {

@@ -97,7 +97,7 @@ extension Fault.Kind {
         case .dangling: "a reference to an object that is not there"
         case .stray: "a value in a column that the entity does not use"
         case .unknownEntity: "a row of an unknown entity"
-        case .missingOrder: "a place in a list that is missing, shared or without a list"
+        case .missingOrder: "a place in a list that is missing, wrong, shared or without a list"
         case .missingFile: "a file of external data that is not there"
         case .changedFile: "a file of external data that changed"
         case .foreignEntity: "a row with the number of another entity, read as its table's own"

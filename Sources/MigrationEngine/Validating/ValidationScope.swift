@@ -17,6 +17,14 @@ package struct ValidationScope: Sendable {
         }
     }
 
+    /// The places of objects in a list whose order the source does not have.
+    package enum NewPlaces: Hashable, Sendable {
+        /// Every object has one and no two share one: a program other than Godwit made them.
+        case distinct
+        /// From 2048 in steps of 1024, in the order of the objects' keys, as Godwit makes them.
+        case byKey
+    }
+
     package var source: StoreLayout
     package var destination: StoreLayout
     package var mapping: Mapping
@@ -26,6 +34,10 @@ package struct ValidationScope: Sendable {
     package var maxima: [String: Int64]
     package var dangling: DanglingPolicy
     package var allowsMissingExternalData: Bool
+    /// Which places are right in lists that the source keeps without an order.
+    package var newPlaces: NewPlaces
+    /// Tables, views, triggers and indexes that no model explains and that must be in the result.
+    package var keptObjects: [SchemaObject]
     /// Of the destination's model, as metadata must name them.
     package var hashes: VersionHashes
     /// What is known of models and layouts, which follow from their keys alone.
@@ -53,18 +65,22 @@ package struct ValidationScope: Sendable {
         maxima = plan.maxima
         dangling = plan.options.dangling
         allowsMissingExternalData = plan.options.allowsMissingExternalData
+        newPlaces = .byKey
+        keptObjects = plan.extras.filter(\.isKept).map(\.object)
         self.hashes = hashes ?? VersionHashes(plan.destinationModel)
     }
 
-    /// The scope of two stores of which one is said to come from the other.
+    /// The scope of two stores of which one is said to come from the other, by whatever program.
     ///
     /// `highestKeys`: the highest key ever used in each source table: offsets and `Z_MAX`
     /// follow from it (design §4).
     /// `hashes`: nil for computed ones.
+    /// `keptObjects`: of the source's schema, beside what the models explain.
     package init(
         source: StoreLayout, destination: StoreLayout, mapping: Mapping,
         highestKeys: [String: Int64], dangling: DanglingPolicy = .keep,
-        allowsMissingExternalData: Bool = true, hashes: VersionHashes? = nil
+        allowsMissingExternalData: Bool = true, hashes: VersionHashes? = nil,
+        keptObjects: [SchemaObject] = []
     ) {
         stores = StoreCache()
         cache = ValidationCache()
@@ -73,6 +89,8 @@ package struct ValidationScope: Sendable {
         self.mapping = mapping
         self.dangling = dangling
         self.allowsMissingExternalData = allowsMissingExternalData
+        newPlaces = .distinct
+        self.keptObjects = keptObjects
         self.hashes = hashes ?? VersionHashes(destination.model)
         var offsets: [TablePair: Int64] = [:]
         var tops: [String: Int64] = [:]

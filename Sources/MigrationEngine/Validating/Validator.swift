@@ -270,21 +270,9 @@ extension Validator {
             }
         }
         for place in places {
-            let fault = Fault(place.label, .missingOrder)
-            if let order = place.storage.ownerOrder, !place.keepsOwnerOrder {
-                let count = try destination.disorder(
-                    table: place.storage.table, holder: place.storage.target.keyColumn,
-                    order: order,
-                    allowsStrays: place.feeds.contains { $0.storage.ownerOrder != nil })
-                result.add(fault, destination: count)
-            }
-            if let order = place.storage.targetOrder, !place.keepsTargetOrder {
-                let count = try destination.disorder(
-                    table: place.storage.table, holder: place.storage.owner.keyColumn,
-                    order: order,
-                    allowsStrays: place.feeds.contains { $0.storage.targetOrder != nil })
-                result.add(fault, destination: count)
-            }
+            result.add(
+                Fault(place.label, .missingOrder),
+                destination: try destination.disorder(place, newPlaces: scope.newPlaces))
         }
         return result
     }

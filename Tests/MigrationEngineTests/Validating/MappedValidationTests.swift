@@ -10,10 +10,14 @@ import Testing
 
 @Suite struct MappedValidationTests {
     private func withPair(
-        _ change: String?, _ body: (ValidationReport) throws -> Void
+        _ change: String?, newPlaces: ValidationScope.NewPlaces = .distinct,
+        _ body: (ValidationReport) throws -> Void
     ) throws {
         try withTemporaryFolder { folder in
-            let (validator, _) = try NaiveMigration.write(in: FilePath(folder.path))
+            let (made, _) = try NaiveMigration.write(in: FilePath(folder.path))
+            var scope = made.scope
+            scope.newPlaces = newPlaces
+            let validator = Validator(scope: scope, files: made.files)
             if let change {
                 let connection = try Connection(path: validator.files.destination, mode: .create)
                 try connection.execute(change)
@@ -71,6 +75,20 @@ import Testing
     @Test func placesInListsMayBeAnyDistinctNumbers() throws {
         try withPair("UPDATE ZEMPLOYEE SET Z_FOK_TEAM = 9 WHERE Z_PK = 2") { report in
             #expect(report.isEqual, "\(report.lines)")
+        }
+    }
+
+    /// A result of Godwit has the places that Godwit makes: a worker cannot choose others.
+    @Test(arguments: [
+        "UPDATE ZEMPLOYEE SET Z_FOK_TEAM = 9 WHERE Z_PK = 2",
+        "UPDATE ZEMPLOYEE SET Z_FOK_TEAM = -Z_FOK_TEAM",
+        "UPDATE ZEMPLOYEE SET Z_FOK_TEAM = 5120 - Z_FOK_TEAM WHERE ZTEAM = 1",
+    ])
+    func placesOfAResultFollowTheKeys(change: String) throws {
+        try withPair(change) { #expect($0.isEqual, "\($0.lines)") }
+        try withPair(nil, newPlaces: .byKey) { #expect($0.isEqual, "\($0.lines)") }
+        try withPair(change, newPlaces: .byKey) { report in
+            #expect(report.newFaults.map(\.fault.kind) == [.missingOrder], "\(report.lines)")
         }
     }
 
