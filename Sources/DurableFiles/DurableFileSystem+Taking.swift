@@ -2,11 +2,11 @@ internal import CLinux
 internal import Glibc
 
 extension DurableFileSystem {
-    /// Takes a regular file that somebody else made into a folder of our own, so that nobody else
-    /// has it open for writing or knows another name of it.
+    /// Takes a regular file that another user made into a folder of our own, so that no other
+    /// program has it open for writing or knows another name of it.
     ///
     /// It is renamed, and then copied where it has another name, or a writer, or where the system
-    /// cannot tell: whoever holds the old file writes that one from then on. The name is not
+    /// cannot tell: a program that holds the old file writes that one from then on. The name is not
     /// durable before `syncFolder`; a copy is synced.
     ///
     /// - Parameters:
@@ -72,7 +72,7 @@ extension DurableFileSystem {
         return file
     }
 
-    /// Whether somebody may have the file open for writing; true also where nobody can tell.
+    /// Whether a program may have the file open for writing; true also where that cannot be seen.
     private func hasWriter(_ file: borrowing OpenFile) -> Bool {
         clinux_lease_probe(file.descriptor) != 0
     }

@@ -29,7 +29,7 @@ package struct DurableFileSystem: Sendable {
     }
 
     /// The same, opening the files of a lock through the descriptors that hold them: while clients
-    /// are kept out of a file, nobody can open it another way.
+    /// are kept out of a file, no program can open it another way.
     package func opening(_ held: HeldFiles) -> DurableFileSystem {
         DurableFileSystem(faults: faults, links: links, held: held)
     }

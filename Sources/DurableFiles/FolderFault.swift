@@ -1,4 +1,4 @@
-/// Why a folder in somebody's folder is not worked in.
+/// Why a folder in a user's folder is not worked in.
 package enum FolderFault: Hashable, Sendable {
     /// It is a symbolic link, or one stands in its path.
     case symbolicLink

@@ -250,7 +250,7 @@ package final class HeldFolder: Sendable {
         do throws(DurableFileError) {
             return try removePresent(name, depth: depth)
         } catch {
-            // Somebody else may remove the same.
+            // Another program may remove the same.
             guard error.isMissing else { throw error }
             return false
         }

@@ -5,7 +5,7 @@ internal import Synchronization
 /// A user's folder and the folders below it, each opened once and held by its descriptor.
 ///
 /// Files are named by their paths, as plans record them, but every action goes through the
-/// descriptor of the folder: whoever puts a link in the place of a folder changes nothing for this.
+/// descriptor of the folder: a link that a user puts in the place of a folder changes nothing.
 /// Folders below the user's folder must be real folders on its file system and, where owners are
 /// given, belong to one of them.
 package final class HeldTree: Sendable {
@@ -23,7 +23,7 @@ package final class HeldTree: Sendable {
     ///   - folder: a path without symbolic links.
     ///   - store: a file there to whose owner, to this process's user or to root the folders below
     ///     must belong; nil for folders of any owner.
-    ///   - files: held files: nobody can open them another way while clients are kept out.
+    ///   - files: held files: no program can open them another way while clients are kept out.
     ///   - faults: where tests let actions fail.
     /// - Throws: `DurableFileError`, `refusedFolder` where a link stands in the path.
     package init(

@@ -38,7 +38,7 @@ package final class ReplacedFile: Sendable {
     /// where its file system has no leases.
     package var isAwaited: Bool { held.files.withLock { $0.contains { $0.isAwaited } } }
 
-    /// Whether nobody but this has the file open now; true where that cannot be seen.
+    /// Whether no other program has the file open now; true where that cannot be seen.
     package func isUnopened() -> Bool {
         held.files.withLock { files in
             guard let file = files.first else { return true }

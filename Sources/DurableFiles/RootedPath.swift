@@ -96,7 +96,7 @@ package struct FileRoot: Hashable, Sendable {
     ///
     /// Symbolic links are resolved once, here, and the system confirms that the result lies
     /// below the root without them. It holds for later uses as long as those follow no links
-    /// either (`LinkPolicy.refused`): whoever may write below the root can put one there.
+    /// either (`LinkPolicy.refused`): a user who may write below the root can put one there.
     ///
     /// - Throws: `DurableFileError.refusedPath` for another root's path, for a link that leads
     ///   out of the root, and for one that leads nowhere.

@@ -18,7 +18,7 @@ package enum StoreUse: Hashable, Sendable {
 /// before it does.
 ///
 /// Against clients: SQLite's own lock bytes, which keep connections from reading and writing, and
-/// a write lease (fcntl(2), F_SETLEASE), which the kernel grants only where nobody has the file
+/// a write lease (fcntl(2), F_SETLEASE), which the kernel grants only where no program has the file
 /// open, with or without locks, and which makes those wait who open it afterwards.
 package final class StoreLock: Sendable {
     /// The store's main file, symbolic links resolved by the caller.

@@ -34,8 +34,8 @@ struct StorePreparation {
     var lock: StoreLock?
 
     private var opener: StoreOpener {
-        // The result of a swap takes the place of the whole original: nobody may have written to
-        // that without being seen.
+        // The result of a swap takes the place of the whole original: no program may have
+        // written to that without being seen.
         let clients =
             request.output == nil
             ? SnapshotClients(lock: lock, policy: request.clients) : nil

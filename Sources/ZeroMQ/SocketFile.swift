@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// The file of an `ipc` endpoint, which whoever may write it can connect to.
+/// The file of an `ipc` endpoint, which a user who may write it can connect to.
 enum SocketFile {
     /// Bits that others lose while a socket is bound: the process has one umask for all threads.
     private static let mask = Mutex<mode_t>(0o077)
@@ -15,7 +15,7 @@ enum SocketFile {
         return path.first == "@" || path == "*" ? nil : String(path)
     }
 
-    /// Runs what binds a socket so that nobody else can connect to it at any moment.
+    /// Runs what binds a socket so that no other program can connect to it at any moment.
     ///
     /// The umask holds for the moment in which the file is made; folders that other threads make
     /// meanwhile stay usable under it. The mode is set afterwards, whatever the umask was.

@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// Whoever keeps a descriptor of the file writes another one after the delivery.
+    /// A worker that keeps a descriptor of the file writes to it after the delivery.
     @Test(arguments: ["open", "linked"])
     func whoKeepsTheFileChangesNothingThatIsAccepted(way: String) throws {
         try SharingLab.run { lab in

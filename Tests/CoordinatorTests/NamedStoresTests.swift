@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test("a store behind a link out of the folder is told to whoever waits")
+    @Test("a store behind a link out of the folder is told to a client that waits")
     func linkedStore() throws {
         try SharingLab.run { lab in
             let outside = try lab.forge("b.sqlite")

@@ -42,7 +42,7 @@ import Threads
         ].map { Wish(path: "a.sqlite", output: $0) }
         + [Wish(path: "outside", root: "elsewhere"), Wish(path: "a.sqlite", root: "..")]
 
-    /// Stores in a root, and beside it what nobody who asks may touch.
+    /// Stores in a root, and beside it what no peer may touch.
     private func lay(_ sharing: SharingLab) throws -> (outside: FilePath, before: [String: String])
     {
         let outside = sharing.folder.appending("outside")
@@ -165,7 +165,7 @@ import Threads
         }
     }
 
-    /// Somebody who may write in the root exchanges a folder for a link all the time.
+    /// A user who may write in the root exchanges a folder for a link all the time.
     @Test func aFlippingLinkLeadsNowhere() throws {
         try SharingLab.run(root: "data") { sharing in
             SharedRuns.guardProcess()

@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    /// Removal beside somebody who turns a folder of the tree into a link and back.
+    /// Removal beside a user who turns a folder of the tree into a link and back.
     @Test func removalDoesNotLeaveTheTree() throws {
         try withResolved { folder in
             let files = DurableFileSystem()

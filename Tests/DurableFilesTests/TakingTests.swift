@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Files that somebody else made become our own, and paths with links lead nowhere.
+/// Files that another user made become our own, and paths with links lead nowhere.
 @Suite struct TakingTests {
     private let files = DurableFileSystem(links: .refused)
 

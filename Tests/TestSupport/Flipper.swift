@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Somebody who puts a symbolic link in the place of a file or a folder and takes it away again, in
+/// A user who puts a symbolic link in the place of a file or a folder and takes it away again, in
 /// turns and without pause.
 package final class Flipper: Sendable {
     private let isStopped = Atomic(false)

@@ -13,9 +13,9 @@
 /// kernel reports a break by SIGURG, which is ignored by default; ask with clinux_lease_is_whole.
 int clinux_lease(int descriptor);
 /// 0 where a file that is open for reading alone can carry leases, else as clinux_lease; -EAGAIN
-/// where somebody has it open for writing. Nothing is held afterwards.
+/// where a program has it open for writing. Nothing is held afterwards.
 int clinux_lease_probe(int descriptor);
-/// 1 while the lease is held and nobody waits for it, else 0.
+/// 1 while the lease is held and no program waits for it, else 0.
 int clinux_lease_is_whole(int descriptor);
 /// Gives the lease back, so that those who wait may open the file.
 int clinux_lease_release(int descriptor);

@@ -2,7 +2,7 @@ import DurableFiles
 
 /// The schema of a finished store as `StoreBuilder` writes it: every object with its text.
 ///
-/// A file that somebody else made for the same layout holds these objects, and nothing beside them
+/// A file that another user made for the same layout holds these objects, and nothing beside them
 /// but what its source explains.
 package struct MadeSchema: Hashable, Sendable {
     /// One object, wherever it lies in its file.

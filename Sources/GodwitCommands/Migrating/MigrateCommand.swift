@@ -78,7 +78,7 @@ struct MigrateCommand: ParsableCommand {
                 "--assume-closed has no meaning with --output: nothing is swapped")
         }
         if trustWorkers, isInProcess {
-            throw ValidationError("--trust-workers needs --workers: nobody else validates")
+            throw ValidationError("--trust-workers needs --workers: without them no worker validates")
         }
         if let maxFailures, maxFailures < 1 {
             throw ValidationError("--max-failures takes a number from 1 on")

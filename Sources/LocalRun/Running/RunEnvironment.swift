@@ -14,7 +14,7 @@ package struct RunEnvironment: Sendable {
     package var identifier: @Sendable () -> String
     /// Waits about so many seconds.
     package var wait: @Sendable (Double) -> Void
-    /// Keeps the files that lost their stores' names; whoever swaps or rolls back finishes it.
+    /// Keeps the files that lost their stores' names; a command that swaps finishes it.
     package let replaced: ReplacedFileWatch
 
     package init(

@@ -100,7 +100,7 @@ extension Deliveries {
             try files.makeFolder(target)
             let status = try FileStatus(ofLink: target)
             guard status.isOurOwn, status.permissions & 0o077 == 0 else {
-                throw RunError.badDelivery("somebody else has made the folder of what is accepted")
+                throw RunError.badDelivery("another user has made the folder of what is accepted")
             }
             for told in receipt.files {
                 let name = FilePath(escaped: told.file.path)?.lastComponent ?? ""
@@ -130,7 +130,7 @@ extension Deliveries {
 
     /// What else may lie in the folder of an attempt.
     private static func isExpected(_ name: FilePath, _ work: Work) -> Bool {
-        // NFS keeps removed files that somebody has open under such names.
+        // NFS keeps removed files that a program has open under such names.
         if name.bytes.starts(with: ".nfs".utf8) { return true }
         guard case .whole = work else { return false }
         return ["store.sqlite_SUPPORT", "store.sqlite_snapshot"].contains(name)

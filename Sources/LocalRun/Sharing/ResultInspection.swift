@@ -105,7 +105,7 @@ struct ResultInspection {
             }
             return prepared
         } catch {
-            // Somebody else migrated it meanwhile.
+            // Another program migrated it meanwhile.
             guard case .alreadyThere = error else { throw error }
             throw .engine(.sourceChanged(store.description))
         }

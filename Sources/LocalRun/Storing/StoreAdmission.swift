@@ -42,8 +42,8 @@ struct StoreAdmission {
 
     /// Refuses folders of external data, and a backup's folder, in which no swap could work.
     ///
-    /// A link would lead the run, which may have more rights than the store's owner, into somebody
-    /// else's folder; it is refused for results beside the store, too. Another file system, or
+    /// A link would lead the run, which may have more rights than the store's owner, into another
+    /// user's folder; it is refused for results beside the store, too. Another file system, or
     /// another owner, only stands in the way of a swap.
     ///
     /// - Throws: `RunError.file` with `refusedFolder`.

@@ -61,7 +61,7 @@ import Testing
             // Without a store of the extension nothing tells that it is one.
             let none = try lab.discover("in", include: ["*.db", "empty.*"], exclude: ["deep"])
             #expect(none.relatives.isEmpty)
-            // A name that was given says nothing of others: nobody looked into it.
+            // A name that was given says nothing of others: the program did not look into it.
             let named = try lab.discover("in/notes.txt", "elsewhere")
             #expect(named.relatives == ["notes.txt"])
         }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import MigrationEngine
 
-/// Swaps, rollbacks and prunes beside somebody who turns names into links and back without pause.
+/// Swaps, rollbacks and prunes beside a user who turns names into links and back without pause.
 @Suite struct FlippedLinkTests {
     /// Which name is flipped.
     enum Place: CaseIterable {
@@ -116,7 +116,7 @@ import Testing
         FileHandle.standardError.write(Data(figures.utf8))
     }
 
-    /// Where root runs the tests, the store's folder belongs to somebody else.
+    /// Where root runs the tests, the store's folder belongs to another user.
     private func giveAway(_ folder: FilePath) {
         guard geteuid() == 0 else { return }
         do {

@@ -181,14 +181,14 @@ import Testing
             for entry in try #require(plan.recording(copies).record).entries {
                 #expect(entry.isSame(try FileStatus(of: entry.path).identity))
             }
-            // Without the later record the copies are files of somebody else.
+            // Without the later record the copies are files of another user.
             #expect(throws: EngineError.self) { try rollBack(lab, plan) }
             try rollBack(lab, plan.recording(copies))
             #expect(try lab.clientView().contains("generation old"))
         }
     }
 
-    /// The result is replaced by a link or a file of somebody else, before the swap or in the
+    /// The result is replaced by a link or a file of another user, before the swap or in the
     /// middle of the call that gives it the store's name.
     @Test(arguments: [StoreShape.none, .fullLog, .hotJournal], [nil, 0, 1] as [Int?])
     func aReplacedResultIsNotSwappedIn(shape: StoreShape, rename: Int?) throws {
