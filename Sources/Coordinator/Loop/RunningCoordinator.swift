@@ -33,7 +33,6 @@ package final class RunningCoordinator: Sendable {
         _ plan: CoordinatorPlan, context: Context, surroundings: CoordinatorSurroundings,
         makeTasks: MakeTasks? = nil
     ) throws {
-        SharedRuns.guardProcess()
         self.plan = plan
         reportsEnds = surroundings.runEnded != nil
         let desks = try Desks(capacity: plan.deskCapacity)

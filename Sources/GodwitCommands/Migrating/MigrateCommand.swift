@@ -78,7 +78,8 @@ struct MigrateCommand: ParsableCommand {
                 "--assume-closed has no meaning with --output: nothing is swapped")
         }
         if trustWorkers, isInProcess {
-            throw ValidationError("--trust-workers needs --workers: without them no worker validates")
+            throw ValidationError(
+                "--trust-workers needs --workers: without them the command validates itself")
         }
         if let maxFailures, maxFailures < 1 {
             throw ValidationError("--max-failures takes a number from 1 on")

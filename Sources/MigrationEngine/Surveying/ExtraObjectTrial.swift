@@ -8,8 +8,7 @@ package struct ExtraObjectTrial {
     let store: SourceStore
     let destination: StoreLayout
 
-    /// `store`: that has the objects.
-    /// `destination`: the layout that they may fit.
+    /// A trial of a store's objects in a layout that they may fit.
     package init(store: SourceStore, destination: StoreLayout) {
         self.store = store
         self.destination = destination

@@ -77,7 +77,9 @@ struct KeptTablesCheck {
         scope.keptObjects.contains { $0.kind == object.kind && $0.name == object.name }
     }
 
-    /// What had to be kept and is not there. An index holds nothing, and other programs drop it.
+    /// What had to be kept and is not there.
+    ///
+    /// An index holds nothing, and other programs drop it.
     private func missingObjects(in schema: StoreSchema) -> [String] {
         scope.keptObjects.filter { object in
             object.kind != .index && !object.name.hasPrefix("sqlite_")

@@ -45,7 +45,6 @@ package struct SlotWork: Sendable {
     /// The engine's jobs: copying and linking by its runner, small stores as the caller says.
     package static func engine(_ setup: SlotSetup, whole: @escaping Whole) -> SlotWork {
         SlotWork { () throws(SlotFailure) in
-            SQLiteLinks.refuse()
             let environment = try environment(setup)
             let runner = JobRunner(environment: environment)
             return { order, counter throws(SlotFailure) in

@@ -90,6 +90,17 @@ import Testing
             #expect(ending.counts == [.failed: 1])
             #expect(try lab.standings()[store]?.cause == .swapRefused)
             #expect(try state(alice.parent) == before)
+            // The folder that was named may be a link itself.
+            let named = lab.folder.appending("named")
+            try link(named, to: output)
+            let direct = FoundStore(
+                number: 1, path: store, output: named.appending("deep/m.sqlite"), bytes: 1)
+            var again = try lab.request([store], output: named)
+            again.state = lab.folder.appending("second")
+            #expect(
+                try FleetRun(again, environment: lab.environment()).run(over: [direct]).counts
+                    == [.done: 1])
+            #expect(try FileStatus.ifPresent(output.appending("deep/m.sqlite")) != nil)
         }
     }
 
