@@ -70,14 +70,21 @@ final class CoordinatorLab {
         return settings
     }
 
+    /// The plan of a coordinator that lets every peer of this machine in.
+    static func plan(
+        _ sharing: SharingLab, endpoint: String, settings: CoordinatorSettings
+    ) -> CoordinatorPlan {
+        CoordinatorPlan(
+            endpoint: endpoint, security: .plainServer(domain: "tests"),
+            access: AccessPolicy(plain: .fromThisMachine(as: "local")),
+            peer: { $0 == "local" ? .local : nil }, settings: settings,
+            runs: sharing.surroundings)
+    }
+
     func start() throws {
         starts += 1
         endpoint = "ipc://\(sharing.folder)/c\(starts)"
-        var plan = CoordinatorPlan(
-            endpoint: endpoint, security: .plainServer(domain: "tests"),
-            access: AccessPolicy(plain: .fromThisMachine(as: "local")),
-            peer: { $0 == "local" ? .local : nil }, settings: Self.settings(starts),
-            runs: sharing.surroundings)
+        var plan = Self.plan(sharing, endpoint: endpoint, settings: Self.settings(starts))
         change(&plan)
         let (tasks, notes) = (tasks, notes)
         let ahead: Passed = ahead

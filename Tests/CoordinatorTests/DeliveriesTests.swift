@@ -45,16 +45,7 @@ import Testing
     ) throws -> Delivered {
         let store = try lab.forge("a.sqlite")
         let run = try lab.begin([store], output: output, defersSwap: defersSwap)
-        let offer = try #require(try lab.reader(run).one(1).offer).offer
-        guard case .whole(let plan) = offer.entry else { throw Missing(description: "a plan") }
-        let attempt = lab.attempt(plan, .whole)
-        let job = plan.template.job(offer.key, .whole, engine: Planner.engineVersion)
-        try lab.ledger.append([
-            .storeChanged(run: run.id, store: 1, .running, reason: nil, at: 1),
-            .attemptBegan(
-                run: run.id, store: 1, work: .whole, attempt: attempt.id, epoch: attempt.epoch,
-                at: 1, worker: "w1"),
-        ])
+        let (plan, job, attempt) = try lab.beginWhole(run)
         return Delivered(
             lab: lab, run: run, store: store, plan: plan, receipt: try lab.run(job, attempt),
             deliveries: Deliveries(of: run, checked: Deliveries.CheckedFiles()))

@@ -35,16 +35,7 @@ struct ForgedDelivery {
         let other = try lab.forge("b.sqlite", notes: 30, seed: 2)
         let output = isPublished ? lab.folder.appending("out") : nil
         let run = try lab.begin([store, other], output: output)
-        let offer = try #require(try lab.reader(run).one(1).offer).offer
-        guard case .whole(let plan) = offer.entry else { throw Missing(description: "a plan") }
-        let attempt = lab.attempt(plan, .whole)
-        let job = plan.template.job(offer.key, .whole, engine: Planner.engineVersion)
-        try lab.ledger.append([
-            .storeChanged(run: run.id, store: 1, .running, reason: nil, at: 1),
-            .attemptBegan(
-                run: run.id, store: 1, work: .whole, attempt: attempt.id, epoch: attempt.epoch,
-                at: 1, worker: "w1"),
-        ])
+        let (_, job, attempt) = try lab.beginWhole(run)
         receipt = try lab.run(job, attempt)
         folder = try lab.surroundings.roots.resolve(receipt.files[0].file).parent
         content = try lab.content(folder.appending("store.sqlite"))

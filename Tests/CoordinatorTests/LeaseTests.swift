@@ -24,11 +24,7 @@ import ZeroMQ
         settings.heartbeat = 500
         settings.livenessBeats = 4
         settings.lease = 3000
-        let plan = CoordinatorPlan(
-            endpoint: endpoint, security: .plainServer(domain: "tests"),
-            access: AccessPolicy(plain: .fromThisMachine(as: "local")),
-            peer: { $0 == "local" ? .local : nil }, settings: settings,
-            runs: sharing.surroundings)
+        let plan = CoordinatorLab.plan(sharing, endpoint: endpoint, settings: settings)
         let coordinator = try RunningCoordinator(
             plan, context: CoordinatorLab.context(),
             surroundings: CoordinatorSurroundings(

@@ -19,18 +19,24 @@ import ZeroMQ
         case notADatabase, valueChanged, unchanged, wrongDigest
     }
 
+    private func endpoint(_ sharing: SharingLab) -> String { "ipc://\(sharing.folder)/c" }
+
+    /// A peer that has been welcomed as a worker.
+    private func worker(_ name: String, _ sharing: SharingLab) throws -> ScriptedPeer {
+        let peer = try ScriptedPeer(name, endpoint(sharing))
+        try peer.hello()
+        _ = try peer.welcome()
+        return peer
+    }
+
     private func withCoordinator(
         _ sharing: SharingLab, _ body: (String) throws -> Void
     ) throws {
-        let endpoint = "ipc://\(sharing.folder)/c"
         var settings = CoordinatorLab.settings(1)
         // The loop wakes for it, and lets jobs out that rest.
         settings.heartbeat = 200
-        let plan = CoordinatorPlan(
-            endpoint: endpoint, security: .plainServer(domain: "tests"),
-            access: AccessPolicy(plain: .fromThisMachine(as: "local")),
-            peer: { $0 == "local" ? .local : nil }, settings: settings,
-            runs: sharing.surroundings)
+        let plan = CoordinatorLab.plan(
+            sharing, endpoint: endpoint(sharing), settings: settings)
         let coordinator = try RunningCoordinator(
             plan, context: CoordinatorLab.context(),
             surroundings: CoordinatorSurroundings(
@@ -78,12 +84,9 @@ import ZeroMQ
             try withCoordinator(sharing) { run in
                 let store = sharing.path("a.sqlite")
                 let before = try sharing.files.contents(of: store, limit: 1 << 30)
-                let endpoint = "ipc://\(sharing.folder)/c"
-                let client = try ScriptedPeer("client", endpoint)
+                let client = try ScriptedPeer("client", endpoint(sharing))
                 try client.ask(.watch(run: run))
-                let liar = try ScriptedPeer("liar", endpoint)
-                try liar.hello()
-                _ = try liar.welcome()
+                let liar = try worker("liar", sharing)
                 var denials = 0
                 while try sharing.ledger.store(run: run, 1)?.state != .failed, denials < 100 {
                     try liar.say(.ready(freeSlots: 1))
@@ -108,17 +111,12 @@ import ZeroMQ
     @Test func anHonestWorkerDoesItBetter() throws {
         try SharingLab.run { sharing in
             try withCoordinator(sharing) { run in
-                let endpoint = "ipc://\(sharing.folder)/c"
-                let client = try ScriptedPeer("client", endpoint)
+                let client = try ScriptedPeer("client", endpoint(sharing))
                 try client.ask(.watch(run: run))
-                let liar = try ScriptedPeer("liar", endpoint)
-                try liar.hello()
-                _ = try liar.welcome()
+                let liar = try worker("liar", sharing)
                 try liar.say(.ready(freeSlots: 1))
                 let order = try #require(try liar.orders().first)
-                let honest = try ScriptedPeer("honest", endpoint)
-                try honest.hello()
-                _ = try honest.welcome()
+                let honest = try worker("honest", sharing)
                 // It is ready when the job comes back, which others are offered first.
                 try honest.say(.ready(freeSlots: 1))
                 _ = try client.status(run)

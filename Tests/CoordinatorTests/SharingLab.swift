@@ -171,6 +171,23 @@ final class SharingLab {
                 root: folder.root, path: "\(folder.path)/\(work.name)-\(number)"))
     }
 
+    /// Begins the one job of a run's first store, which is a small one, as a coordinator does.
+    func beginWhole(
+        _ run: SharedRun
+    ) throws -> (plan: StorePlan, job: Job, attempt: Attempt) {
+        let offer = try #require(try reader(run).one(1).offer).offer
+        guard case .whole(let plan) = offer.entry else { throw Missing(description: "a plan") }
+        let attempt = attempt(plan, .whole)
+        let job = plan.template.job(offer.key, .whole, engine: Planner.engineVersion)
+        try ledger.append([
+            .storeChanged(run: run.id, store: 1, .running, reason: nil, at: 1),
+            .attemptBegan(
+                run: run.id, store: 1, work: .whole, attempt: attempt.id, epoch: attempt.epoch,
+                at: 1, worker: "w1"),
+        ])
+        return (plan, job, attempt)
+    }
+
     /// Everything that a client would read of a store.
     func content(_ store: FilePath) throws -> [String] {
         try withTemporaryFolder { scratch in

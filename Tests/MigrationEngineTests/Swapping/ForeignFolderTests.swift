@@ -13,11 +13,7 @@ import Testing
     private func withLab(
         _ shape: StoreShape, _ body: (SwapLab, Canary) throws -> Void
     ) throws {
-        try withFolder { folder in
-            let template = try SwapTemplate(shape, in: folder)
-            let place = folder.appending("lab")
-            try DurableFileSystem().makeFolder(place)
-            let lab = try SwapLab(template, in: place)
+        try withSwapLab(shape) { lab, folder in
             let canary = try Canary(folder.appending("canary"), for: lab)
             try body(lab, canary)
             try canary.expectUntouched()

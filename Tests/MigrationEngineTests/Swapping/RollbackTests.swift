@@ -12,11 +12,7 @@ import Testing
     private func withSwapped(
         _ shape: StoreShape, _ body: (SwapLab, SwapPlan, String) throws -> Void
     ) throws {
-        try withFolder { folder in
-            let template = try SwapTemplate(shape, in: folder)
-            let place = folder.appending("lab")
-            try DurableFileSystem().makeFolder(place)
-            let lab = try SwapLab(template, in: place)
+        try withSwapLab(shape) { lab, _ in
             let old = try lab.clientView()
             try body(lab, lab.swap(), old)
         }

@@ -14,12 +14,7 @@ import Testing
     private func withLab(
         _ shape: StoreShape, _ body: (SwapLab) throws -> Void
     ) throws {
-        try withFolder { folder in
-            let template = try SwapTemplate(shape, in: folder)
-            let place = folder.appending("lab")
-            try DurableFileSystem().makeFolder(place)
-            try body(try SwapLab(template, in: place))
-        }
+        try withSwapLab(shape) { lab, _ in try body(lab) }
     }
 
     private func expectBusy(

@@ -311,3 +311,16 @@ func withFolder<Result>(_ body: (FilePath) throws -> Result) throws -> Result {
     try files.removeTree(folder)
     return try result.get()
 }
+
+/// Runs a body with a store of a shape in a folder of its own, and a folder beside that one.
+func withSwapLab(
+    _ shape: StoreShape, name: FilePath = "store.sqlite",
+    _ body: (_ lab: SwapLab, _ beside: FilePath) throws -> Void
+) throws {
+    try withFolder { folder in
+        let template = try SwapTemplate(shape, in: folder)
+        let place = folder.appending("lab")
+        try DurableFileSystem().makeFolder(place)
+        try body(SwapLab(template, in: place, name: name), folder)
+    }
+}

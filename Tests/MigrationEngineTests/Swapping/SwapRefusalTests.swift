@@ -13,12 +13,7 @@ import Testing
         _ shape: StoreShape = .fullLog, name: FilePath = "store.sqlite",
         _ body: (SwapLab) throws -> Void
     ) throws {
-        try withFolder { folder in
-            let template = try SwapTemplate(shape, in: folder)
-            let place = folder.appending("lab")
-            try DurableFileSystem().makeFolder(place)
-            try body(SwapLab(template, in: place, name: name))
-        }
+        try withSwapLab(shape, name: name) { lab, _ in try body(lab) }
     }
 
     /// The refusal of a plan, which leaves every file as it was.
