@@ -150,7 +150,10 @@ let package = Package(
         tests("MappingModelTests", ["MappingModel", "ManagedObjectModel", "TestSupport"]),
         tests(
             "CoreDataStoreTests",
-            ["CoreDataStore", "ManagedObjectModel", "DurableFiles", "TestSupport"]),
+            [
+                "CoreDataStore", "ManagedObjectModel", "DurableFiles", "TestSupport", "CSQLite",
+                sqlite,
+            ]),
         tests(
             "StoreForgeTests",
             [

@@ -30,6 +30,7 @@ static void fill(struct clinux_status *status, const struct stat *from) {
     status->device = from->st_dev;
     status->inode = from->st_ino;
     status->size = from->st_size;
+    status->allocated = (int64_t)from->st_blocks * 512;
     status->modified_seconds = from->st_mtim.tv_sec;
     status->modified_nanoseconds = (uint32_t)from->st_mtim.tv_nsec;
     status->changed_seconds = from->st_ctim.tv_sec;
@@ -130,25 +131,9 @@ int clinux_advise_unneeded(int descriptor, int64_t offset, int64_t count) {
     return -posix_fadvise(descriptor, offset, count, POSIX_FADV_DONTNEED);
 }
 
-int clinux_rename(const char *from, const char *to) { return (int)RETRYING(rename(from, to)); }
-
-int clinux_rename_no_replace(const char *from, const char *to) {
-    return (int)RETRYING(renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE));
-}
-
-int clinux_link(const char *from, const char *to) { return (int)RETRYING(link(from, to)); }
-
-int clinux_unlink(const char *path) { return (int)RETRYING(unlink(path)); }
-
-int clinux_make_folder(const char *path, uint32_t mode) {
-    return (int)RETRYING(mkdir(path, (mode_t)mode));
-}
-
 int clinux_may_change_folder(const char *path) {
     return (int)RETRYING(faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS));
 }
-
-int clinux_remove_folder(const char *path) { return (int)RETRYING(rmdir(path)); }
 
 int64_t clinux_resolve(const char *path, char *buffer, size_t size) {
     char *resolved = realpath(path, NULL);

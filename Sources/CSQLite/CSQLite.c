@@ -1,5 +1,6 @@
 #include "CSQLite.h"
-#include "Links.h"
+
+#include "Confinement.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,10 +32,12 @@ static int noting_truncate(int file, off_t size) {
     return (int)noting_room(ftruncate(file, size));
 }
 
-static int noting_unlink(const char *path) { return (int)noting_room(unlink(path)); }
+static int noting_unlink(const char *path) {
+    return (int)noting_room(godwit_confined_unlink(path));
+}
 
 static int noting_open(const char *path, int flags, int mode) {
-    return (int)noting_room(godwit_linkless_open(path, flags, mode));
+    return (int)noting_room(godwit_confined_open(path, flags, mode));
 }
 
 static void note_room(void) {
@@ -48,7 +51,7 @@ static void note_room(void) {
         {"ftruncate", (sqlite3_syscall_ptr)noting_truncate},
         {"unlink", (sqlite3_syscall_ptr)noting_unlink},
         {"open", (sqlite3_syscall_ptr)noting_open},
-        {"lstat", (sqlite3_syscall_ptr)godwit_linkless_lstat},
+        {"lstat", (sqlite3_syscall_ptr)godwit_confined_lstat},
     };
     static const char *const layers[] = {"unix", "unix-none"};
     for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++) {

@@ -114,7 +114,7 @@ extension DurableFileError: CustomStringConvertible {
         case .inUse: "close it there, then try again"
         case .clientsHidden:
             "use --output, or stop every program that uses it and give --assume-closed"
-        case .refusedPath: "name the file by a root and a path below it"
+        case .refusedPath: "name a path without symbolic links, below the root that it belongs to"
         case .refusedFolder(_, let fault): fault.hint
         case .notRegularFile: "name the database file itself"
         case .changedMeanwhile: "stop what writes to it, then try again"

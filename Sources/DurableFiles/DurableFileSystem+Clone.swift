@@ -98,10 +98,7 @@ extension DurableFileSystem {
         from source: FilePath, to destination: FilePath
     ) throws(DurableFileError) {
         try faults.perform(.link, on: destination) { () throws(DurableFileError) in
-            let result = try source.withPointer { from throws(DurableFileError) in
-                try destination.withPointer { to in clinux_link(from, to) }
-            }
-            _ = try checked(result, .link, destination)
+            try betweenFolders(source, destination, .link, clinux_link_in)
         }
     }
 

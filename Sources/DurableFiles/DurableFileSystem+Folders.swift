@@ -27,8 +27,11 @@ extension DurableFileSystem {
     private func makeName(_ path: FilePath, permissions: UInt32) throws(DurableFileError) {
         do {
             try faults.perform(.makeFolder, on: path) { () throws(DurableFileError) in
-                _ = try checked(
-                    path.withPointer { clinux_make_folder($0, permissions) }, .makeFolder, path)
+                let folder = try holdFolder(of: path, .makeFolder)
+                let result = try path.lastComponent.withPointer {
+                    clinux_make_folder_in(folder.descriptor, $0, permissions)
+                }
+                _ = try checked(result, .makeFolder, path)
             }
         } catch {
             guard error.number == EEXIST else { throw error }
@@ -188,7 +191,11 @@ extension DurableFileSystem {
 
     private func removeFolder(_ path: FilePath) throws(DurableFileError) {
         try faults.perform(.removeFolder, on: path) { () throws(DurableFileError) in
-            _ = try checked(path.withPointer { clinux_remove_folder($0) }, .removeFolder, path)
+            let folder = try holdFolder(of: path, .removeFolder)
+            let result = try path.lastComponent.withPointer {
+                clinux_remove_folder_in(folder.descriptor, $0)
+            }
+            _ = try checked(result, .removeFolder, path)
         }
     }
 }

@@ -107,15 +107,12 @@ extension DurableFileSystem {
     ) throws(DurableFileError) {
         do {
             try faults.perform(.rename, on: destination) { () throws(DurableFileError) in
-                let result = try source.withPointer { from throws(DurableFileError) in
-                    try destination.withPointer { to in
-                        switch existing {
-                        case .replace: clinux_rename(from, to)
-                        case .refuse: clinux_rename_no_replace(from, to)
-                        }
-                    }
+                switch existing {
+                case .replace:
+                    try betweenFolders(source, destination, .rename, clinux_rename_in)
+                case .refuse:
+                    try betweenFolders(source, destination, .rename, clinux_rename_in_no_replace)
                 }
-                _ = try checked(result, .rename, destination)
             }
         } catch {
             guard existing == .refuse, error.number == EINVAL || error.number == ENOSYS else {
@@ -146,10 +143,7 @@ extension DurableFileSystem {
     ) throws(DurableFileError) {
         if try FileStatus(ofLink: source).isFolder {
             try faults.perform(.rename, on: destination) { () throws(DurableFileError) in
-                let result = try source.withPointer { from throws(DurableFileError) in
-                    try destination.withPointer { to in clinux_rename(from, to) }
-                }
-                _ = try checked(result, .rename, destination)
+                try betweenFolders(source, destination, .rename, clinux_rename_in)
             }
         } else {
             try linkWithoutSync(from: source, to: destination)

@@ -13,7 +13,10 @@ package struct DurableFileSystem: Sendable {
     /// Files that are opened through the descriptors of their lock.
     package let held: HeldFiles?
 
-    package init(faults: FaultPoints = .none, links: LinkPolicy = .followed) {
+    /// - Parameters:
+    ///   - faults: where tests let actions fail.
+    ///   - links: followed only for paths as users give them, to resolve those once.
+    package init(faults: FaultPoints = .none, links: LinkPolicy = .refused) {
         self.init(faults: faults, links: links, held: nil)
     }
 
@@ -169,8 +172,50 @@ package struct DurableFileSystem: Sendable {
     /// Removes a name without making the removal durable.
     package func unlink(_ path: FilePath) throws(DurableFileError) {
         try faults.perform(.unlink, on: path) { () throws(DurableFileError) in
-            _ = try checked(path.withPointer { clinux_unlink($0) }, .unlink, path)
+            let folder = try holdFolder(of: path, .unlink)
+            let result = try path.lastComponent.withPointer {
+                clinux_unlink_in(folder.descriptor, $0)
+            }
+            _ = try checked(result, .unlink, path)
         }
+    }
+
+    /// The folder of a path, as the policy for links reaches it: what is then done to a name in it
+    /// is done there, whatever becomes of the path.
+    ///
+    /// - Parameters:
+    ///   - path: of something in the folder.
+    ///   - operation: what failures are told as.
+    /// - Returns: the folder.
+    /// - Throws: `DurableFileError`.
+    func holdFolder(
+        of path: FilePath, _ operation: FileOperation
+    ) throws(DurableFileError) -> OpenFile {
+        let parent = path.parent
+        let opened = try parent.withPointer { links.open($0, clinux_path_only | O_DIRECTORY) }
+        return OpenFile(try links.checked(opened, operation, path), parent, faults)
+    }
+
+    /// Runs a call on two names and their folders, which are reached as the policy says.
+    ///
+    /// - Parameters:
+    ///   - source: the first name.
+    ///   - destination: the second one, which failures name.
+    ///   - operation: what failures are told as.
+    ///   - call: gets the folder and the name of each.
+    /// - Throws: `DurableFileError`.
+    func betweenFolders(
+        _ source: FilePath, _ destination: FilePath, _ operation: FileOperation,
+        _ call: (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>) -> Int32
+    ) throws(DurableFileError) {
+        let from = try holdFolder(of: source, operation)
+        let to = try holdFolder(of: destination, operation)
+        let result = try source.lastComponent.withPointer { old throws(DurableFileError) in
+            try destination.lastComponent.withPointer { new in
+                call(from.descriptor, old, to.descriptor, new)
+            }
+        }
+        _ = try checked(result, operation, destination)
     }
 
     /// Removes what a failed action leaves; the failure itself is what the caller reports.

@@ -84,7 +84,7 @@ package struct FileRoot: Hashable, Sendable {
     /// - Throws: `DurableFileError`, `refusedPath` where the path leads to something else.
     package init(name: String, folder: FilePath) throws(DurableFileError) {
         _ = try RootedPath(root: name, path: FilePath(""))
-        let resolved = try DurableFileSystem().resolve(folder)
+        let resolved = try DurableFileSystem(links: .followed).resolve(folder)
         guard try FileStatus(of: resolved).isFolder else {
             throw .refusedPath(folder, reason: "the root \(name) is not a folder")
         }
@@ -94,13 +94,19 @@ package struct FileRoot: Hashable, Sendable {
 
     /// The real path of something below the root; what does not exist yet may end it.
     ///
-    /// Symbolic links are resolved once, here, and the system confirms that the result lies
-    /// below the root without them. It holds for later uses as long as those follow no links
-    /// either (`LinkPolicy.refused`): a user who may write below the root can put one there.
+    /// What a client names may hold symbolic links, which are resolved once, here, and the system
+    /// confirms that the result lies below the root without them. What was resolved before holds
+    /// none: a user who may write below the root can have put one there since.
     ///
+    /// - Parameters:
+    ///   - rooted: a path of this root.
+    ///   - links: followed for a client's path alone.
+    /// - Returns: the path without links.
     /// - Throws: `DurableFileError.refusedPath` for another root's path, for a link that leads
     ///   out of the root, and for one that leads nowhere.
-    package func resolve(_ rooted: RootedPath) throws(DurableFileError) -> FilePath {
+    package func resolve(
+        _ rooted: RootedPath, links: LinkPolicy = .refused
+    ) throws(DurableFileError) -> FilePath {
         guard rooted.root == name else {
             throw .refusedPath(
                 rooted.path, reason: "it belongs to the root \(rooted.root), not to \(name)")
@@ -119,7 +125,7 @@ package struct FileRoot: Hashable, Sendable {
         }
         let resolved: FilePath
         do {
-            resolved = try DurableFileSystem().resolve(existing)
+            resolved = try DurableFileSystem(links: links).resolve(existing)
         } catch {
             guard error.isMissing else { throw error }
             throw .refusedPath(rooted.path, reason: "a symbolic link in it leads nowhere")

@@ -1,4 +1,5 @@
 package import ArgumentParser
+import CoreDataStore
 import Threads
 
 /// The version of godwit: what `godwit --version` says and what the changelog has.
@@ -29,6 +30,7 @@ package struct GodwitCommand: ParsableCommand {
 
     /// Runs the command that the process was started with, and ends the process.
     package static func main() {
+        SQLiteConfinement.begin()
         do {
             try watchSignals()
             var command = try parseAsRoot()

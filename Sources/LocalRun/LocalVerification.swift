@@ -70,7 +70,9 @@ package struct LocalVerification: Sendable {
         _ path: FilePath, given: Model?, in folder: FilePath
     ) throws -> SourceStore {
         try DurableFileSystem().makeFolder(folder)
-        return try StoreOpener().open(path, scratch: folder, given: given)
+        // A path as the user gave it; from here on no link is followed.
+        let real = try DurableFileSystem(links: .followed).resolve(path)
+        return try StoreOpener().open(real, scratch: folder, given: given)
     }
 
     /// The same for the result, whose model comes from another option.

@@ -23,7 +23,7 @@ struct BenchFolder {
             print("making \(name) …")
             let receipt = try Forge(recipe).write(to: FilePath(place))
             print("  \(receipt.rows) rows, \(receipt.bytes >> 20) MiB")
-            try DurableFileSystem().syncFile(FilePath(place))
+            try DurableFileSystem(links: .followed).syncFile(FilePath(place))
         }
         return place
     }

@@ -125,7 +125,7 @@ struct FleetCommand: ParsableCommand {
             let version = number % (ForgeModels.newestFleetVersion - 1) + 1
             let path = FilePath("\(unfinished)/\(number)-v\(version).sqlite")
             bytes += try Forge(.fleet(version: version, seed: UInt64(number))).write(to: path).bytes
-            try DurableFileSystem().syncFile(path)
+            try DurableFileSystem(links: .followed).syncFile(path)
         }
         try manager.moveItem(atPath: unfinished, toPath: place.file(name))
         print("  \((bytes / Int64(max(1, stores))) >> 10) KiB each")

@@ -18,7 +18,7 @@ struct OneRunCommand: ParsableCommand {
     func run() throws {
         let folder = FilePath(state)
         TemporaryFiles.use(folder)
-        try DurableFileSystem().makeFolders(folder)
+        try DurableFileSystem(links: .followed).makeFolders(folder)
         let opened = try StoreOpener().open(FilePath(template), scratch: folder)
         let request = MigrationRequest(
             store: FilePath(store), output: FilePath(output), state: folder,

@@ -31,7 +31,7 @@ struct RunFleetCommand: ParsableCommand {
         let manager = FileManager.default
         if manager.fileExists(atPath: state) { try manager.removeItem(atPath: state) }
         let folder = FilePath(state)
-        try DurableFileSystem().makeFolders(folder)
+        try DurableFileSystem(links: .followed).makeFolders(folder)
         TemporaryFiles.use(folder)
         let opened = try StoreOpener().open(FilePath(template), scratch: folder)
         let (stores, output) = (FilePath(stores), FilePath(output))

@@ -14,13 +14,16 @@ struct note {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char watched[4096];
 static int is_noting;
+// Databases in memory have no folder: those of this thread count.
+static pthread_t owner;
 static struct note *notes;
 static long count;
 static long room;
 
 static void add(const char *file, const char *text) {
     pthread_mutex_lock(&lock);
-    int is_inside = file[0] == 0 || strncmp(file, watched, strlen(watched)) == 0;
+    int is_inside = file[0] == 0 ? pthread_equal(pthread_self(), owner)
+                                 : strncmp(file, watched, strlen(watched)) == 0;
     if (is_noting && is_inside) {
         if (count == room) {
             room = room == 0 ? 1024 : 2 * room;
@@ -58,6 +61,7 @@ void cstatementtrace_begin(const char *folder) {
     }
     count = 0;
     strncpy(watched, folder, sizeof watched - 1);
+    owner = pthread_self();
     is_noting = 1;
     pthread_mutex_unlock(&lock);
     sqlite3_auto_extension((void (*)(void))attach);

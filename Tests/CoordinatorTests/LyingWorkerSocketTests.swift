@@ -134,7 +134,9 @@ import ZeroMQ
 
     /// The next order, or nil once the run has nothing left for the worker.
     private func next(_ worker: ScriptedPeer) throws -> JobOrder? {
-        try worker.next("orders or news") { message -> JobOrder?? in
+        // They may have come while a denial was waited for.
+        if let orders = worker.takeWaiting() { return orders.first }
+        return try worker.next("orders or news") { message -> JobOrder?? in
             switch message {
             case .jobs(let orders): .some(orders.first)
             case .heartbeat, .welcome, .revoke, .refused: .some(nil)

@@ -167,14 +167,14 @@ import Threads
 
     /// A user who may write in the root exchanges a folder for a link all the time.
     ///
-    /// In a process of its own, because SQLite follows no link there from then on.
+    /// In a process of its own, because SQLite is confined there from then on.
     @Test func aFlippingLinkLeadsNowhere() async {
         await #expect(processExitsWith: .success) { try RootsHoldTests().flip() }
     }
 
     private func flip() throws {
         try SharingLab.run(root: "data") { sharing in
-            SharedRuns.guardProcess()
+            SQLiteConfinement.begin()
             let (outside, before) = try lay(sharing)
             try sharing.files.makeFolders(sharing.path("flip"))
             try sharing.forge("flip/secret.sqlite", notes: 20, seed: 9)

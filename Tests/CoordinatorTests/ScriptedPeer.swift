@@ -114,8 +114,11 @@ final class ScriptedPeer {
         try next("a welcome") { if case .welcome(let welcome) = $0 { welcome } else { nil } }
     }
 
+    /// Orders that came while something else was waited for.
+    func takeWaiting() -> [JobOrder]? { waiting.isEmpty ? nil : waiting.removeFirst() }
+
     func orders() throws -> [JobOrder] {
-        if !waiting.isEmpty { return waiting.removeFirst() }
+        if let orders = takeWaiting() { return orders }
         return try next("orders") { if case .jobs(let orders) = $0 { orders } else { nil } }
     }
 

@@ -41,13 +41,19 @@ import Testing
             link(root.folder.appending("dangling"), to: "nowhere")
             link(root.folder.appending("loop"), to: "loop")
 
-            func resolve(_ text: String) throws -> FilePath {
-                try root.resolve(try RootedPath(root: "stores", path: FilePath(text)))
+            func resolve(_ text: String, _ links: LinkPolicy = .followed) throws -> FilePath {
+                try root.resolve(
+                    try RootedPath(root: "stores", path: FilePath(text)), links: links)
             }
             #expect(try resolve("") == root.folder)
             #expect(try resolve("a/file") == root.folder.appending("a/file"))
             #expect(try resolve("inside/file") == root.folder.appending("a/file"))
             #expect(try resolve("inside/new/deeper") == root.folder.appending("a/new/deeper"))
+            // What was resolved before holds no link.
+            #expect(try resolve("a/new", .refused) == root.folder.appending("a/new"))
+            for text in ["inside", "inside/file", "inside/new"] {
+                #expect(throws: DurableFileError.self) { try resolve(text, .refused) }
+            }
             for text in ["outside", "outside/new", "dangling", "dangling/x", "loop/x"] {
                 #expect(throws: DurableFileError.self) { try resolve(text) }
             }

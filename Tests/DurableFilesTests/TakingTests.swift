@@ -74,7 +74,7 @@ import Testing
             #expect(symlink("../theirs/f", ours.appending("file").description) == 0)
             for name in ["folder/f", "file"] {
                 let path = ours.appending(FilePath(name))
-                #expect(try DurableFileSystem().read(path) == [1])
+                #expect(try DurableFileSystem(links: .followed).read(path) == [1])
                 let error = #expect(throws: DurableFileError.self) { try files.read(path) }
                 guard case .refusedPath = error else {
                     Issue.record("\(String(describing: error))")

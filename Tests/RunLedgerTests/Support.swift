@@ -1,5 +1,6 @@
 import DurableFiles
 import Foundation
+import Glibc
 import Jobs
 import RunLedger
 import Synchronization
@@ -12,8 +13,20 @@ func withFolder<Result>(_ body: (FilePath) throws -> Result) throws -> Result {
 }
 
 /// Opens the ledger of a folder as the tests do.
+///
+/// A process that another test starts holds our descriptors, and with them a lock that was let go,
+/// until it runs its program.
 func openLedger(_ folder: FilePath, faults: FaultPoints = .none) throws -> Ledger {
-    try Ledger(folder: folder, holder: LockHolder(text: "the tests"), faults: faults)
+    let holder = LockHolder(text: "the tests")
+    for _ in 0..<100_000 {
+        do throws(LedgerError) {
+            return try Ledger(folder: folder, holder: holder, faults: faults)
+        } catch {
+            guard case .locked = error.cause else { throw error }
+            sched_yield()
+        }
+    }
+    return try Ledger(folder: folder, holder: holder, faults: faults)
 }
 
 /// Runs a body with a ledger in a fresh folder, closed afterwards.

@@ -10,6 +10,8 @@ struct clinux_status {
     uint64_t device;
     uint64_t inode;
     int64_t size;
+    /// Bytes that the file takes, holes left out.
+    int64_t allocated;
     int64_t modified_seconds;
     int64_t changed_seconds;
     uint32_t modified_nanoseconds;
@@ -65,13 +67,6 @@ int clinux_advise_sequential(int descriptor);
 /// posix_fadvise(2): the cached pages of the range are not needed any more.
 int clinux_advise_unneeded(int descriptor, int64_t offset, int64_t count);
 
-int clinux_rename(const char *from, const char *to);
-/// renameat2(2) with RENAME_NOREPLACE; -EINVAL where the file system cannot.
-int clinux_rename_no_replace(const char *from, const char *to);
-int clinux_link(const char *from, const char *to);
-int clinux_unlink(const char *path);
-int clinux_make_folder(const char *path, uint32_t mode);
-int clinux_remove_folder(const char *path);
 /// 0 where this process may make and remove names in the folder, else the negated errno.
 int clinux_may_change_folder(const char *path);
 /// The path without symbolic links; returns its length, -ENAMETOOLONG where it does not fit.

@@ -2,6 +2,7 @@
 #define GODWIT_CSQLITE_H
 
 #include <sqlite3.h>
+#include <stddef.h>
 
 /// Lets every connection understand `file:` names, and leaves out statistics of memory, whose lock
 /// all threads of the process would wait for at every allocation; small allocations have room
@@ -81,9 +82,18 @@ long godwit_sqlite_room_failures(void);
 /// bytes here. Returns an SQLite result code.
 int godwit_sqlite_stand_in_for_collations(sqlite3 *connection);
 
-/// Makes SQLite in this process refuse every path that holds a symbolic link, from now on: the
-/// system resolves it in the step that opens the file (openat2(2), RESOLVE_NO_SYMLINKS), so that no
-/// link can be put there between a check and the use. Paths must have been resolved by then.
-void godwit_sqlite_refuse_links(void);
+/// Confines SQLite in this process from now on. It opens and removes only databases that were
+/// announced, the files beside them (`-journal`, `-wal`, `-shm`) and its own temporary files, and
+/// it opens no path that holds a symbolic link: the system resolves it in the step that opens the
+/// file (openat2(2), RESOLVE_NO_SYMLINKS), so that no link can be put there between a check and the
+/// use.
+void godwit_sqlite_confine(void);
+
+/// Announces a database by the bytes of its absolute path; counted. Returns an SQLite result
+/// code.
+int godwit_sqlite_announce(const unsigned char *path, size_t length);
+
+/// Takes one announcement back.
+void godwit_sqlite_withdraw(const unsigned char *path, size_t length);
 
 #endif

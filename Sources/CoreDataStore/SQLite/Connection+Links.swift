@@ -22,7 +22,7 @@ extension Connection {
         guard length > 0 else { return }
         let bytes = UnsafeBufferPointer(start: name, count: length)
         let opened = FilePath(bytes: bytes.map { UInt8(bitPattern: $0) })
-        let folder = try DurableFileSystem().resolve(file.parent)
+        let folder = try DurableFileSystem(links: .followed).resolve(file.parent)
         guard opened == folder.appending(file.lastComponent) else {
             throw StoreError.inputOutput(
                 path: path,

@@ -30,6 +30,8 @@ package final class Connection {
     private let guardian: OpaquePointer
     /// How many files are attached.
     private var attached: Int32 = 0
+    /// The file, and those that were attached at some time.
+    private var announced: [AnnouncedFile] = []
     private var isClosed = false
     /// Of the file, whatever errors name.
     private let folder: FilePath
@@ -65,6 +67,7 @@ package final class Connection {
             }
         }
         let name = Connection.fileName(file, mode: mode)
+        announced = [try AnnouncedFile(file)]
         do {
             let queue = try DatabaseQueue(path: name, configuration: configuration)
             guard let handle = queue.inDatabase({ $0.sqliteConnection }) else {
@@ -128,9 +131,16 @@ package final class Connection {
     }
 
     deinit {
-        // GRDB closes its connection after this.
-        if !isClosed { sqlite3_set_authorizer(handle, nil, nil) }
+        if !isClosed {
+            sqlite3_set_authorizer(handle, nil, nil)
+            // Before the files are withdrawn: closing may remove a log.
+            closeQuietly()
+        }
         godwit_sqlite_guard_free(guardian)
+    }
+
+    private func closeQuietly() {
+        do { try queue.close() } catch { return }
     }
 
     /// Closes the connection.
@@ -140,6 +150,7 @@ package final class Connection {
         do {
             try queue.close()
             isClosed = true
+            announced = []
         } catch {
             throw .inputOutput(path: path, reason: "the connection could not be closed: \(error)")
         }
@@ -288,6 +299,7 @@ extension Connection {
     ) throws(StoreError) {
         let file = SQLText.text(Connection.fileName(path, mode: .immutable))
         let name = SQLText.quoted(schema.description)
+        announced.append(try AnnouncedFile(path))
         // No more than what is asked for here can ever be attached.
         sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, attached + 1)
         do throws(StoreError) {

@@ -198,7 +198,10 @@ enum SocketFolder {
         let given = FilePath(ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp")
         // A path that is too long cannot be bound.
         let parent = given.bytes.count > 60 ? FilePath("/tmp") : given
-        let folder = parent.appending(FilePath("godwit-\(RandomText.hexadecimal(bytes: 6))"))
+        let real = try CommandFailure.translating {
+            try DurableFileSystem(links: .followed).resolve(parent)
+        }
+        let folder = real.appending(FilePath("godwit-\(RandomText.hexadecimal(bytes: 6))"))
         do throws(DurableFileError) {
             try Interruption.shared.make(folder)
         } catch {

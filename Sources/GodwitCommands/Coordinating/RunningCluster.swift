@@ -25,7 +25,7 @@ enum CoordinatorMaking {
         return settings
     }
 
-    /// What all runs of a coordinator share; from now on the process follows no links.
+    /// What all runs of a coordinator share.
     ///
     /// - Parameters:
     ///   - ledger: that the process owns.
@@ -38,8 +38,7 @@ enum CoordinatorMaking {
     static func runs(
         ledger: Ledger, state: FilePath, roots: [String: FilePath], limits: JobLimits, slots: Int
     ) throws(RunError) -> SharedRun.Surroundings {
-        SharedRuns.guardProcess()
-        return SharedRun.Surroundings(
+        SharedRun.Surroundings(
             ledger: ledger, state: state, roots: try SharedRoots(roots),
             environment: CommandEnvironment.make(clock: MonotonicClock.start()), limits: limits,
             slots: slots)

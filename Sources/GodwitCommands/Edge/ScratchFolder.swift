@@ -17,8 +17,9 @@ enum ScratchFolder {
     ) throws(CommandFailure) -> Result {
         try CommandFailure.translating {
             let files = DurableFileSystem()
-            let base = FilePath(parent ?? FileManager.default.temporaryDirectory.path)
-            try files.makeFolders(base)
+            let given = FilePath(parent ?? FileManager.default.temporaryDirectory.path)
+            try files.with(.followed).makeFolders(given)
+            let base = try files.with(.followed).resolve(given)
             let folder = base.appending("godwit-\(UUID().uuidString)")
             try Interruption.shared.make(folder)
             TemporaryFiles.use(folder)

@@ -28,8 +28,9 @@ struct InspectCommand: ParsableCommand {
         let path = try StorePath.check(store)
         let inspection = try ScratchFolder.with { scratch in
             let given = try from?.load(option: "--from", scratch: scratch)
+            let real = try DurableFileSystem(links: .followed).resolve(path)
             let source = try StoreOpener().open(
-                path, scratch: scratch, given: given?.model, checksPages: !noCheck)
+                real, scratch: scratch, given: given?.model, checksPages: !noCheck)
             return try StoreInspector.inspect(source, isChecked: !noCheck)
         }
         if json {

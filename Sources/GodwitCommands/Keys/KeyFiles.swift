@@ -55,7 +55,7 @@ enum KeyFiles {
     static func names(in folder: FilePath) throws(CommandFailure) -> [String]? {
         try reading(folder) { () throws(DurableFileError) in
             guard try FileStatus.ifPresent(folder)?.isFolder == true else { return nil }
-            return try DurableFileSystem().names(in: folder).map(\.description)
+            return try DurableFileSystem(links: .followed).names(in: folder).map(\.description)
                 .filter { !$0.hasPrefix(".") }
                 .sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
         }
@@ -70,7 +70,7 @@ enum KeyFiles {
 
     private static func line(of path: FilePath) throws(CommandFailure) -> String {
         let bytes = try reading(path) { () throws(DurableFileError) in
-            try DurableFileSystem().contents(of: path, limit: longestFile)
+            try DurableFileSystem(links: .followed).contents(of: path, limit: longestFile)
         }
         let line = bytes.prefix { $0 != 0x0A && $0 != 0x0D }
         return String(decoding: line, as: UTF8.self)

@@ -18,7 +18,7 @@ struct KeyMaker {
     let folder: FilePath
     private let files: DurableFileSystem
 
-    init(_ folder: FilePath, files: DurableFileSystem = DurableFileSystem()) {
+    init(_ folder: FilePath, files: DurableFileSystem = DurableFileSystem(links: .followed)) {
         self.folder = folder
         self.files = files
     }

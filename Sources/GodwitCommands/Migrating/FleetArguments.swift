@@ -47,9 +47,7 @@ struct FleetArguments {
                 if folder == nil { try FleetArguments.refuseKept(store) }
                 try FleetArguments.refuseItself(store, result)
                 return FoundStore(
-                    number: place + 1,
-                    path: try FleetArguments.absolute(store.root).appending(store.relative),
-                    output: result, bytes: store.bytes)
+                    number: place + 1, path: store.real, output: result, bytes: store.bytes)
             }
         }
     }
@@ -74,7 +72,7 @@ struct FleetArguments {
 
     /// The path from the root, with the links in its folder resolved as far as it exists.
     static func absolute(_ path: FilePath) throws(DurableFileError) -> FilePath {
-        let files = DurableFileSystem()
+        let files = DurableFileSystem(links: .followed)
         var existing = path.bytes.isEmpty ? FilePath(".") : path
         var missing: [FilePath] = []
         while try FileStatus.ifPresent(existing) == nil {

@@ -106,7 +106,7 @@ struct MigrateCommand: ParsableCommand {
         let (fleet, request) = try ScratchFolder.with { scratch in
             let fleet = try FleetArguments(arguments, output: output, state: state)
             let builder = try RequestBuilder(arguments, slots: place.slots, scratch: scratch)
-            var request = builder.request(
+            var request = try builder.request(
                 fleet, output: output, state: state, defersSwap: deferSwap,
                 waitsForRoom: !noWait, failureLimit: maxFailures)
             request.assumesClosed = assumeClosed

@@ -56,12 +56,16 @@ struct RequestBuilder {
     ///   - waitsForRoom: whether a full disk is waited for.
     ///   - failureLimit: failed stores that end the run.
     /// - Returns: the request.
+    /// - Throws: `CommandFailure` where the folder of the results cannot be looked at.
     func request(
         _ fleet: FleetArguments, output: String?, state: FilePath, defersSwap: Bool,
         waitsForRoom: Bool, failureLimit: Int?
-    ) -> RunRequest {
-        request(
-            inputs: fleet.inputs, output: output.map { FilePath($0) }, state: state,
+    ) throws(CommandFailure) -> RunRequest {
+        let folder = try CommandFailure.translating {
+            try output.map { try FleetArguments.absolute(FilePath($0)) }
+        }
+        return request(
+            inputs: fleet.inputs, output: folder, state: state,
             defersSwap: defersSwap, waitsForRoom: waitsForRoom, failureLimit: failureLimit)
     }
 

@@ -70,7 +70,8 @@ extension ModelArgument {
         let folder = scratch.appending("model")
         try DurableFileSystem().makeFolder(folder)
         defer { ScratchFolder.discard(folder) }
-        let store = try StoreOpener().open(path, scratch: folder, checksPages: checksPages)
+        let real = try DurableFileSystem(links: .followed).resolve(path)
+        let store = try StoreOpener().open(real, scratch: folder, checksPages: checksPages)
         return LoadedModel(
             model: store.model, name: text, storedHashes: store.metadata.versionHashes,
             modelCache: store.modelCache, framework: store.metadata.framework)
@@ -103,10 +104,11 @@ extension ModelArgument {
     private func checkedStatus(
         _ path: FilePath, _ label: String
     ) throws(CommandFailure) -> FileStatus {
+        let files = DurableFileSystem(links: .followed)
         do throws(DurableFileError) {
             let status = try FileStatus(of: path)
-            if status.isRegularFile { _ = try DurableFileSystem().openForReading(path) }
-            if status.isFolder { _ = try DurableFileSystem().names(in: path) }
+            if status.isRegularFile { _ = try files.openForReading(path) }
+            if status.isFolder { _ = try files.names(in: path) }
             return status
         } catch {
             if error.isMissing { throw .usage("\(label) does not exist; name a model") }

@@ -27,14 +27,20 @@ struct RunArguments: ParsableArguments {
         guard let store else { return name }
         return try CommandFailure.translating {
             var folder = store.parent
-            while try FileStatus.ifPresent(
-                folder.appending(name).appending(FilePath(Ledger.fileName))) == nil
-            {
+            while try !holdsOwnLedger(folder.appending(name)) {
                 guard folder.parent != folder else { return store.parent.appending(name) }
                 folder = folder.parent
             }
             return folder.appending(name)
         }
+    }
+
+    /// Another user's is passed over: it may lie to us.
+    private func holdsOwnLedger(_ folder: FilePath) throws -> Bool {
+        guard try FileStatus.ifPresent(folder.appending(FilePath(Ledger.fileName))) != nil else {
+            return false
+        }
+        return try StateFolder.isOwn(DurableFileSystem(links: .followed).resolve(folder))
     }
 
     /// The run or store that was named.
@@ -44,7 +50,7 @@ struct RunArguments: ParsableArguments {
         let path = target.map { FilePath($0) }
         let store = try CommandFailure.translating { () -> FilePath? in
             guard let path, try FileStatus.ifPresent(path) != nil else { return nil }
-            return try FleetArguments.absolute(path.folderAsGiven).appending(path.lastComponent)
+            return try FleetArguments.absolute(path)
         }
         // The ids that runs get.
         if let target, store == nil, target.wholeMatch(of: /r[0-9]+/) == nil {

@@ -25,7 +25,6 @@ struct SlotCommand: ParsableCommand {
         } catch {
             throw CommandFailure(.usage, "\(error)")
         }
-        SharedRuns.guardProcess()
         let stores = WholeStoreJobs(clock: MonotonicClock.start())
         let work = SlotWork.engine(setup) { job, attempt, environment throws(SlotFailure) in
             do throws(RunError) {

@@ -21,7 +21,8 @@ package struct StoreListFile: Hashable, Sendable {
     ///
     /// - Throws: `DurableFileError` where it cannot be read or is larger than `sizeLimit`.
     package init(_ path: FilePath) throws(DurableFileError) {
-        let bytes = try DurableFileSystem().contents(of: path, limit: StoreListFile.sizeLimit)
+        let files = DurableFileSystem(links: .followed)
+        let bytes = try files.contents(of: path, limit: StoreListFile.sizeLimit)
         self.init(bytes: bytes, folder: path.folderAsGiven)
     }
 

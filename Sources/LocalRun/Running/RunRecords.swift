@@ -23,7 +23,7 @@ package struct RunRecords {
     package init(state: FilePath) throws(RunError) {
         let folder: FilePath
         do throws(DurableFileError) {
-            folder = try DurableFileSystem().resolve(state)
+            folder = try DurableFileSystem(links: .followed).resolve(state)
         } catch {
             throw .file(error)
         }

@@ -74,21 +74,22 @@ package struct SharedRoots: Sendable {
         }
         return try RunError.translating {
             let rooted = try RootedPath(reference)
-            _ = try root.resolve(rooted)
+            _ = try root.resolve(rooted, links: .followed)
             guard let name = rooted.path.components.last else { return root.folder }
             let above = rooted.path.bytes.dropLast(name.count)
             let folder = try root.resolve(
-                try RootedPath(root: rooted.root, path: FilePath(bytes: above.dropLast())))
+                try RootedPath(root: rooted.root, path: FilePath(bytes: above.dropLast())),
+                links: .followed)
             return folder.appending(FilePath(bytes: name))
         }
     }
 
-    /// A path without symbolic links, as far as it exists, which lies in a root.
+    /// A path that lies in a root and still holds no symbolic link, as far as it exists.
     ///
-    /// - Parameter path: absolute.
+    /// - Parameter path: absolute; without links when it was found.
     /// - Returns: the path that later steps use.
-    /// - Throws: `RunError.engine(.dataRefused)` where it lies in none, `RunError.file` where it
-    ///   cannot be resolved.
+    /// - Throws: `RunError.engine(.dataRefused)` where it lies in none, `RunError.file` where a
+    ///   link is on the way, or it cannot be looked at.
     func confined(_ path: FilePath) throws(RunError) -> FilePath {
         var existing = path
         var missing: [FilePath] = []
@@ -97,7 +98,7 @@ package struct SharedRoots: Sendable {
                 missing.append(existing.lastComponent)
                 existing = existing.parent
             }
-            return try environment.files.with(.followed).resolve(existing)
+            return try environment.files.with(.refused).resolve(existing)
         }
         guard missing.allSatisfy({ $0 != "." && $0 != ".." }) else {
             throw .file(.refusedPath(path, reason: "it holds . or .. behind what exists"))

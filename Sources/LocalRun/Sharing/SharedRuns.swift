@@ -11,10 +11,6 @@ package struct SharedRuns: Sendable {
 
     package init(_ surroundings: SharedRun.Surroundings) { self.surroundings = surroundings }
 
-    /// Prepares this process for work below folders in which others may make links: SQLite follows
-    /// none from now on.
-    package static func guardProcess() { SQLiteLinks.refuse() }
-
     private var book: RunBook {
         RunBook(ledger: surroundings.ledger, environment: surroundings.environment)
     }
@@ -64,7 +60,7 @@ package struct SharedRuns: Sendable {
         }
         let stores = found.stores.enumerated().map { place, store in
             FoundStore(
-                number: place + 1, path: store.path,
+                number: place + 1, path: store.real,
                 output: named.output?.appending(store.relative), bytes: store.bytes)
         }
         return (stores, found.skipped.filter(\.needsAttention).map { "\($0.path): \($0.reason)" })

@@ -40,13 +40,14 @@ package struct MadeFileCheck: Sendable {
     package func run(_ file: FilePath) throws(StoreError) -> [String] {
         let connection = try Connection(path: file, mode: .immutable)
         var found = try schema(connection)
+        found += try header(file)
         // What follows reads tables that must be what they seem.
         if found.isEmpty {
             found += try systemRows(connection)
             found += try sqliteRows(connection)
             found += try numbers(connection)
             if try hasUnwalkableIndex(connection) {
-                let lines = try connection.texts("PRAGMA integrity_check(1)")
+                let lines = try connection.pragma("integrity_check(1)")
                 if lines != ["ok"] { found.append("an index does not fit its table") }
             }
         }
@@ -77,6 +78,22 @@ package struct MadeFileCheck: Sendable {
         }
         try connection.close()
         return names
+    }
+
+    /// Fields of the file's header that SQLite leaves as they are in a file of ours (file format
+    /// §1.3): the schema's format, the cache's size, and the bytes that are kept for later.
+    private func header(_ file: FilePath) throws(StoreError) -> [String] {
+        let bytes: [UInt8]
+        do {
+            bytes = try DurableFileSystem().openForReading(file).read(count: 100, at: 0)
+        } catch {
+            throw .inputOutput(path: file.description, reason: "\(error)")
+        }
+        let isOurs =
+            bytes.count == 100 && bytes[44..<48].elementsEqual([0, 0, 0, 4])
+            && bytes[48..<52].allSatisfy { $0 == 0 } && bytes[72..<92].allSatisfy { $0 == 0 }
+            && bytes[18] == bytes[19]
+        return isOurs ? [] : ["the file's header is another one"]
     }
 
     // MARK: - Schema
@@ -147,12 +164,14 @@ package struct MadeFileCheck: Sendable {
             framework: plan.plan.framework)
         let list = BinaryPropertyList.write(metadata.properties)
         let told = try only("Z_METADATA", "Z_VERSION, Z_UUID, Z_PLIST", connection) { row in
-            row.integer(0) == 1 && row.text(1) == metadata.uuid && row.blob(2) == list
+            // As SQLite stored them: a reader may find a blob where it wants a number.
+            row.storageClass(0) == 1 && row.storageClass(1) == 3 && row.storageClass(2) == 4
+                && row.integer(0) == 1 && row.text(1) == metadata.uuid && row.blob(2) == list
         }
         if !told { found.append("the row of Z_METADATA is another one") }
         if plan.destination.framework.hasModelCache {
             let cached = try only("Z_MODELCACHE", "Z_CONTENT", connection) { row in
-                row.blob(0) == destination.modelCache
+                row.storageClass(0) == 4 && row.blob(0) == destination.modelCache
             }
             if !cached { found.append("the row of Z_MODELCACHE is another one") }
         }
@@ -164,7 +183,11 @@ package struct MadeFileCheck: Sendable {
         }
         if keepsHistory { rows += source.primaryKeys.reserved }
         let keys = try PrimaryKeys.read(connection).rows
-        if keys != rows.sorted(by: { $0.number < $1.number }) {
+        let odd = try connection.integer(
+            "SELECT count(*) FROM Z_PRIMARYKEY WHERE typeof(Z_ENT) <> 'integer' "
+                + "OR typeof(Z_NAME) <> 'text' OR typeof(Z_SUPER) <> 'integer' "
+                + "OR typeof(Z_MAX) <> 'integer'")
+        if odd != 0 || keys != rows.sorted(by: { $0.number < $1.number }) {
             found.append("the rows of Z_PRIMARYKEY are other ones")
         }
         return found

@@ -162,6 +162,10 @@ struct LedgerFile: Sendable {
                     PRAGMA temp_store = MEMORY
                     """)
         }
+        // For good: a process has one ledger.
+        guard godwit_sqlite_announce(path.bytes, path.bytes.count) == SQLITE_OK else {
+            throw fault(.inputOutput(reason: "there is no memory for it"))
+        }
         return try translating("open") {
             do {
                 return try DatabaseQueue(path: fileName(mode), configuration: configuration)

@@ -33,6 +33,7 @@ import Testing
         switch error {
         case .file(.refusedFolder(_, let fault)), .engine(.file(.refusedFolder(_, let fault))):
             fault
+        case .file(.refusedPath), .engine(.file(.refusedPath)): .symbolicLink
         default: nil
         }
     }
@@ -75,6 +76,79 @@ import Testing
         }
     }
 
+    /// The name of a store, or of its folder, becomes a link to a neighbour's after it was found.
+    @Test(arguments: [true, false], [true, false])
+    func aStoreThatBecameALinkIsNotFollowed(inPlace: Bool, isFolder: Bool) throws {
+        try RunLab.run { lab in
+            let alice = try neighbour(lab)
+            let folder = lab.data.appending("mallory")
+            try lab.files.makeFolder(folder)
+            let store = folder.appending("Notes.sqlite")
+            _ = try lab.files.clone(from: alice, to: store)
+            let before = try state(alice.parent)
+            let output = inPlace ? nil : lab.folder.appending("out")
+            let found = try lab.found([store], output: output)
+            if isFolder {
+                try lab.files.removeTree(folder)
+                try link(folder, to: alice.parent)
+            } else {
+                try lab.files.unlink(store)
+                try link(store, to: alice)
+            }
+            let request = try lab.request([store], output: output)
+            let ending = try FleetRun(request, environment: lab.environment()).run(over: found)
+            #expect(ending.counts == [.failed: 1])
+            #expect(try lab.standings()[store]?.reason.contains("symbolic link") == true)
+            #expect(try state(alice.parent) == before)
+            if let output, try FileStatus.ifPresent(output) != nil {
+                #expect(try lab.files.tree(at: output).allSatisfy { !$0.status.isRegularFile })
+            }
+        }
+    }
+
+    /// A log that is a link to a neighbour's: its rows would come into the result.
+    @Test(arguments: ["-wal", "-journal"], [true, false])
+    func aLogThatIsALinkIsNotRead(suffix: String, inPlace: Bool) throws {
+        try RunLab.run { lab in
+            let alice = try neighbour(lab)
+            let log = alice.adding(suffix: suffix)
+            try lab.files.publish([UInt8](repeating: 7, count: 8192), to: log)
+            let before = try state(alice.parent)
+            let store = try lab.forge("m.sqlite")
+            try link(store.adding(suffix: suffix), to: log)
+            let output = inPlace ? nil : lab.folder.appending("out")
+            let ending = try lab.migrate([store], change: { $0.output = output })
+            #expect(ending.counts == [.failed: 1])
+            #expect(try lab.standings()[store]?.reason.contains("symbolic link") == true)
+            #expect(try state(alice.parent) == before)
+        }
+    }
+
+    /// What a state folder says is acted on only where no other user can have written it.
+    @Test(arguments: ["others may write it", "another user's"])
+    func aForeignStateFolderIsRefused(way: String) throws {
+        try RunLab.run { lab in
+            let store = try lab.forge("m.sqlite")
+            let bytes = try lab.bytes()
+            try lab.files.makeFolders(lab.state)
+            if way == "others may write it" {
+                try #require(chmod(lab.state.description, 0o770) == 0)
+            } else if getuid() == 0 {
+                try #require(chown(lab.state.description, 4242, 4242) == 0)
+            } else {
+                return
+            }
+            let error = #expect(throws: RunError.self) { try lab.migrate([store]) }
+            guard case .file(.refusedPath(let path, let reason)) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(path == lab.state && reason.contains("--state"))
+            #expect(try lab.bytes() == bytes)
+            #expect(try FileStatus.ifPresent(lab.state.appending(FilePath(Ledger.fileName))) == nil)
+        }
+    }
+
     @Test func aLinkInTheOutputFolderIsRefused() throws {
         try RunLab.run { lab in
             let alice = try neighbour(lab)
@@ -90,17 +164,6 @@ import Testing
             #expect(ending.counts == [.failed: 1])
             #expect(try lab.standings()[store]?.cause == .swapRefused)
             #expect(try state(alice.parent) == before)
-            // The folder that was named may be a link itself.
-            let named = lab.folder.appending("named")
-            try link(named, to: output)
-            let direct = FoundStore(
-                number: 1, path: store, output: named.appending("deep/m.sqlite"), bytes: 1)
-            var again = try lab.request([store], output: named)
-            again.state = lab.folder.appending("second")
-            #expect(
-                try FleetRun(again, environment: lab.environment()).run(over: [direct]).counts
-                    == [.done: 1])
-            #expect(try FileStatus.ifPresent(output.appending("deep/m.sqlite")) != nil)
         }
     }
 

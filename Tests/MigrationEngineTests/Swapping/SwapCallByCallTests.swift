@@ -272,7 +272,7 @@ import Testing
 extension SwapLab {
     /// Writes to the live store as an app would that then crashed: the change is in the `-wal`.
     func changeAsClient() throws {
-        let path = try files.resolve(named)
+        let path = try files.with(.followed).resolve(named)
         let work = folder.appending("app")
         for kind in StoreCompanion.allCases { try files.remove(kind.path(of: path)) }
         try files.makeFolder(work)

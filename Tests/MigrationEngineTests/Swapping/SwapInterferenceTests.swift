@@ -97,7 +97,7 @@ import Testing
 extension SwapLab {
     /// Writes a row through SQLite where the store is, and closes it; returns what is seen then.
     func writeInPlace() throws -> String {
-        let client = try Connection(path: files.resolve(named), mode: .readWrite)
+        let client = try Connection(path: files.with(.followed).resolve(named), mode: .readWrite)
         try client.execute("INSERT INTO generation VALUES ('client')")
         try client.close()
         let seen = try clientView()

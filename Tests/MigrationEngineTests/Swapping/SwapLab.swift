@@ -101,7 +101,7 @@ struct SwapLab {
         }
         let hasSnapshot = try FileStatus.ifPresent(snapshot) != nil
         return SwapRequest(
-            store: named, run: "r1", expected: expected, newFile: newFile,
+            store: store, run: "r1", expected: expected, newFile: newFile,
             snapshot: hasSnapshot ? snapshot : nil, additions: additions)
     }
 
@@ -122,7 +122,7 @@ struct SwapLab {
     /// All rows that a client sees, external data read in, in one text; the store is copied
     /// first, so that looking changes nothing.
     func clientView() throws -> String {
-        let path = try files.resolve(named)
+        let path = try files.with(.followed).resolve(named)
         let copy = folder.appending("client")
         try files.removeTree(copy)
         try files.makeFolder(copy)
