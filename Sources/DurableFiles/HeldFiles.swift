@@ -13,6 +13,8 @@ struct HeldFile: Sendable {
     var hasLockBytes = false
     /// Whether a lease was granted on it; it may have been broken since.
     var hasLease = false
+    /// Its number with the guardian, which holds it, too.
+    var guarded: UInt64?
 
     /// SQLite locks bytes from 0x40000000 on (its `os.h`: PENDING_BYTE, RESERVED_BYTE, 510 SHARED
     /// bytes) by fcntl(2), and open file description locks conflict with those, in the same
@@ -35,7 +37,19 @@ struct HeldFile: Sendable {
                 descriptor, HeldFile.lockBytesStart, HeldFile.lockBytes)
         }
         if hasLease { _ = clinux_lease_release(descriptor) }
-        (hasLockBytes, hasLease) = (false, false)
+        if let guarded { FileGuardian.admit(guarded) }
+        (hasLockBytes, hasLease, guarded) = (false, false, nil)
+    }
+
+    /// Gives up a file that has lost its store's name.
+    ///
+    /// A program may have it open, or wait for it: the guardian keeps it locked until no program
+    /// has it open. Without a guardian everything is given back.
+    func abandon() {
+        guard let guarded else { return close() }
+        FileGuardian.abandon(guarded)
+        _ = clinux_unlock_file(descriptor)
+        _ = clinux_close(descriptor)
     }
 
     /// Gives everything back.

@@ -86,13 +86,21 @@ package final class ReplacedFile: Sendable {
         }
     }
 
-    /// Lets everybody in; a second call does nothing.
+    /// Lets the file go; a second call does nothing.
+    ///
+    /// A program that has it open, or waits for it, is left to the guardian.
     package func release() {
+        let isUnopened = isUnopened()
         held.files.withLock { files in
-            for file in files { file.close() }
+            for file in files {
+                if isUnopened { file.close() } else { file.abandon() }
+            }
             files = []
         }
     }
+
+    /// Whether programs that have the file open stay locked out after this process has ended.
+    package static var outlivesProcess: Bool { FileGuardian.isOn }
 
     deinit { release() }
 }

@@ -145,6 +145,7 @@ extension StoreLock {
         do throws(DurableFileError) {
             try lockBytes(of: &taken, file)
             try lease(&taken, file, policy)
+            if taken.hasLease { taken.guarded = FileGuardian.hold(taken.descriptor, of: path) }
         } catch {
             taken.admitClients()
             update(taken)
@@ -247,6 +248,23 @@ extension StoreLock {
     /// Lets clients in again; the right against other runs stays.
     package func admitClients() {
         held.files.withLock { files in
+            for index in files.indices { files[index].admitClients() }
+        }
+    }
+
+    /// Gives up the files that have lost the store's name, after a failure, and lets clients into
+    /// the others.
+    ///
+    /// - Parameters:
+    ///   - before: what had the name when clients were kept out; nil where that is not known.
+    ///   - live: what has the name now; nil where that cannot be seen.
+    package func abandon(_ before: FileIdentity?, unless live: FileIdentity?) {
+        held.files.withLock { files in
+            let isLost = { (file: HeldFile) in
+                before.map(file.isFile) == true && live.map(file.isFile) != true
+            }
+            for file in files where isLost(file) { file.abandon() }
+            files.removeAll(where: isLost)
             for index in files.indices { files[index].admitClients() }
         }
     }

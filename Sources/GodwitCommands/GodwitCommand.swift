@@ -1,5 +1,6 @@
 package import ArgumentParser
 import CoreDataStore
+import DurableFiles
 import Threads
 
 /// The version of godwit: what `godwit --version` says and what the changelog has.
@@ -31,6 +32,7 @@ package struct GodwitCommand: ParsableCommand {
     /// Runs the command that the process was started with, and ends the process.
     package static func main() {
         SQLiteConfinement.begin()
+        FileGuardian.enable()
         do {
             try watchSignals()
             var command = try parseAsRoot()

@@ -8,6 +8,7 @@
 
 #include "CLinuxFiles.h"
 #include "CLinuxFolders.h"
+#include "CLinuxGuardian.h"
 #include "CLinuxLeases.h"
 #include "CLinuxProcesses.h"
 #include "CLinuxSignals.h"

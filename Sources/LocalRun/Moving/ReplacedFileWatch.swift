@@ -16,8 +16,9 @@ package struct LateClient: Hashable, Sendable {
             "\(FileUser.words(users)) opened the old file of \(store) while the store was "
             + "replaced"
         if let failure {
-            return "\(what), and that file could not be made unusable: \(failure). Stop that "
-                + "program, then compare the store with its backup"
+            return "\(what), and that file could not be made unusable: \(failure). It is locked as "
+                + "long as the program has it open. Restart that program, or have it open the "
+                + "store again"
         }
         return "\(what), and finds no database in it. Nothing is lost; restart that program, or "
             + "have it open the store again"
@@ -39,8 +40,10 @@ package final class ReplacedFileWatch: Sendable {
     static let grace: Int64 = 250
     /// How long at the end of a command, which would wait for nothing else.
     static let lastGrace: Int64 = 50
-    /// How long the end of a command waits for programs that came too late to leave.
+    /// How long the end of a command waits for programs that came too late to leave, and how long
+    /// where a guardian keeps them locked out afterwards.
     static let patience: Int64 = 10_000
+    static let guardedPatience: Int64 = 1000
     /// Files that are kept for the whole of `grace`: each takes a descriptor.
     static let limit = 128
     /// Between two looks, in milliseconds.
@@ -91,7 +94,10 @@ package final class ReplacedFileWatch: Sendable {
     package func finish() {
         state.shorten(to: ReplacedFileWatch.lastGrace)
         var waited: Int64 = 0
-        while state.look(grace: ReplacedFileWatch.lastGrace), waited < ReplacedFileWatch.patience {
+        let patience =
+            ReplacedFile.outlivesProcess
+            ? ReplacedFileWatch.guardedPatience : ReplacedFileWatch.patience
+        while state.look(grace: ReplacedFileWatch.lastGrace), waited < patience {
             ReplacedFile.pause(ReplacedFileWatch.interval)
             waited += ReplacedFileWatch.interval
         }

@@ -66,9 +66,12 @@ struct StoreMoves {
     func whileClientsAreOut(
         _ body: (_ letIn: () throws -> Void) throws -> Void
     ) throws -> [ReplacedFile] {
-        defer { lock.admitClients() }
+        var before: FileIdentity?
+        // What fails after the name has changed hands leaves the old file as a success does.
+        defer { lock.abandon(before, unless: identity(before: before)) }
         for _ in 0..<StoreMoves.tries {
             do {
+                before = try live()
                 try body {
                     if lock.isAwaited { throw ClientWaits() }
                 }
@@ -82,6 +85,11 @@ struct StoreMoves {
             store: store.description,
             holder: users.isEmpty
                 ? "programs that open it again and again" : FileUser.words(users))
+    }
+
+    /// What has the store's name now; what had it, where that cannot be seen.
+    private func identity(before: FileIdentity?) -> FileIdentity? {
+        do throws(DurableFileError) { return try live() } catch { return before }
     }
 
     /// How often programs that wait for the store may come first.

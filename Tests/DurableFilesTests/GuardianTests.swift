@@ -1,0 +1,112 @@
+import CLinux
+import Foundation
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import DurableFiles
+
+/// A process that dies between a rename and the end of its swap, while a program waits in open(2)
+/// for the file that has lost the name.
+@Suite struct GuardianTests {
+    /// Runs a body in a folder with the file of a store and the one that replaces it.
+    private func withStore(_ body: (FilePath) async throws -> Void) async throws {
+        let folder = FilePath("/tmp/godwit-test-\(UUID().uuidString)")
+        let files = DurableFileSystem()
+        try files.makeFolders(folder)
+        for name in ["store", "new"] as [FilePath] {
+            try files.publish(Array(repeating: 1, count: 8192), to: folder.appending(name))
+        }
+        try await body(folder)
+        try files.removeTree(folder)
+    }
+
+    /// Whether SQLite's lock bytes of an open file can be had for reading.
+    private static func canRead(_ descriptor: Int32) -> Bool {
+        let start: Int64 = 0x4000_0000
+        guard clinux_lock_range(descriptor, start, 512, 0) == 0 else { return false }
+        _ = clinux_unlock_range(descriptor, start, 512)
+        return true
+    }
+
+    /// Waits until a condition holds, as long as a guardian may take.
+    private static func wait(until condition: () -> Bool) -> Bool {
+        for _ in 0..<2000 {
+            if condition() { return true }
+            ReplacedFile.pause(5)
+        }
+        return false
+    }
+
+    /// Keeps clients out, renames once a program waits for the old file, and is killed there.
+    private static func swapAndDie(in folder: FilePath, renames: Bool) throws {
+        FileGuardian.enable()
+        let store = folder.appending("store")
+        let lock = try StoreLock(store)
+        try lock.keepClientsOut(of: store)
+        try lock.keepClientsOut(of: folder.appending("new"))
+        try DurableFileSystem().publish([], to: folder.appending("ready"))
+        guard wait(until: { lock.isAwaited }) else { return }
+        if renames {
+            try DurableFileSystem().linkWithoutSync(from: store, to: folder.appending("backup"))
+            guard rename(folder.appending("new").description, store.description) == 0 else {
+                return
+            }
+        }
+        kill(getpid(), SIGKILL)
+    }
+
+    /// A client's descriptor of the store, which it got after that process had died.
+    private func lateClient(in folder: FilePath, renames: Bool) async throws -> Int32 {
+        let shared = Shared()
+        let thread = Thread { [folder] in
+            let ready = folder.appending("ready").description
+            guard GuardianTests.wait(until: { access(ready, F_OK) == 0 }) else { return }
+            // Waits in the kernel until the process has died.
+            shared.value.withLock { $0 = open(folder.appending("store").description, O_RDWR) }
+        }
+        thread.start()
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [place = folder.description as String, renames = renames as Bool] in
+            try GuardianTests.swapAndDie(in: FilePath(place), renames: renames)
+        }
+        #expect(Self.wait { shared.value.withLock { $0 } >= 0 })
+        return shared.value.withLock { $0 }
+    }
+
+    @Test func aLateClientStaysLockedOut() async throws {
+        try await withStore { folder in
+            let late = try await lateClient(in: folder, renames: true)
+            let live = open(folder.appending("store").description, O_RDWR)
+            #expect(Self.wait { Self.canRead(live) }, "what has the name is free")
+            close(live)
+            for _ in 0..<20 {
+                #expect(!Self.canRead(late))
+                ReplacedFile.pause(20)
+            }
+            close(late)
+            // Now nothing holds the backup any more.
+            let backup = folder.appending("backup")
+            #expect(
+                Self.wait {
+                    let again = open(backup.description, O_RDWR)
+                    defer { close(again) }
+                    return Self.canRead(again)
+                })
+        }
+    }
+
+    @Test func aClientOfTheUnchangedStoreIsLetIn() async throws {
+        try await withStore { folder in
+            let client = try await lateClient(in: folder, renames: false)
+            #expect(Self.wait { Self.canRead(client) })
+            close(client)
+        }
+    }
+}
+
+/// A value that a thread and a test share.
+private final class Shared: Sendable {
+    let value = Mutex<Int32>(-1)
+}
