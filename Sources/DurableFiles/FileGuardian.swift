@@ -13,6 +13,7 @@ package enum FileGuardian {
     private struct State {
         var isOn = false
         var socket: Int32?
+        var process: Int64 = 0
         var last: UInt64 = 0
     }
 
@@ -22,6 +23,9 @@ package enum FileGuardian {
     ///
     /// For commands: a library cannot know what its process may fork.
     package static func enable() { state.withLock { $0.isOn = true } }
+
+    /// The process id of the guardian; 0 where none was started.
+    static var process: Int64 { state.withLock { $0.process } }
 
     /// Whether files are handed to a guardian.
     static var isOn: Bool { state.withLock { $0.isOn } }
@@ -37,7 +41,7 @@ package enum FileGuardian {
         state.withLock { state in
             guard state.isOn else { return nil }
             if state.socket == nil {
-                let started = clinux_guardian_start()
+                let started = clinux_guardian_start(&state.process)
                 guard started >= 0 else { return nil }
                 state.socket = started
             }

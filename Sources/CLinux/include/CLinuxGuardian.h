@@ -5,11 +5,11 @@
 #include <stdint.h>
 
 /// Starts the guardian: a child in a session of its own, which ignores the signals that end
-/// commands. Returns the socket by which it is told, or the negated errno.
+/// commands. Returns the socket by which it is told, or the negated errno, and its process id.
 ///
 /// The guardian ends once the socket is closed and it holds nothing any more. It only makes system
 /// calls: other threads may have held any lock when it was forked.
-int clinux_guardian_start(void);
+int clinux_guardian_start(int64_t *guardian_id);
 /// Hands over an open file with its leases and locks, before the name `path` changes hands.
 int clinux_guardian_hold(int socket, uint64_t number, int descriptor, const char *path);
 /// Lets a file go: everything was given back on it.

@@ -69,6 +69,32 @@ extension StoreMoves {
         return news
     }
 
+    /// Removes the backup's second names of files that still are the store; copies stay.
+    ///
+    /// A program that looks into the backup's folder would use the store beside the `-wal` there,
+    /// which does not fit it any more.
+    ///
+    /// - Throws: `DurableFileError`; nothing is removed of a store that a swap has begun to move.
+    func giveUpBackup(of plan: SwapPlan) throws {
+        guard plan.store.isFile(try live()),
+            try tree.status(of: plan.backupFolder)?.isFolder == true
+        else { return }
+        var names = plan.backups.map { (original: $0.original.path, backup: $0.backup) }
+        if let external = plan.externalData {
+            names += try externalFiles(external, plan.record).map { original, _ in
+                (original, external.backup.appending(original.lastComponent))
+            }
+        }
+        for (original, backup) in names {
+            guard let live = try tree.status(of: original),
+                let second = try tree.status(of: backup),
+                PlannedFile.isFile(live.identity, second.identity)
+            else { continue }
+            try tree.unlink(backup)
+        }
+        try tree.syncFolder(plan.backupFolder)
+    }
+
     /// The files of external data that are to be backed up; all that there are, where a plan of an
     /// older version recorded none.
     private func externalFiles(

@@ -55,24 +55,40 @@ package struct Swapper {
         let moves = try StoreMoves(
             store: plan.store.path, files: files, lock: lock, clients: clients)
         var receipt = SwapReceipt()
-        receipt.replaced = try EngineError.passing {
-            try moves.whileClientsAreOut { letIn in
-                try moves.cover(plan.store.path)
-                try coverBackup(of: plan, moves)
-                let start = try resume(plan, from: first, moves)
-                try coverNewFiles(of: plan, moves)
-                for (index, step) in plan.steps.enumerated().dropFirst(start) {
-                    if step.isFirstChange(of: plan) { try letIn() }
-                    try journal(index, .begun)
-                    let copies = try EngineError.translating {
-                        try perform(step, plan, moves, &receipt)
-                    }
-                    if !copies.isEmpty { try recording(copies) }
-                    try journal(index, .done)
-                }
+        do {
+            receipt.replaced = try EngineError.passing {
+                try replace(plan, from: first, moves, &receipt, journal, recording)
             }
+        } catch {
+            // A plan of a store that has changed is never carried out.
+            if case .sourceChanged? = error as? EngineError {
+                try EngineError.translating { try moves.giveUpBackup(of: plan) }
+            }
+            throw error
         }
         return receipt
+    }
+
+    private func replace(
+        _ plan: SwapPlan, from first: Int, _ moves: StoreMoves, _ receipt: inout SwapReceipt,
+        _ journal: (Int, StepMoment) throws -> Void,
+        _ recording: ([BackupRecord.Entry]) throws -> Void
+    ) throws -> [ReplacedFile] {
+        try moves.whileClientsAreOut { letIn in
+            try moves.cover(plan.store.path)
+            try coverBackup(of: plan, moves)
+            let start = try resume(plan, from: first, moves)
+            try coverNewFiles(of: plan, moves)
+            for (index, step) in plan.steps.enumerated().dropFirst(start) {
+                if step.isFirstChange(of: plan) { try letIn() }
+                try journal(index, .begun)
+                let copies = try EngineError.translating {
+                    try perform(step, plan, moves, &receipt)
+                }
+                if !copies.isEmpty { try recording(copies) }
+                try journal(index, .done)
+            }
+        }
     }
 
     /// Keeps clients out of what is to get the store's name, before the original loses it.

@@ -40,6 +40,7 @@ import Testing
                 } catch let error as EngineError {
                     guard case .sourceChanged = error else { throw error }
                     refusals += 1
+                    try lab.expectNothingShared(with: plan.backupFolder)
                 }
                 lock.release()
                 #expect(try lab.clientView() == written, "after \(actions)")
@@ -95,6 +96,17 @@ import Testing
 }
 
 extension SwapLab {
+    /// A backup of a swap that was given up is no second name of the live store: a program that
+    /// looked into it would write the store beside another log.
+    func expectNothingShared(with backup: FilePath) throws {
+        guard try FileStatus.ifPresent(backup) != nil else { return }
+        let live = try FileStatus(of: store).identity
+        for found in try files.tree(at: backup) where found.status.isRegularFile {
+            let identity = found.status.identity
+            #expect(identity.device != live.device || identity.inode != live.inode)
+        }
+    }
+
     /// Writes a row through SQLite where the store is, and closes it; returns what is seen then.
     func writeInPlace() throws -> String {
         let client = try Connection(path: files.with(.followed).resolve(named), mode: .readWrite)
