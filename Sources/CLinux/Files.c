@@ -30,7 +30,6 @@ static void fill(struct clinux_status *status, const struct stat *from) {
     status->device = from->st_dev;
     status->inode = from->st_ino;
     status->size = from->st_size;
-    status->allocated = (int64_t)from->st_blocks * 512;
     status->modified_seconds = from->st_mtim.tv_sec;
     status->modified_nanoseconds = (uint32_t)from->st_mtim.tv_nsec;
     status->changed_seconds = from->st_ctim.tv_sec;

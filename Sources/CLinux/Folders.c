@@ -24,7 +24,6 @@ int clinux_stat_in(int folder, const char *name, struct clinux_status *status) {
     status->device = found.st_dev;
     status->inode = found.st_ino;
     status->size = found.st_size;
-    status->allocated = (int64_t)found.st_blocks * 512;
     status->modified_seconds = found.st_mtim.tv_sec;
     status->modified_nanoseconds = (uint32_t)found.st_mtim.tv_nsec;
     status->changed_seconds = found.st_ctim.tv_sec;

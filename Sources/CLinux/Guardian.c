@@ -150,15 +150,13 @@ static _Noreturn void guard(int socket) {
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     setsid();
-    prctl(PR_SET_NAME, "godwit-guardian");
+    prctl(PR_SET_NAME, CLINUX_GUARDIAN_NAME);
     // Nothing of the parent's stays open: its locks go with it.
     if (dup2(socket, 3) < 0 || syscall(SYS_close_range, 4U, ~0U, 0U) != 0) _exit(1);
     int nothing = open("/dev/null", O_RDWR);
     for (int number = 0; nothing >= 0 && number < 3; number++) dup2(nothing, number);
     if (nothing > 3) close(nothing);
     if (chdir("/") != 0) _exit(1);
-    int64_t self = getpid();
-    if (send(3, &self, sizeof self, MSG_NOSIGNAL) != sizeof self) _exit(1);
     int is_told = 1;
     for (;;) {
         int is_watching = 0, is_holding = 0;
@@ -180,7 +178,7 @@ static _Noreturn void guard(int socket) {
     }
 }
 
-int clinux_guardian_start(int64_t *guardian_id) {
+int clinux_guardian_start(void) {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) return -errno;
     sigset_t all, before;
@@ -200,12 +198,7 @@ int clinux_guardian_start(int64_t *guardian_id) {
     if (child >= 0) {
         while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
     }
-    if (child >= 0 && status == 0) {
-        ssize_t count;
-        do count = recv(pair[0], guardian_id, sizeof *guardian_id, 0);
-        while (count < 0 && errno == EINTR);
-        if (count == sizeof *guardian_id) return pair[0];
-    }
+    if (child >= 0 && status == 0) return pair[0];
     close(pair[0]);
     return child < 0 ? -number : -EAGAIN;
 }

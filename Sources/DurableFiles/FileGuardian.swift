@@ -13,7 +13,6 @@ package enum FileGuardian {
     private struct State {
         var isOn = false
         var socket: Int32?
-        var process: Int64 = 0
         var last: UInt64 = 0
     }
 
@@ -24,8 +23,8 @@ package enum FileGuardian {
     /// For commands: a library cannot know what its process may fork.
     package static func enable() { state.withLock { $0.isOn = true } }
 
-    /// The process id of the guardian; 0 where none was started.
-    static var process: Int64 { state.withLock { $0.process } }
+    /// What guardians are called: they have files open and use none.
+    static let name = CLINUX_GUARDIAN_NAME
 
     /// Whether files are handed to a guardian.
     static var isOn: Bool { state.withLock { $0.isOn } }
@@ -41,7 +40,7 @@ package enum FileGuardian {
         state.withLock { state in
             guard state.isOn else { return nil }
             if state.socket == nil {
-                let started = clinux_guardian_start(&state.process)
+                let started = clinux_guardian_start()
                 guard started >= 0 else { return nil }
                 state.socket = started
             }

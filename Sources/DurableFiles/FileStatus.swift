@@ -91,18 +91,6 @@ package struct FileStatus: Hashable, Sendable {
         self.init(status)
     }
 
-    /// The bytes that a file takes on its file system, holes left out.
-    ///
-    /// They may change while no program writes, so that they are no part of a status.
-    ///
-    /// - Throws: `DurableFileError`; `isMissing` where nothing is there.
-    package static func allocatedBytes(of path: FilePath) throws(DurableFileError) -> Int64 {
-        var status = clinux_status()
-        let result = try path.withPointer { clinux_stat($0, &status) }
-        try checked(result, .status, path)
-        return status.allocated
-    }
-
     /// Whether a path's last name is a symbolic link; false where nothing has the name.
     ///
     /// - Throws: `DurableFileError` for every failure but a missing file.

@@ -9,20 +9,22 @@ package struct FileUser: Hashable, Sendable {
     package let command: String
 
     /// The processes that have a file open, in the order of their numbers; this one only where it
-    /// has the file open by more than the one descriptor of a lock, and its guardian never.
+    /// has the file open by more than the one descriptor of a lock, and guardians never.
     ///
     /// For messages: processes of other users are seen by root alone, those of another process
     /// namespace never, and the answer is old when it is returned.
     ///
     /// - Complexity: one look at every open file of the machine.
     package static func all(of file: FileIdentity) -> [FileUser] {
-        let (own, guardian) = (clinux_process_id(), FileGuardian.process)
+        let own = clinux_process_id()
         var users: [FileUser] = []
         for name in names(in: "/proc") {
-            guard let process = Int64(name.description), process != guardian else { continue }
+            guard let process = Int64(name.description) else { continue }
             let folder = FilePath("/proc").appending(name)
             if descriptors(in: folder.appending("fd"), of: file) > (process == own ? 1 : 0) {
-                users.append(FileUser(process: process, command: command(of: folder)))
+                let command = command(of: folder)
+                if command == FileGuardian.name { continue }
+                users.append(FileUser(process: process, command: command))
             }
         }
         return users.sorted { $0.process < $1.process }

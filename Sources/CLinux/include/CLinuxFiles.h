@@ -10,8 +10,6 @@ struct clinux_status {
     uint64_t device;
     uint64_t inode;
     int64_t size;
-    /// Bytes that the file takes, holes left out.
-    int64_t allocated;
     int64_t modified_seconds;
     int64_t changed_seconds;
     uint32_t modified_nanoseconds;

@@ -4,12 +4,15 @@
 
 #include <stdint.h>
 
+/// What a guardian is called (comm in proc(5), at most 15 bytes).
+#define CLINUX_GUARDIAN_NAME "godwit-guardian"
+
 /// Starts the guardian: a child in a session of its own, which ignores the signals that end
-/// commands. Returns the socket by which it is told, or the negated errno, and its process id.
+/// commands. Returns the socket by which it is told, or the negated errno.
 ///
 /// The guardian ends once the socket is closed and it holds nothing any more. It only makes system
 /// calls: other threads may have held any lock when it was forked.
-int clinux_guardian_start(int64_t *guardian_id);
+int clinux_guardian_start(void);
 /// Hands over an open file with its leases and locks, before the name `path` changes hands.
 int clinux_guardian_hold(int socket, uint64_t number, int descriptor, const char *path);
 /// Lets a file go: everything was given back on it.

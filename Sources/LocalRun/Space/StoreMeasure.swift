@@ -96,9 +96,9 @@ package struct StoreMeasure {
             }
             let log = try Self.log(beside: path)
             var size = StoreSize(
-                database: try Self.written(path, status.size), log: log,
+                database: status.size, log: log,
                 isLarge: Self.isLarge(found.bytes + log, options), device: status.identity.device)
-            if countsFreePages { size.database -= try freeBytes(of: path, size: size.database) }
+            if countsFreePages { size.database -= try freeBytes(of: path, size: status.size) }
             if let output = found.output {
                 let folder = try Self.existing(output.parent)
                 size.device = try FileStatus(of: folder).identity.device
@@ -112,16 +112,6 @@ package struct StoreMeasure {
         } catch {
             return nil
         }
-    }
-
-    /// The bytes of a file without holes, which would let every store of a run wait for room; a
-    /// compressing file system is taken to save no more than 31 of 32 parts.
-    private static func written(
-        _ path: FilePath, _ size: Int64
-    ) throws(DurableFileError) -> Int64 {
-        let taken = try FileStatus.allocatedBytes(of: path)
-        let (bytes, isTooMany) = taken.multipliedReportingOverflow(by: 32)
-        return isTooMany ? size : min(size, bytes + (1 << 20))
     }
 
     /// Bytes that a snapshot would have to apply; the header of a log alone is none.
