@@ -102,7 +102,8 @@ extension EngineError: CustomStringConvertible {
             "\(store) cannot be swapped: \(reason). The store is whole"
         case .storeChangedSinceSwap(let store):
             "\(store) changed since it was swapped, and putting the original back would lose that. "
-                + "Nothing was changed; --discard-changes puts it back all the same"
+                + "Nothing was changed; godwit rollback --discard-changes puts it back all the "
+                + "same"
         case .swapOutcomeUnknown(let store, let reason):
             "the state of \(store) is not what was recorded: \(reason). It was left as it is; "
                 + "its backup, if there is one, lies beside it in \(SwapPlan.backupPrefix)…"

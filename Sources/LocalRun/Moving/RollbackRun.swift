@@ -1,5 +1,4 @@
 package import DurableFiles
-import Foundation
 import Jobs
 import MigrationEngine
 import RunLedger
@@ -49,7 +48,7 @@ package struct RollbackRun: Sendable {
             }
             // A process that died between the last rename and the ledger has swapped, too.
             _ = try selected.forEach(in: [.running, .failed]) { store throws(RunError) in
-                guard try selected.begunSwap(of: store) != nil else { return }
+                guard try hasMoved(store, selected) else { return }
                 swapped += 1
                 observe(try discard(store, selected))
             }
@@ -67,8 +66,45 @@ package struct RollbackRun: Sendable {
         }
     }
 
-    private func rollBack(
+    /// Ends the rollbacks that a process began and did not live to end.
+    ///
+    /// Their stores are not what their states say: a run must not go on with them.
+    ///
+    /// - Parameter selected: the run.
+    /// - Throws: `RunError` where one cannot be ended; its store is whole, and the same command
+    ///   tries again.
+    func finishStopped(in selected: SelectedRun) throws(RunError) {
+        let numbers = try selected.read { ledger throws(LedgerError) in
+            try ledger.storesWithRollback(of: selected.run.id)
+        }
+        for number in numbers {
+            let store = try selected.read { ledger throws(LedgerError) in
+                try ledger.store(run: selected.run.id, number)
+            }
+            guard let store, try selected.hasBegunRollback(of: store) else { continue }
+            let change: StoreChange
+            switch store.state {
+            case .done: change = try rollBack(store, selected)
+            case .running, .failed, .validated: change = try discard(store, selected)
+            case .waiting, .rolledBack, .pruned, .cancelled: continue
+            }
+            if let failure = change.failure { throw failure }
+        }
+        try selected.endIfFinished()
+    }
+
+    /// Whether a process died in the middle of a store's swap, or of its rollback, once files had
+    /// moved.
+    private func hasMoved(
         _ store: StoreSummary, _ selected: SelectedRun
+    ) throws(RunError) -> Bool {
+        if try selected.begunSwap(of: store) != nil { return true }
+        return try selected.hasBegunRollback(of: store)
+    }
+
+    // `way`: the states by which the store comes to the one that its rollback follows.
+    private func rollBack(
+        _ store: StoreSummary, _ selected: SelectedRun, by way: [StoreState] = []
     ) throws(RunError) -> StoreChange {
         do throws(RunError) {
             guard let swap = try selected.lastSwap(of: store)?.plan else {
@@ -80,10 +116,12 @@ package struct RollbackRun: Sendable {
                 defer { lock.release() }
                 try rollBack(store, swap, selected, lock, discards: discardsChanges || isGone)
             }
-            try selected.record([
-                try self.entry(store, selected, isDone: true, detail: ""),
-                selected.changed(store, .rolledBack),
-            ])
+            // At the end and all at once: until then the result is not done, or not any more.
+            try selected.record(
+                way.map { selected.changed(store, $0) } + [
+                    try entry(store, selected, isDone: true, detail: ""),
+                    selected.changed(store, .rolledBack),
+                ])
             let note =
                 swap.record == nil
                 ? "; an older version swapped it and did not record its backup, of which only the "
@@ -117,9 +155,7 @@ package struct RollbackRun: Sendable {
         _ store: StoreSummary, _ swap: SwapPlan, _ selected: SelectedRun, _ lock: StoreLock,
         discards: Bool
     ) throws {
-        if let begun = try selected.lastEntry(.rollback, of: store), !begun.isDone {
-            let plan = try JSONDecoder().decode(
-                RollbackPlan.self, from: Data(begun.detail.utf8))
+        if let plan = try selected.unfinishedRollback(of: store) {
             do {
                 return try run(plan, under: lock)
             } catch let error as EngineError {
@@ -170,11 +206,10 @@ package struct RollbackRun: Sendable {
         _ store: StoreSummary, _ selected: SelectedRun
     ) throws(RunError) -> StoreChange {
         do throws(RunError) {
-            if try selected.begunSwap(of: store) != nil {
+            if try hasMoved(store, selected) {
                 // The process that swapped it died before it could say so.
-                try selected.record(
-                    Self.way(toDoneFrom: store.state).map { selected.changed(store, $0) })
-                let change = try rollBack(store, selected)
+                let change = try rollBack(
+                    store, selected, by: Self.way(toDoneFrom: store.state))
                 if change.failure == nil {
                     let places = try selected.places(of: store)
                     try RunError.translating { try places.removeAll(files) }

@@ -1,4 +1,5 @@
 package import DurableFiles
+import Foundation
 import Jobs
 import MigrationEngine
 import RunLedger
@@ -164,6 +165,36 @@ struct SelectedRun {
             // The original, perhaps written since.
             return plan.store.isFile(facts.live.identity) ? nil : plan
         }
+    }
+
+    /// The rollback of a store that stands in the ledger after its newest swap, and is not
+    /// recorded as done.
+    ///
+    /// - Throws: `RunError` where the ledger cannot be read.
+    func unfinishedRollback(of store: StoreSummary) throws(RunError) -> RollbackPlan? {
+        let steps = try read { ledger throws(LedgerError) in
+            try ledger.swapSteps(run: run.id, store: store.number)
+        }
+        guard let last = steps.last(where: { $0.kind != .backup }), last.kind == .rollback,
+            !last.isDone
+        else { return nil }
+        return try RunError.translating {
+            try JSONDecoder().decode(RollbackPlan.self, from: Data(last.detail.utf8))
+        }
+    }
+
+    /// Whether a rollback that is not recorded as done has given the store's name to another file:
+    /// a process died between the two, and the store is not what its state says.
+    ///
+    /// - Throws: `RunError` where the ledger cannot be read or the store cannot be looked at.
+    func hasBegunRollback(of store: StoreSummary) throws(RunError) -> Bool {
+        guard store.found.output == nil, let plan = try unfinishedRollback(of: store) else {
+            return false
+        }
+        let live = try RunError.translating {
+            try FileStatus.ifPresent(plan.facts.swap.store.path)
+        }
+        return live.map { !plan.facts.live.isFile($0.identity) } ?? false
     }
 
     /// Removes the backup of a swap that went no further.

@@ -65,6 +65,9 @@ package struct FleetRun: Sendable {
                 request, mark: RunMark.make(state: state, identifier: environment.identifier()))
             let (text, digest) = (try recorded.text(), try recorded.digest())
             let runs = RunBook(ledger: ledger, environment: environment)
+            if let open = try runs.unfinished(digest) {
+                try finishRollbacks(of: open.id, ledger, state)
+            }
             let (id, isResumed) = try runs.begin(
                 stores, request: text, digest: digest, engine: Planner.engineVersion)
             do throws(RunError) {
@@ -98,11 +101,13 @@ package struct FleetRun: Sendable {
             let selected = try SelectedRun(
                 selection, ledger: ledger, state: state, environment: environment,
                 wanted: [.failed])
-            let numbers = try RunBook(ledger: ledger, environment: environment).reopen(
-                selected.run, select: selection.store)
             let request = try RecordedRequest(reading: selected.run.record.request).request(
                 state: selection.state, slots: slots, waitsForRoom: waitsForRoom)
             let fleet = FleetRun(request, environment: environment, observe: observe)
+            try fleet.finishRollbacks(of: selected.run.id, ledger, state)
+            let book = RunBook(ledger: ledger, environment: environment)
+            let numbers = try book.reopen(
+                try book.find(selected.run.id, state: state), select: selection.store)
             let ending = try fleet.work(
                 on: selected.run.id, isResumed: true, ledger, state, only: numbers)
             return (ending, numbers.count, request)
@@ -130,6 +135,25 @@ package struct FleetRun: Sendable {
                 isWaiting = true
                 environment.wait(RoomWatch.interval)
             }
+        }
+    }
+
+    /// Ends what was begun of a run's rollbacks, before the run goes on: a store that has its
+    /// original again must not be told to be done.
+    private func finishRollbacks(
+        of run: String, _ ledger: Ledger, _ state: FilePath
+    ) throws(RunError) {
+        let selection = RunSelection(state: request.state, run: run)
+        let selected = try SelectedRun(
+            selection, ledger: ledger, state: state, environment: environment, wanted: [])
+        do throws(RunError) {
+            try RollbackRun(
+                selection, discardsChanges: false, clients: request.clients,
+                environment: environment
+            ).finishStopped(in: selected)
+        } catch {
+            environment.replaced.finish()
+            throw error
         }
     }
 

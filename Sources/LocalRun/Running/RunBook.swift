@@ -36,9 +36,7 @@ struct RunBook {
         opens: Bool = true
     ) throws(RunError) -> (id: String, isResumed: Bool) {
         let runs = try RunError.ledger { () throws(LedgerError) in try ledger.runs() }
-        if let open = runs.first(where: {
-            $0.state.isUnfinished && $0.record.requestDigest == digest
-        }) {
+        if let open = Self.unfinished(runs, digest) {
             if opens, open.state == .paused { try change(open.id, .open, "taken up again") }
             try add(stores, to: open.id)
             return (open.id, true)
@@ -65,6 +63,20 @@ struct RunBook {
         }
         try tell(stores, to: id)
         return (id, false)
+    }
+
+    /// The unfinished run of a request.
+    ///
+    /// - Parameter digest: of what makes two requests the same.
+    /// - Returns: the run; nil where there is none.
+    /// - Throws: `RunError.ledger`.
+    func unfinished(_ digest: String) throws(RunError) -> RunOverview? {
+        Self.unfinished(
+            try RunError.ledger { () throws(LedgerError) in try ledger.runs() }, digest)
+    }
+
+    private static func unfinished(_ runs: [RunOverview], _ digest: String) -> RunOverview? {
+        runs.first { $0.state.isUnfinished && $0.record.requestDigest == digest }
     }
 
     /// Tells the ledger of stores that an unfinished run does not have: a process may have died

@@ -45,6 +45,23 @@ extension Ledger {
         }
     }
 
+    /// The numbers of a run's stores whose rollback was begun at some time, in order.
+    ///
+    /// - Parameter run: its id.
+    /// - Returns: the numbers; none for a run that is not there.
+    /// - Throws: `LedgerError`.
+    package func storesWithRollback(of run: String) throws(LedgerError) -> [Int] {
+        try read { database in
+            guard let run = try Ledger.number(database, run) else { return [] }
+            return try Int.fetchAll(
+                database,
+                sql: """
+                    SELECT DISTINCT store FROM swap_step WHERE run = ? AND kind = ? ORDER BY store
+                    """,
+                arguments: [run, SwapEntry.Kind.rollback.rawValue])
+        }
+    }
+
     /// The newest events of a run, or of one of its stores, in the order in which they happened.
     package func events(
         run: String, store: Int? = nil, limit: Int = 1000

@@ -12,7 +12,7 @@ import Testing
 /// Runs whose process died in the middle of a swap, and what people do next.
 @Suite("Swaps that were stopped, and what is done next") struct StoppedSwapTests {
     /// A process that dies once a store's name has changed hands so many times.
-    private final class Death: Sendable {
+    final class Death: Sendable {
         private let renames = Mutex(0)
         private let store: FilePath
         private let limit: Int

@@ -1,0 +1,112 @@
+import DurableFiles
+import RunLedger
+import StoreForge
+import Testing
+
+@testable import LocalRun
+
+/// Rollbacks whose process died once the original had its name again.
+@Suite("Rollbacks that were stopped, and what is done next") struct StoppedRollbackTests {
+    private typealias Death = StoppedSwapTests.Death
+
+    private func die(_ lab: RunLab, renames: Int, of store: FilePath) {
+        let death = Death(after: renames, renamesOf: store)
+        #expect(throws: RunError.self) { try lab.rollBack(store, files: death.files) }
+        #expect(death.isDead)
+    }
+
+    private func states(_ lab: RunLab, _ run: String) throws -> [StoreState] {
+        var states: [StoreState] = []
+        try RunRecords(state: lab.state).forEachStore(of: run) { store, _ in
+            states.append(store.state)
+        }
+        return states
+    }
+
+    /// The migration died as well, after it had given the store's name away: its run is open.
+    @Test(
+        arguments: [
+            (ForgeRecipe.Journal.rollback, 1, 1), (.writeAheadLog, 1, 1),
+            (.writeAheadLogWithContent, 2, 1), (.writeAheadLogWithContent, 2, 2),
+        ])
+    func theSameCommandMigratesTheOriginalAnew(
+        journal: ForgeRecipe.Journal, swapped: Int, restored: Int
+    ) throws {
+        try RunLab.run { lab in
+            let store = try lab.forge("a.sqlite", journal: journal)
+            let old = try lab.content(store)
+            let death = Death(after: swapped, renamesOf: store)
+            #expect(throws: RunError.self) { try lab.migrate([store], files: death.files) }
+            let new = try lab.content(store)
+            #expect(new != old)
+            die(lab, renames: restored, of: store)
+            #expect(try lab.content(store) == old)
+            #expect(try states(lab, "r1") == [.running])
+            #expect(try lab.migrate([store]).counts == [.done: 1])
+            #expect(try lab.content(store) == new)
+            #expect(try states(lab, "r1") == [.rolledBack])
+            #expect(try lab.rollBack().map(\.text) == ["rolled back"])
+            #expect(try lab.content(store) == old)
+            #expect(try lab.ours().isEmpty)
+        }
+    }
+
+    /// A second command ends what the first one began, also where no command migrates.
+    @Test func theSameRollbackEndsIt() throws {
+        try RunLab.run { lab in
+            let store = try lab.forge("a.sqlite")
+            let (old, bytes) = (try lab.content(store), try lab.bytes())
+            let death = Death(after: 1, renamesOf: store)
+            #expect(throws: RunError.self) { try lab.migrate([store], files: death.files) }
+            die(lab, renames: 1, of: store)
+            #expect(try lab.rollBack().map(\.text) == ["rolled back"])
+            #expect(try lab.content(store) == old)
+            #expect(try lab.bytes() == bytes)
+            #expect(try lab.standings()[store]?.state == .rolledBack)
+        }
+    }
+
+    /// The store was done when its rollback began, and other stores keep the run open.
+    @Test func aDoneStoreThatHasItsOriginalAgainIsNotToldToBeDone() throws {
+        try RunLab.run { lab in
+            let stores = try lab.forgeGood(2)
+            let (first, second) = (stores[0], stores[1])
+            let old = try lab.content(first)
+            let death = Death(after: 1, renamesOf: second)
+            #expect(throws: RunError.self) {
+                try lab.migrate(stores, files: death.files, change: { $0.slots = 1 })
+            }
+            let new = try lab.content(first)
+            #expect(new != old)
+            die(lab, renames: 1, of: first)
+            #expect(try lab.content(first) == old)
+            #expect(try lab.migrate(stores).counts == [.done: 1, .rolledBack: 1])
+            #expect(try lab.content(first) == old)
+            #expect(try lab.migrate(stores).counts == [.done: 2])
+            #expect(try lab.content(first) == new)
+        }
+    }
+
+    /// Another program's file lies there by then: godwit says so and leaves it.
+    @Test func aRollbackThatCannotBeEndedEndsTheCommand() throws {
+        try RunLab.run { lab in
+            let store = try lab.forge("a.sqlite")
+            let old = try lab.content(store)
+            let other = try lab.forge("other.sqlite")
+            let death = Death(after: 1, renamesOf: store)
+            #expect(throws: RunError.self) { try lab.migrate([store], files: death.files) }
+            die(lab, renames: 1, of: store)
+            try lab.files.rename(other, to: store, existing: .replace)
+            let content = try lab.content(store)
+            #expect {
+                try lab.migrate([store])
+            } throws: { error in
+                "\(error)".contains("changed since it was swapped")
+            }
+            #expect(try lab.content(store) == content)
+            let changes = try lab.rollBack(store, discardsChanges: true)
+            #expect(changes.map(\.text) == ["rolled back"])
+            #expect(try lab.content(store) == old)
+        }
+    }
+}
