@@ -11,6 +11,8 @@ package enum StoreError: Error, Hashable, Sendable {
     /// Programs have the store open, which must be closed while its snapshot is made; the text
     /// names them.
     case inUse(path: String, users: String)
+    /// A program wrote the store while it was read, each time that it was tried.
+    case changed(path: String)
     /// The disk or the quota is full; the text gives SQLite's or the system's reason.
     case outOfSpace(path: String, reason: String)
     /// The layout of a model cannot be derived with certainty.
@@ -40,7 +42,7 @@ extension StoreError {
             .outOfSpace(_, let reason):
             reason
         case .unsupported, .layoutUnknown, .layoutDiffers, .modelMissing, .modelDiffers,
-            .externalDataMissing, .inUse:
+            .externalDataMissing, .inUse, .changed:
             nil
         }
     }
@@ -60,6 +62,9 @@ extension StoreError: CustomStringConvertible {
         case .inUse(let path, let users):
             "\(path) is open in \(users). The store was not changed; close it there, then replay "
                 + "the run (godwit replay), or run the same command again"
+        case .changed(let path):
+            "\(path) changed while it was read. The store was not changed by godwit; run the same "
+                + "command again when no program writes the store"
         case .outOfSpace(let path, let reason):
             "\(path): \(reason). The original store was not changed; make room and run the same "
                 + "command again"

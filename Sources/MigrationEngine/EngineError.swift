@@ -61,6 +61,7 @@ package enum EngineError: Error, Sendable {
         case .inputOutput: .inputOutput
         case .outOfSpace: .noSpace
         case .inUse: .locked
+        case .changed: .sourceChanged
         }
     }
 

@@ -30,10 +30,19 @@ package enum StoreCompanion: String, Hashable, Sendable, Codable, CaseIterable {
     package func content(
         of database: FilePath, files: DurableFileSystem
     ) throws(DurableFileError) -> Content {
-        guard self != .sharedMemory, let size = try FileStatus.ifPresent(path(of: database))?.size,
-            size > 0
-        else { return .none }
-        let file = try files.openForReading(path(of: database))
+        guard self != .sharedMemory, try FileStatus.ifPresent(path(of: database)) != nil else {
+            return .none
+        }
+        let file: OpenFile
+        do throws(DurableFileError) {
+            file = try files.openForReading(path(of: database))
+        } catch {
+            // The last program that had the database open has just removed it.
+            guard error.isMissing else { throw error }
+            return .none
+        }
+        let size = try file.status().size
+        guard size > 0 else { return .none }
         let prefix = try file.read(count: WriteAheadLog.prefixLength, at: 0)
         guard self == .writeAheadLog else {
             guard let first = prefix.first, first != 0 else { return .none }

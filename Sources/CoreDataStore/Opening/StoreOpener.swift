@@ -72,7 +72,7 @@ package struct StoreOpener: Sendable {
         snapshot: SnapshotPlace? = nil
     ) throws(StoreError) -> (store: SourceStore, connection: Connection) {
         do {
-            return try openChecked(
+            return try openSteady(
                 path, given: given, checksPages: checksPages,
                 snapshot: snapshot ?? .toMake(scratch.appending("snapshot")))
         } catch let error as StoreError {
@@ -84,6 +84,8 @@ package struct StoreOpener: Sendable {
                 throw .inUse(path: path.description, users: FileUser.words(users))
             }
             throw .inUse(path: path.description, users: "another run of godwit")
+        } catch DurableFileError.changedMeanwhile {
+            throw .changed(path: path.description)
         } catch {
             throw .inputOutput(path: path.description, reason: "\(error)")
         }
@@ -108,7 +110,12 @@ package struct StoreOpener: Sendable {
         try check(connection)
     }
 
-    private func openChecked(
+    /// How often a store is read that a program writes meanwhile.
+    private static let tries = 3
+
+    /// Opens a store that holds still, and again one that did not: what goes wrong with a store
+    /// that a program writes says nothing about its files.
+    private func openSteady(
         _ given: FilePath, given model: Model?, checksPages: Bool, snapshot: SnapshotPlace
     ) throws -> (store: SourceStore, connection: Connection) {
         let path = try files.resolve(given)
@@ -117,7 +124,52 @@ package struct StoreOpener: Sendable {
             throw StoreError.notAStore(
                 path: path.description, reason: "it is \(status.kind), not a file")
         }
-        let fingerprint = try StoreFingerprint(of: path)
+        // A snapshot that was made before is of one state only.
+        var left = if case .made = snapshot { 1 } else { StoreOpener.tries }
+        while true {
+            let fingerprint = try StoreFingerprint(of: path)
+            do {
+                return try openChecked(
+                    path, fingerprint, given: model, checksPages: checksPages,
+                    snapshot: snapshot)
+            } catch {
+                guard hasChanged(path, since: fingerprint, after: error) else { throw error }
+                left -= 1
+                guard left > 0, case .toMake(let place) = snapshot else {
+                    throw StoreError.changed(path: path.description)
+                }
+                try SettledCopy.remove(place, files)
+            }
+        }
+    }
+
+    /// Whether a store is another one than before an attempt to read it, which failed.
+    private func hasChanged(
+        _ path: FilePath, since before: StoreFingerprint, after error: any Error
+    ) -> Bool {
+        switch error {
+        case StoreError.changed: return true
+        case StoreError.notAStore, StoreError.inputOutput:
+            // A transaction under way may have written twice within one step of the file
+            // system's clock, which is 10 ms at most.
+            ReplacedFile.pause(20)
+        case is StoreError: break
+        case let error as DurableFileError where error.isOutOfSpace || error.isInUse: return false
+        default: break
+        }
+        do throws(DurableFileError) {
+            return try StoreFingerprint(of: path) != before
+        } catch {
+            // A store that is gone is told of by the failure itself.
+            if case .changedMeanwhile = error { return true }
+            return false
+        }
+    }
+
+    private func openChecked(
+        _ path: FilePath, _ fingerprint: StoreFingerprint, given model: Model?,
+        checksPages: Bool, snapshot: SnapshotPlace
+    ) throws -> (store: SourceStore, connection: Connection) {
         let header = try readHeader(of: path, named: path)
         var oddities: [String] = []
         let database: FilePath
@@ -130,8 +182,7 @@ package struct StoreOpener: Sendable {
         }
         let isSnapshot = database != path
         if isSnapshot, try StoreFingerprint(of: path) != fingerprint {
-            throw StoreError.inputOutput(
-                path: path.description, reason: "the store changed while it was read")
+            throw StoreError.changed(path: path.description)
         }
         // Only now: with a log, the main file alone may be older, shorter, or hardly begun.
         let settled = try readHeader(of: database, named: path)

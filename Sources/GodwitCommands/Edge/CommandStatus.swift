@@ -72,7 +72,7 @@ extension CommandStatus {
             .modelDiffers, .externalDataMissing:
             self = .badData
         case .inputOutput, .outOfSpace: self = .inputOutput
-        case .inUse: self = .canBeRepeated
+        case .inUse, .changed: self = .canBeRepeated
         }
     }
 

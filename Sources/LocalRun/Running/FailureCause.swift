@@ -93,6 +93,7 @@ extension FailureCause {
         case .modelMissing: self = .modelMissing
         case .externalDataMissing: self = .externalDataMissing
         case .inUse: self = .locked
+        case .changed: self = .sourceChanged
         }
     }
 
