@@ -75,10 +75,10 @@ package struct PruneRun: Sendable {
     ) throws(RunError) {
         do throws(RunError) {
             if store.state == .done, store.found.output == nil,
-                try selected.lastEntry(.swap, of: store) != nil
+                try selected.hasSwap(of: store)
             {
                 try pruneBackup(store, selected, removes: removes, &estimate)
-            } else if try selected.begunSwap(of: store) != nil {
+            } else if store.state == .failed, try selected.begunSwap(of: store) != nil {
                 throw .nothingToDo(
                     "the swap of \(store.found.path) was not recorded to its end: replay it or "
                         + "roll it back first")
@@ -220,7 +220,9 @@ package struct CancelRun: Sendable {
                 wanted: [.waiting, .running, .validated, .failed])
             let isWhole = selection.store == nil
             guard selected.run.state.isUnfinished || !isWhole else {
-                throw .nothingToDo("the run \(selected.run.id) has ended; roll it back instead")
+                throw .nothingToDo(
+                    "the run \(selected.run.id) has ended: godwit rollback puts its originals "
+                        + "back, godwit prune removes what it left")
             }
             let states: Set<StoreState> =
                 isWhole

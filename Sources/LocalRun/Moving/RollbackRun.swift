@@ -41,7 +41,7 @@ package struct RollbackRun: Sendable {
             var swapped = 0
             _ = try selected.forEach(in: [.done]) { store throws(RunError) in
                 guard store.found.output == nil,
-                    try selected.lastEntry(.swap, of: store) != nil
+                    try selected.hasSwap(of: store)
                 else { return }
                 swapped += 1
                 observe(try rollBack(store, selected))

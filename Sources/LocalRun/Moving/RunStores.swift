@@ -124,16 +124,18 @@ struct SelectedRun {
             run: run.id, store: store.number, state, reason: reason, at: environment.wallTime())
     }
 
-    /// The newest entry of a kind of move of a store.
-    func lastEntry(
-        _ kind: SwapEntry.Kind, of store: StoreSummary
-    ) throws(RunError) -> SwapEntry? {
-        try read { ledger throws(LedgerError) in
+    /// Whether a swap of a store stands in the ledger that was not given up since.
+    ///
+    /// - Throws: `RunError` where the ledger cannot be read.
+    func hasSwap(of store: StoreSummary) throws(RunError) -> Bool {
+        let last = try read { ledger throws(LedgerError) in
             try ledger.swapSteps(run: run.id, store: store.number)
-        }.last { $0.kind == kind && $0.name != StoreMover.void }
+        }.last { $0.kind == .swap }
+        return last.map { $0.name != StoreMover.void } ?? false
     }
 
-    /// The newest swap of a store, with what was recorded of its backup since.
+    /// The newest swap of a store, also one that was given up, with what was recorded of its
+    /// backup since.
     func lastSwap(
         of store: StoreSummary
     ) throws(RunError) -> (plan: SwapPlan, isDone: Bool)? {
@@ -154,16 +156,16 @@ struct SelectedRun {
     /// The swap of a store that stands in the ledger and is not recorded as done, where files
     /// have moved already: a process died between the two.
     func begunSwap(of store: StoreSummary) throws(RunError) -> SwapPlan? {
-        guard store.found.output == nil, let (plan, isDone) = try lastSwap(of: store), !isDone
+        guard store.found.output == nil, try hasSwap(of: store),
+            let (plan, isDone) = try lastSwap(of: store), !isDone
         else { return nil }
         let isThere = try RunError.translating {
             try FileStatus.ifPresent(plan.store.path) != nil
         }
         guard isThere else { return nil }
-        return try RunError.engine { () throws(EngineError) in
+        return try RunError.translating {
             let facts = try RollbackFacts(reading: plan, files: environment.files)
-            // The original, perhaps written since.
-            return plan.store.isFile(facts.live.identity) ? nil : plan
+            return try plan.hasMoved(live: facts.live.identity) ? plan : nil
         }
     }
 

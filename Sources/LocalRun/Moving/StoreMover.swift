@@ -170,9 +170,11 @@ struct StoreMover: Sendable {
                 return plan.building.isFile(there.identity)
             }
         case .swap(let plan):
-            // A store that somebody removed is not between two names.
-            let live = try RunError.translating { try FileStatus.ifPresent(plan.store.path) }
-            return live.map { !plan.store.isFile($0.identity) } ?? false
+            return try RunError.translating {
+                // A store that a person removed is not between two names.
+                guard let live = try FileStatus.ifPresent(plan.store.path) else { return false }
+                return try plan.hasMoved(live: live.identity)
+            }
         }
     }
 
@@ -356,8 +358,9 @@ extension StoreMover {
         }
         return try RunError.translating {
             let live = try FileStatus(of: plan.store.path).identity
-            // The original, or its snapshot, which somebody may have gone on writing.
-            return plan.store.isFile(live) || plan.snapshot?.isFile(live) == true
+            // The original, or its snapshot, which a program may have written since, or the
+            // result of another run.
+            return try plan.snapshot?.isFile(live) == true || !plan.hasMoved(live: live)
         }
     }
 
