@@ -90,8 +90,8 @@ extension EngineError: CustomStringConvertible {
                 + "command again when nobody writes the store"
         case .dataRefused(let text): text
         case .storeBusy(let store, let holder):
-            "\(store) is open in \(holder). Nothing was changed; close it there, then replay the "
-                + "run (godwit replay), or run the same command again"
+            "\(store) is open in \(holder). Nothing was changed; close it there, then run the "
+                + "same command again. A migration can be replayed as well (godwit replay)"
         case .clientsHidden(let store, let reason):
             "godwit cannot see whether a program has \(store) open: \(reason). Nothing was "
                 + "changed; use --output, or stop every program that uses the store and give "
