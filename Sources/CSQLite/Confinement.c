@@ -99,7 +99,7 @@ static int open_linkless(const char *path, int flags, int mode) {
     return (int)result;
 }
 
-// Opens a regular file. A pipe in its place would let open(2) wait for ever, so it never waits; and
+// Opens a regular file. A pipe in its place would block open(2) without end, so it never waits; and
 // where another program holds a lease on the file, opening is tried again for ten seconds.
 static int open_regular(const char *path, int flags, int mode) {
     const struct timespec pause = {0, 10 * 1000 * 1000};

@@ -56,7 +56,7 @@ package enum FileGuardian {
         }
     }
 
-    /// Tells the guardian that everything was given back on a file.
+    /// Releases a file: everything was given back on it.
     static func admit(_ number: UInt64) {
         state.withLock { state in
             if let socket = state.socket { _ = clinux_guardian_admit(socket, number) }

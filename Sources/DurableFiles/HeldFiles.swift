@@ -41,10 +41,10 @@ struct HeldFile: Sendable {
         (hasLockBytes, hasLease, guarded) = (false, false, nil)
     }
 
-    /// Gives up a file that has lost its store's name.
+    /// Leaves a file that has lost its store's name to the guardian.
     ///
-    /// A program may have it open, or wait for it: the guardian keeps it locked until no program
-    /// has it open. Without a guardian everything is given back.
+    /// A program may have it open, or wait for it: the file stays locked until no program has it
+    /// open. Without a guardian everything is given back.
     func abandon() {
         guard let guarded else { return close() }
         FileGuardian.abandon(guarded)

@@ -252,8 +252,9 @@ extension StoreLock {
         }
     }
 
-    /// Gives up the files that have lost the store's name, after a failure, and lets clients into
-    /// the others.
+    /// After a failure, leaves files that have lost the store's name to the guardian.
+    ///
+    /// Clients are let into the others.
     ///
     /// - Parameters:
     ///   - before: what had the name when clients were kept out; nil where that is not known.

@@ -160,7 +160,7 @@ package struct StoreOpener: Sendable {
         do throws(DurableFileError) {
             return try StoreFingerprint(of: path) != before
         } catch {
-            // A store that is gone is told of by the failure itself.
+            // The failure itself reports a store that is gone.
             if case .changedMeanwhile = error { return true }
             return false
         }

@@ -68,7 +68,7 @@ package struct RollbackRun: Sendable {
 
     /// Ends the rollbacks that a process began and did not live to end.
     ///
-    /// Their stores are not what their states say: a run must not go on with them.
+    /// Their stores are not what their states say: a run must not resume them.
     ///
     /// - Parameter selected: the run.
     /// - Throws: `RunError` where one cannot be ended; its store is whole, and the same command

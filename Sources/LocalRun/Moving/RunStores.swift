@@ -124,7 +124,7 @@ struct SelectedRun {
             run: run.id, store: store.number, state, reason: reason, at: environment.wallTime())
     }
 
-    /// Whether a swap of a store stands in the ledger that was not given up since.
+    /// Whether a swap of a store stands in the ledger that was not cancelled since.
     ///
     /// - Throws: `RunError` where the ledger cannot be read.
     func hasSwap(of store: StoreSummary) throws(RunError) -> Bool {
@@ -134,7 +134,7 @@ struct SelectedRun {
         return last.map { $0.name != StoreMover.void } ?? false
     }
 
-    /// The newest swap of a store, also one that was given up, with what was recorded of its
+    /// The newest swap of a store, also one that was cancelled, with what was recorded of its
     /// backup since.
     func lastSwap(
         of store: StoreSummary

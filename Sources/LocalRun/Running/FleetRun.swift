@@ -138,7 +138,7 @@ package struct FleetRun: Sendable {
         }
     }
 
-    /// Ends what was begun of a run's rollbacks, before the run goes on: a store that has its
+    /// Ends what was begun of a run's rollbacks, before the run resumes: a store that has its
     /// original again must not be told to be done.
     private func finishRollbacks(
         of run: String, _ ledger: Ledger, _ state: FilePath

@@ -26,15 +26,20 @@ struct FileCheck {
         return found
     }
 
-    /// The header's fields that Core Data's files have alike (format page §1).
-    static func header(_ path: FilePath) throws(StoreError) -> [String] {
-        let bytes: [UInt8]
+    /// The header of a database: 100 bytes, fewer of a shorter file (file format §1.3).
+    ///
+    /// - Throws: `StoreError.inputOutput` where it cannot be read.
+    static func headerBytes(_ path: FilePath) throws(StoreError) -> [UInt8] {
         do {
-            bytes = try DurableFileSystem().openForReading(path).read(count: 100, at: 0)
+            return try DurableFileSystem().openForReading(path).read(count: 100, at: 0)
         } catch {
             throw .inputOutput(path: path.description, reason: "\(error)")
         }
-        switch DatabaseHeader.read(bytes) {
+    }
+
+    /// The header's fields that Core Data's files have alike (format page §1).
+    static func header(_ path: FilePath) throws(StoreError) -> [String] {
+        switch DatabaseHeader.read(try headerBytes(path)) {
         case .failure(let fault): return [fault.reason]
         case .success(let header):
             var found: [String] = []

@@ -83,12 +83,7 @@ package struct MadeFileCheck: Sendable {
     /// Fields of the file's header that SQLite leaves as they are in a file of ours (file format
     /// §1.3): the schema's format, the cache's size, and the bytes that are kept for later.
     private func header(_ file: FilePath) throws(StoreError) -> [String] {
-        let bytes: [UInt8]
-        do {
-            bytes = try DurableFileSystem().openForReading(file).read(count: 100, at: 0)
-        } catch {
-            throw .inputOutput(path: file.description, reason: "\(error)")
-        }
+        let bytes = try FileCheck.headerBytes(file)
         let isOurs =
             bytes.count == 100 && bytes[44..<48].elementsEqual([0, 0, 0, 4])
             && bytes[48..<52].allSatisfy { $0 == 0 } && bytes[72..<92].allSatisfy { $0 == 0 }

@@ -29,7 +29,7 @@ import Testing
             (ForgeRecipe.Journal.rollback, 1, 1), (.writeAheadLog, 1, 1),
             (.writeAheadLogWithContent, 2, 1), (.writeAheadLogWithContent, 2, 2),
         ])
-    func theSameCommandMigratesTheOriginalAnew(
+    func theSameCommandMigratesTheOriginalAgain(
         journal: ForgeRecipe.Journal, swapped: Int, restored: Int
     ) throws {
         try RunLab.run { lab in

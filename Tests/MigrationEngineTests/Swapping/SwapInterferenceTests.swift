@@ -96,7 +96,7 @@ import Testing
 }
 
 extension SwapLab {
-    /// A backup of a swap that was given up is no second name of the live store: a program that
+    /// A backup of a swap that was cancelled is no second name of the live store: a program that
     /// looked into it would write the store beside another log.
     func expectNothingShared(with backup: FilePath) throws {
         guard try FileStatus.ifPresent(backup) != nil else { return }
