@@ -209,7 +209,7 @@ static int tell(int socket, struct message *message, int descriptor) {
         struct cmsghdr alignment;
     } control;
     memset(&control, 0, sizeof control);
-    struct iovec part = {message, sizeof *message};
+    struct iovec part = {message, offsetof(struct message, path) + strlen(message->path) + 1};
     struct msghdr header = {.msg_iov = &part, .msg_iovlen = 1};
     if (descriptor >= 0) {
         header.msg_control = control.bytes;
@@ -219,8 +219,6 @@ static int tell(int socket, struct message *message, int descriptor) {
         attached->cmsg_type = SCM_RIGHTS;
         attached->cmsg_len = CMSG_LEN(sizeof descriptor);
         memcpy(CMSG_DATA(attached), &descriptor, sizeof descriptor);
-    } else {
-        part.iov_len = offsetof(struct message, path);
     }
     ssize_t count;
     do count = sendmsg(socket, &header, MSG_NOSIGNAL);

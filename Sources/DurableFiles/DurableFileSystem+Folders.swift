@@ -150,23 +150,52 @@ extension DurableFileSystem {
         if try removeNames(root) { try syncFolder(root.parent) }
     }
 
+    /// As `removeTree`, for several, of which those of one folder share its descriptor and its sync.
+    ///
+    /// - Throws: the first failure; the rest is removed all the same.
+    package func removeTrees(_ roots: [FilePath]) throws(DurableFileError) {
+        var first: DurableFileError?
+        let byFolder = Dictionary(grouping: roots, by: \.parent)
+        // What lies deepest goes first.
+        for (path, roots) in byFolder.sorted(by: { $1.key < $0.key }) {
+            do throws(DurableFileError) {
+                guard let folder = try holdPresent(path) else { continue }
+                var isChanged = false
+                for root in roots {
+                    do throws(DurableFileError) {
+                        if try folder.removeTree(root.lastComponent) { isChanged = true }
+                    } catch {
+                        first = first ?? error
+                    }
+                }
+                if isChanged { try syncFolder(path) }
+            } catch {
+                first = first ?? error
+            }
+        }
+        if let first { throw first }
+    }
+
     /// As `removeTree`, for files that a crash of the machine may bring back: nothing is synced.
     package func removeScratchTree(_ root: FilePath) throws(DurableFileError) {
         _ = try removeNames(root)
     }
 
     /// Removes a folder with everything in it; false where it is missing.
-    ///
-    /// Links in the path of the folder that holds it are followed, none below.
     private func removeNames(_ root: FilePath) throws(DurableFileError) -> Bool {
-        let parent: HeldFolder
+        try holdPresent(root.parent)?.removeTree(root.lastComponent) ?? false
+    }
+
+    /// Opens the folder that holds what is to be removed; nil where it is missing.
+    ///
+    /// Links in its path are followed, none below.
+    private func holdPresent(_ path: FilePath) throws(DurableFileError) -> HeldFolder? {
         do throws(DurableFileError) {
-            parent = try HeldFolder(following: root.parent, faults: faults)
+            return try HeldFolder(following: path, faults: faults)
         } catch {
-            if error.isMissing { return false }
+            if error.isMissing { return nil }
             throw error
         }
-        return try parent.removeTree(root.lastComponent)
     }
 
     /// Removes a folder that is empty, durably; one that is not, or is gone, stays as it is.

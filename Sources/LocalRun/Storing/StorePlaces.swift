@@ -74,15 +74,7 @@ struct StorePlaces: Sendable {
     ///
     /// - Throws: the first failure; the rest is removed all the same.
     func removeAll(_ files: DurableFileSystem) throws(DurableFileError) {
-        var first: DurableFileError?
-        for victim in all {
-            do throws(DurableFileError) {
-                try files.removeTree(victim)
-            } catch {
-                first = first ?? error
-            }
-        }
-        if let first { throw first }
+        try files.removeTrees(all)
     }
 
     /// Removes what a process left that died while it made the snapshot again.
