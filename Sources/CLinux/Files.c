@@ -38,6 +38,7 @@ static void fill(struct clinux_status *status, const struct stat *from) {
     status->owner = from->st_uid;
     status->group = from->st_gid;
     status->links = from->st_nlink;
+    status->allocated = (int64_t)from->st_blocks * 512;
 }
 
 int clinux_stat(const char *path, struct clinux_status *status) {

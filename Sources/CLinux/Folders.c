@@ -32,6 +32,7 @@ int clinux_stat_in(int folder, const char *name, struct clinux_status *status) {
     status->owner = found.st_uid;
     status->group = found.st_gid;
     status->links = found.st_nlink;
+    status->allocated = (int64_t)found.st_blocks * 512;
     return 0;
 }
 

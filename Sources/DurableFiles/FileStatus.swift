@@ -33,6 +33,8 @@ package struct FileStatus: Hashable, Sendable {
     package let group: UInt32
     /// How many names the file has.
     package let links: UInt64
+    /// Bytes that it takes on its file system: less than its size where it has holes.
+    package let allocatedBytes: Int64
 
     /// In bytes.
     package var size: Int64 { identity.size }
@@ -69,6 +71,7 @@ package struct FileStatus: Hashable, Sendable {
         owner = status.owner
         group = status.group
         links = status.links
+        allocatedBytes = status.allocated
     }
 
     /// The status of what a path leads to; the file is not opened.

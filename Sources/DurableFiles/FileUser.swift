@@ -14,18 +14,27 @@ package struct FileUser: Hashable, Sendable {
     /// For messages: processes of other users are seen by root alone, those of another process
     /// namespace never, and the answer is old when it is returned.
     ///
-    /// - Complexity: one look at every open file of the machine.
+    /// - Complexity: one look at every open file of the machine, and at every mapped one where no
+    ///   process has it open.
     package static func all(of file: FileIdentity) -> [FileUser] {
+        let users = all(of: file, in: "fd")
+        // A mapping keeps a file open whose descriptor was closed (proc(5), map_files).
+        return users.isEmpty ? all(of: file, in: "map_files") : users
+    }
+
+    /// - Parameter links: the folder of a process in which links lead to its files.
+    private static func all(of file: FileIdentity, in links: FilePath) -> [FileUser] {
         let own = clinux_process_id()
         var users: [FileUser] = []
         for name in names(in: "/proc") {
             guard let process = Int64(name.description) else { continue }
             let folder = FilePath("/proc").appending(name)
-            if descriptors(in: folder.appending("fd"), of: file) > (process == own ? 1 : 0) {
-                let command = command(of: folder)
-                if command == FileGuardian.name { continue }
-                users.append(FileUser(process: process, command: command))
+            guard count(folder.appending(links), of: file) > (process == own ? 1 : 0) else {
+                continue
             }
+            let command = command(of: folder)
+            if command == FileGuardian.name { continue }
+            users.append(FileUser(process: process, command: command))
         }
         return users.sorted { $0.process < $1.process }
     }
@@ -54,7 +63,8 @@ package struct FileUser: Hashable, Sendable {
         return shown.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
     }
 
-    private static func descriptors(in folder: FilePath, of file: FileIdentity) -> Int {
+    /// How many links of a folder lead to a file.
+    private static func count(_ folder: FilePath, of file: FileIdentity) -> Int {
         names(in: folder).count { name in
             let link = folder.appending(name)
             var buffer = [CChar](repeating: 0, count: 2)

@@ -304,8 +304,19 @@ import Testing
     @Test func aRunWaitsForRoomBeforeItBegins() throws {
         try CoordinatorLab.run { lab in
             let store = try lab.sharing.forge("a.sqlite")
-            // Sparse, but as large as it says: no disk has that much.
-            #expect(truncate(store.description, 1 << 43) == 0)
+            // Another run has reserved more than any disk has.
+            let client = try lab.peer("client")
+            let first = try lab.begin([lab.sharing.forge("b.sqlite")])
+            try client.ask(.pause(run: first))
+            try client.done()
+            let other = try #require(try lab.sharing.ledger.stores(of: first, limit: 1).first)
+            let device = try FileStatus(of: store).identity.device
+            try lab.sharing.ledger.append([
+                .reserved(
+                    Reservation(
+                        run: first, store: other.number, device: device, bytes: 1 << 60,
+                        inodes: 0))
+            ])
             let found = try lab.sharing.found([store])
             let coordinator = try #require(lab.coordinator)
             let request = try lab.sharing.request([store])
@@ -317,17 +328,36 @@ import Testing
                 return
             }
             // Nothing was begun, and the store is free.
-            #expect(try lab.sharing.ledger.runs().allSatisfy { !$0.state.isUnfinished })
+            #expect(
+                try lab.sharing.ledger.runs().allSatisfy {
+                    $0.id == first || !$0.state.isUnfinished
+                })
             let run = try coordinator.begin(request, over: found, waitsForRoom: true)
             try lab.note(containing: "waits for room")
             let worker = try lab.worker("w1")
-            let client = try lab.peer("client")
             #expect(try client.status(run).runs.first?.waitingFor != nil)
             #expect(try lab.sharing.ledger.run(run)?.state == .paused)
             try worker.expectNothing()
             try client.ask(.cancel(run: run))
             try client.done()
             try client.ask(.watch(run: run))
+            _ = try client.end(of: run)
+        }
+    }
+
+    /// Anybody can make a file of terabytes with a hole.
+    @Test func noRunWaitsForTheRoomOfAHole() throws {
+        try CoordinatorLab.run { lab in
+            let stores = try (1...2).map { try lab.sharing.forge("s\($0).sqlite") }
+            #expect(truncate(stores[0].description, 1 << 43) == 0)
+            let run = try lab.begin(stores)
+            let client = try lab.peer("client")
+            try client.ask(.watch(run: run))
+            let status = try client.status(run)
+            #expect(status.runs.first?.waitingFor?.contains("room") != true)
+            #expect(try lab.sharing.ledger.run(run)?.state == .open)
+            try client.ask(.cancel(run: run))
+            try client.done()
             _ = try client.end(of: run)
         }
     }

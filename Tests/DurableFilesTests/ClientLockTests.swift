@@ -49,6 +49,43 @@ import Testing
         }
     }
 
+    /// Python's own `mmap` keeps a descriptor.
+    private static let mapper = """
+        exec python3 -c '
+        import ctypes, os, sys
+        system = ctypes.CDLL(None)
+        system.mmap.restype = ctypes.c_void_p
+        system.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [
+            ctypes.c_long]
+        file = os.open(sys.argv[1], os.O_RDWR)
+        system.mmap(None, 4096, 3, 1, file, 0)
+        os.close(file)
+        print("open", flush=True)
+        sys.stdin.readline()
+        ' "$1"
+        """
+
+    /// Only root may see what other processes have mapped.
+    @Test(.enabled(if: geteuid() == 0, "for root"))
+    func aProgramThatHasTheFileOnlyMappedIsNamed() throws {
+        try withFolder { folder in
+            let path = try store(folder)
+            let client = try ShellClient(Self.mapper, path.description)
+            #expect(try client.line() == "open")
+            let lock = try StoreLock(path)
+            let error = #expect(throws: DurableFileError.self) {
+                try lock.keepClientsOut(of: path, impatient)
+            }
+            guard case .inUse(path, let users) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(users.map(\.process) == [Int64(client.process)])
+            try client.end()
+            lock.release()
+        }
+    }
+
     @Test func aProgramThatClosesTheFileIsWaitedFor() throws {
         try withFolder { folder in
             let path = try store(folder)

@@ -18,6 +18,8 @@ struct clinux_status {
     uint32_t owner;
     uint32_t group;
     uint64_t links;
+    /// Bytes that the file takes on its file system: less than its size where it has holes.
+    int64_t allocated;
 };
 
 /// What statfs(2) says of a file system.

@@ -43,7 +43,7 @@ struct PublishPlan: Codable {
         let tree = try HeldTree(path)
         let found = tree.anchor.status.identity
         building = try PlannedFile(at: places.building)
-        guard building.isFile(validated) else { throw .changedMeanwhile(places.building) }
+        guard building.isSame(validated) else { throw .changedMeanwhile(places.building) }
         self.output = output
         folder = Folder(path: path, device: found.device, inode: found.inode)
         let beside = try HeldFolder(following: places.buildingSupport.parent)

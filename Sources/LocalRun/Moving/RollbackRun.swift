@@ -37,7 +37,8 @@ package struct RollbackRun: Sendable {
             defer { environment.replaced.finish() }
             let selected = try SelectedRun(
                 selection, ledger: ledger, state: state, environment: environment,
-                wanted: [.done, .validated, .running, .failed])
+                wanted: [.done, .validated, .running, .failed],
+                swapped: [.done, .running, .failed])
             var swapped = 0
             _ = try selected.forEach(in: [.done]) { store throws(RunError) in
                 guard store.found.output == nil,

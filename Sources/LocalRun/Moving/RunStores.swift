@@ -47,14 +47,15 @@ struct SelectedRun {
     ///   - environment: files and clocks.
     ///   - wanted: what the command works on: of a store that several runs have, the newest run
     ///     is meant in which it is that.
+    ///   - swapped: the states of these that count only where the run has a swap of the store.
     /// - Throws: `RunError.nothingToDo` where there is none.
     init(
         _ selection: RunSelection, ledger: Ledger, state: FilePath, environment: RunEnvironment,
-        wanted: Set<StoreState>
+        wanted: Set<StoreState>, swapped: Set<StoreState> = [.done]
     ) throws(RunError) {
         let book = RunBook(ledger: ledger, environment: environment)
         if selection.run == nil, let path = selection.store {
-            run = try SelectedRun.newest(with: path, in: wanted, ledger: ledger)
+            run = try SelectedRun.newest(with: path, in: wanted, swapped, ledger: ledger)
         } else {
             run = try book.find(selection.run, state: state)
         }
@@ -66,16 +67,20 @@ struct SelectedRun {
     }
 
     private static func newest(
-        with path: FilePath, in wanted: Set<StoreState>, ledger: Ledger
+        with path: FilePath, in wanted: Set<StoreState>, _ swapped: Set<StoreState>,
+        ledger: Ledger
     ) throws(RunError) -> RunOverview {
         var fallback: RunOverview?
         do throws(LedgerError) {
             for run in try ledger.runs() {
                 guard let store = try ledger.store(run: run.id, path: path) else { continue }
-                let moved = try ledger.swapSteps(run: run.id, store: store.number)
-                // A store that was of the version already was never swapped by that run.
-                if wanted.contains(store.state), store.state != .done || !moved.isEmpty {
-                    return run
+                // A store that was of the version already was never swapped by that run, nor was
+                // one that failed before its swap.
+                if wanted.contains(store.state) {
+                    let steps = try ledger.swapSteps(run: run.id, store: store.number)
+                    let last = steps.last { $0.kind == .swap }
+                    let hasSwap = last.map { $0.name != StoreMover.void } ?? false
+                    if hasSwap || !swapped.contains(store.state) { return run }
                 }
                 fallback = fallback ?? run
             }

@@ -122,9 +122,8 @@ struct StoreMover: Sendable {
 
     private func way(of store: BuiltStore) throws(RunError) -> Move.Way {
         try RunError.translating {
-            let building = try FileStatus(of: store.places.building).identity
-            guard building.inode == store.building.inode, building.size == store.building.size
-            else {
+            let building = try PlannedFile(at: store.places.building)
+            guard building.isSame(store.building) else {
                 throw EngineError.internalError(
                     "\(store.places.building) is not the file that was validated")
             }

@@ -95,10 +95,12 @@ package struct StoreMeasure {
                 status = try FileStatus(of: path)
             }
             let log = try Self.log(beside: path)
+            // Holes hold nothing that a result could hold, and anybody can make a file of terabytes
+            // with them.
             var size = StoreSize(
-                database: status.size, log: log,
+                database: min(status.size, status.allocatedBytes), log: log,
                 isLarge: Self.isLarge(found.bytes + log, options), device: status.identity.device)
-            if countsFreePages { size.database -= try freeBytes(of: path, size: status.size) }
+            if countsFreePages { size.database -= try freeBytes(of: path, size: size.database) }
             if let output = found.output {
                 let folder = try Self.existing(output.parent)
                 size.device = try FileStatus(of: folder).identity.device
@@ -118,7 +120,9 @@ package struct StoreMeasure {
     private static func log(beside path: FilePath) throws(DurableFileError) -> Int64 {
         for suffix in ["-wal", "-journal"] {
             let status = try FileStatus.ifPresent(path.adding(suffix: suffix))
-            if let status, status.size > logHeaderBytes { return status.size }
+            if let status, status.size > logHeaderBytes {
+                return min(status.size, status.allocatedBytes)
+            }
         }
         return 0
     }

@@ -160,7 +160,7 @@ package struct SwapFacts: Hashable, Sendable, Codable {
         }
         let result = try PlannedFile(at: SwapFacts.resolved(request.newFile, files))
         newFile = result
-        isValidated = request.validated.map { result.isFile($0) } ?? true
+        isValidated = request.validated.map { result.isSame($0) } ?? true
         isNewFileAtRest = try StoreCompanion.allCases.allSatisfy { kind in
             try kind.content(of: request.newFile, files: files) == .none
         }

@@ -13,6 +13,8 @@ extension SwapPlan {
         if store.isFile(live) { return false }
         let files = [snapshot, newFile].compactMap { $0 }
         if files.contains(where: { $0.isFile(live) }) { return true }
+        // The backup is made before any name changes.
+        guard try FileStatus.ifPresentLink(mainBackup) != nil else { return false }
         for file in files {
             guard let found = try FileStatus.ifPresent(file.path), file.isFile(found.identity)
             else { return true }

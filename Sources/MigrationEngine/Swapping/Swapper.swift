@@ -207,10 +207,22 @@ package struct Swapper {
                     + "belongs to step \(position.latest) or an earlier one")
         }
         let isSettled = !plan.store.isSame(live)
+        if !isSettled { try refuseHardLinks(plan, moves) }
         try checkCompanions(plan, isSettled: isSettled, moves)
         try checkUnchanged(plan.newFile, moves)
         if !isSettled, let snapshot = plan.snapshot { try checkUnchanged(snapshot, moves) }
         return max(first, position.earliest)
+    }
+
+    /// A name that the store got since the plan was made would stay with the original.
+    private func refuseHardLinks(_ plan: SwapPlan, _ moves: StoreMoves) throws {
+        guard let status = try moves.tree.status(of: plan.store.path), status.links > 1 else {
+            return
+        }
+        let own = try SwapFacts.backups(of: plan.store, moves.files)
+        guard status.links > own + 1 else { return }
+        throw EngineError.severalHardLinks(
+            store: plan.store.path.description, links: status.links - own)
     }
 
     /// Each companion is the one of the plan, or it is gone and was not needed.

@@ -1,4 +1,5 @@
 import DurableFiles
+import Glibc
 import RunLedger
 import StoreForge
 import TestSupport
@@ -31,6 +32,52 @@ import Testing
         var found: StoreState?
         try RunRecords(state: lab.state).forEachStore(of: run) { store, _ in found = store.state }
         return found
+    }
+
+    /// A store of one's own in the place of the one whose swap was refused keeps nothing back.
+    @Test func aRefusedSwapIsPrunedThoughTheStoreWasReplaced() throws {
+        try RunLab.run { lab in
+            let store = try lab.forge("a.sqlite")
+            let link = lab.path("other")
+            let ending = try lab.migrate(
+                [store],
+                observe: { notice in
+                    guard notice.isPublishing(store) else { return }
+                    do {
+                        try lab.files.hardLink(from: store, to: link)
+                    } catch {
+                        Issue.record(error)
+                    }
+                })
+            #expect(ending.counts == [.failed: 1])
+            try lab.files.unlink(link)
+            _ = try lab.files.clone(from: store, to: link)
+            try lab.files.rename(link, to: store, existing: .replace)
+            let pruned = try lab.prune(removes: true)
+            #expect(pruned.refused.isEmpty, "\(pruned.refused)")
+            #expect(try lab.ours().isEmpty)
+        }
+    }
+
+    /// Without a name of a run, the one is meant that has the original.
+    @Test func aRunThatFailedLaterHasNothingToRollBack() throws {
+        try RunLab.run { lab in
+            let store = try lab.forge("a.sqlite")
+            let old = try lab.content(store)
+            #expect(try lab.migrate([store]).counts == [.done: 1])
+            let new = try lab.content(store)
+            // A later run meets a store that it cannot read.
+            let bytes = try lab.files.contents(of: store, limit: 1 << 30)
+            let descriptor = open(store.description, O_RDWR)
+            #expect(descriptor >= 0 && pwrite(descriptor, "x", 1, 0) == 1)
+            #expect(try lab.migrate([store]).counts == [.failed: 1])
+            #expect(pwrite(descriptor, Array(bytes), 16, 0) == 16)
+            close(descriptor)
+            #expect(try lab.content(store) == new)
+            let changes = try lab.rollBack(store, discardsChanges: true)
+            #expect(changes.map(\.text) == ["rolled back"], "\(changes)")
+            #expect(try lab.content(store) == old)
+        }
     }
 
     @Test(arguments: Attempt.allCases, [ForgeRecipe.Journal.rollback, .writeAheadLogWithContent])

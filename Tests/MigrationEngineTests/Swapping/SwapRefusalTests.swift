@@ -46,6 +46,30 @@ import Testing
         }
     }
 
+    /// A swap would leave the name with the original, which a program then takes for the store.
+    @Test(arguments: [false, true])
+    func aHardLinkThatIsMadeAfterThePlan(isBackedUp: Bool) throws {
+        try withLab { lab in
+            let plan = try lab.plan()
+            if isBackedUp {
+                let lock = try StoreLock(lab.store)
+                defer { lock.release() }
+                #expect(throws: CancellationError.self) {
+                    try Swapper(files: lab.files()).run(plan, under: lock) { index, moment in
+                        if index == 2, moment == .begun { throw CancellationError() }
+                    }
+                }
+            }
+            try lab.files.hardLink(from: lab.store, to: lab.folder.appending("other"))
+            let error = try runFails(lab, plan)
+            guard case .severalHardLinks(_, links: 2) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(try lab.clientView().contains("generation old"))
+        }
+    }
+
     /// What an earlier run left in a backup's folder is no second name that anybody uses.
     @Test func linksOfAnEarlierBackupAreNotCounted() throws {
         try withLab { lab in
