@@ -22,7 +22,7 @@ package struct FileUser: Hashable, Sendable {
         return users.isEmpty ? all(of: file, in: "map_files") : users
     }
 
-    /// - Parameter links: the folder of a process in which links lead to its files.
+    // `links`: the folder of a process in which links lead to its files.
     private static func all(of file: FileIdentity, in links: FilePath) -> [FileUser] {
         let own = clinux_process_id()
         var users: [FileUser] = []
