@@ -211,7 +211,7 @@ let package = Package(
                 "Coordinator", "faulty-slot", "godwit", "Worker", "ClusterCore", "ClusterProtocol",
                 "LocalRun", "RunLedger", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
                 "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CZeroMQ", "CLinux", "StoreForge",
-                "FaultSupport", "TestSupport",
+                "FaultSupport", "TestSupport", grdb,
             ]),
         tests("TidyTests", []),
     ]

@@ -34,6 +34,36 @@ int64_t clinux_address_space_size(void) {
     return (int64_t)(leading_number(text) * (uint64_t)sysconf(_SC_PAGESIZE));
 }
 
+/// The limit that a control group has, 0 for none.
+static uint64_t group_limit(const char *group) {
+    static const char root[] = "/sys/fs/cgroup";
+    static const char file[] = "/memory.max";
+    char path[4096], text[64];
+    if (sizeof root + strlen(group) + sizeof file > sizeof path) return 0;
+    strcpy(path, root);
+    strcat(path, group);
+    strcat(path, file);
+    return read_start(path, text, sizeof text) > 0 ? leading_number(text) : 0;
+}
+
+uint64_t clinux_memory_limit(void) {
+    uint64_t limit = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    char text[4096];
+    // Version 2 has one line, "0::/path" (cgroups(7)).
+    ssize_t count = read_start("/proc/self/cgroup", text, sizeof text);
+    char *group = count > 0 ? strstr(text, "0::/") : NULL;
+    if (group == NULL) return limit;
+    group += 3;
+    group[strcspn(group, "\n")] = 0;
+    for (;;) {
+        uint64_t own = group_limit(strcmp(group, "/") == 0 ? "" : group);
+        if (own > 0 && own < limit) limit = own;
+        char *last = strrchr(group, '/');
+        if (last == NULL || group[1] == 0) return limit;
+        last[last == group ? 1 : 0] = 0;
+    }
+}
+
 int clinux_process_traffic(uint64_t *read, uint64_t *written) {
     char text[512];
     ssize_t count = read_start("/proc/self/io", text, sizeof text);

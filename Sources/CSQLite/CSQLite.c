@@ -1,5 +1,6 @@
 #include "CSQLite.h"
 
+#include "Budget.h"
 #include "Confinement.h"
 
 #include <errno.h>
@@ -67,8 +68,9 @@ static void note_room(void) {
 
 long godwit_sqlite_room_failures(void) { return atomic_load(&room_failures); }
 
-int godwit_sqlite_configure(void) {
+int godwit_sqlite_configure(int64_t memory) {
     int code = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    if (code == SQLITE_OK) code = godwit_sqlite_limit_memory(memory);
     if (code == SQLITE_OK) code = sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 1200, 160);
     if (code == SQLITE_OK) code = sqlite3_config(SQLITE_CONFIG_URI, 1);
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -1,3 +1,5 @@
+import DurableFiles
+
 /// Why a store could not be read or made.
 ///
 /// The original store is never changed by what throws this.
@@ -11,8 +13,9 @@ package enum StoreError: Error, Hashable, Sendable {
     /// Programs have the store open, which must be closed while its snapshot is made; the text
     /// names them.
     case inUse(path: String, users: String)
-    /// A program wrote the store while it was read, each time that it was tried.
-    case changed(path: String)
+    /// A program wrote the store while it was read, each time that it was tried; the text names
+    /// the store.
+    case changed(String)
     /// The disk or the quota is full; the text gives SQLite's or the system's reason.
     case outOfSpace(path: String, reason: String)
     /// The layout of a model cannot be derived with certainty.
@@ -29,6 +32,11 @@ package enum StoreError: Error, Hashable, Sendable {
 }
 
 extension StoreError {
+    /// That a store changed while it was read, with the programs that have it open now.
+    static func written(_ path: FilePath) -> StoreError {
+        .changed(path.description + FileUser.apposition(of: path))
+    }
+
     /// Whether SQLite was refused memory (result codes, SQLITE_NOMEM and SQLITE_IOERR_NOMEM).
     package var isOutOfMemory: Bool {
         guard case .inputOutput(_, let reason) = self else { return false }
@@ -62,8 +70,8 @@ extension StoreError: CustomStringConvertible {
         case .inUse(let path, let users):
             "\(path) is open in \(users). The store was not changed; close it there, then replay "
                 + "the run (godwit replay), or run the same command again"
-        case .changed(let path):
-            "\(path) changed while it was read. The store was not changed by godwit; run the same "
+        case .changed(let text):
+            "\(text) changed while it was read. The store was not changed by godwit; run the same "
                 + "command again when no program writes the store"
         case .outOfSpace(let path, let reason):
             "\(path): \(reason). The original store was not changed; make room and run the same "

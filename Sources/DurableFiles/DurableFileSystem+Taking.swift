@@ -3,11 +3,11 @@ internal import Glibc
 
 extension DurableFileSystem {
     /// Takes a regular file that another user made into a folder of our own, so that no other
-    /// program has it open for writing or knows another name of it.
+    /// program has it open or knows another name of it.
     ///
-    /// It is renamed, and then copied where it has another name, or a writer, or where the system
-    /// cannot tell: a program that holds the old file writes that one from then on. The name is not
-    /// durable before `syncFolder`; a copy is synced.
+    /// It is renamed, and then copied where it has another name, or is open elsewhere, for a reader
+    /// may open it again for writing (proc(5), fd), or where the system cannot tell: a program that
+    /// holds the old file writes that one from then on. The name is not durable before `syncFolder`; a copy is synced.
     ///
     /// - Parameters:
     ///   - name: of the file in its folder.
@@ -42,7 +42,7 @@ extension DurableFileSystem {
         }
         let file = try openPlain(name, in: own, place, limit)
         let status = try file.status()
-        guard status.links != 1 || hasWriter(file) else { return }
+        guard status.links != 1 || isOpenElsewhere(file) else { return }
         let copied = place.adding(suffix: ".copy")
         if try FileStatus.ifPresentLink(copied) != nil { try unlink(copied) }
         try copy(file, status, to: copied)
@@ -72,9 +72,10 @@ extension DurableFileSystem {
         return file
     }
 
-    /// Whether a program may have the file open for writing; true also where that cannot be seen.
-    private func hasWriter(_ file: borrowing OpenFile) -> Bool {
-        clinux_lease_probe(file.descriptor) != 0
+    /// Whether another program may have the file open; true also where that cannot be seen.
+    private func isOpenElsewhere(_ file: borrowing OpenFile) -> Bool {
+        guard clinux_lease(file.descriptor) == 0 else { return true }
+        return clinux_lease_release(file.descriptor) != 0
     }
 
     private func copy(

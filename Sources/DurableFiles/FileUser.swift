@@ -22,6 +22,25 @@ package struct FileUser: Hashable, Sendable {
         return users.isEmpty ? all(of: file, in: "map_files") : users
     }
 
+    /// The words that a report about a store has after its path: the other programs that have it
+    /// open now, or nothing where none can be seen.
+    ///
+    /// - Complexity: as `all`.
+    package static func apposition(of path: FilePath) -> String {
+        let identity: FileIdentity
+        do throws(DurableFileError) {
+            identity = try FileStatus(of: path).identity
+        } catch {
+            return ""
+        }
+        // A run reads a store by several processes.
+        let own = FileUser(process: clinux_process_id())
+        let others = all(of: identity).filter {
+            $0.process != own.process && $0.command != own.command
+        }
+        return others.isEmpty ? "" : ", which is open in \(words(others)),"
+    }
+
     // `links`: the folder of a process in which links lead to its files.
     private static func all(of file: FileIdentity, in links: FilePath) -> [FileUser] {
         let own = clinux_process_id()

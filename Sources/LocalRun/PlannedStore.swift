@@ -77,7 +77,7 @@ struct StorePreparation {
             store, scratch: folder, given: request.sourceModel, checksPages: false,
             snapshot: .toMake(path))
         guard source.isSnapshot else {
-            throw EngineError.sourceChanged(store.description)
+            throw EngineError.changed(store)
         }
     }
 
@@ -123,6 +123,20 @@ struct StorePreparation {
             store, scratch: folder, given: request.sourceModel, checksPages: false,
             snapshot: .toMake(places.snapshot))
         try refuseWhatIsThere(source)
+        do throws(RunError) {
+            return (try RunError.translating { try checked(source, connection) }, connection)
+        } catch {
+            throw error.unlessChanged(source)
+        }
+    }
+
+    private func checked(
+        _ source: SourceStore, _ connection: Connection
+    ) throws -> PlannedStore {
+        for object in source.extras where object.isRTree {
+            try RTreeNodes.check(
+                object.name, coordinates: object.coordinates, connection)
+        }
         // Reading every page and counting rows take equally long: they share the cores.
         let isInline = isInline(source)
         let check = try PageCheck(source, over: connection, inline: isInline)
@@ -135,7 +149,7 @@ struct StorePreparation {
             throw error
         }
         try check.finish()
-        return (planned, connection)
+        return planned
     }
 
     /// A store that is swapped in place and of the destination's version was migrated before, or

@@ -3,7 +3,7 @@ internal import CZlib
 /// Raw DEFLATE, without zlib header or checksum, as `Z_MODELCACHE` holds it (format page §9).
 package enum Deflate {
     /// What a cached model may inflate to, in bytes; real ones stay below 1 MiB.
-    package static let outputLimit = 64 << 20
+    package static let outputLimit = 16 << 20
 
     /// Window bits of zlib; a negative number asks for a raw stream.
     private static let rawWindowBits: Int32 = -15

@@ -10,7 +10,7 @@ package enum EngineError: Error, Sendable {
     case file(DurableFileError)
     /// The plan is missing, or another one than the job names.
     case wrongPlan(String)
-    /// The source changed since the plan was made.
+    /// The source changed since the plan was made; the text names it.
     case sourceChanged(String)
     /// The data break a rule that the plan relied on.
     case dataRefused(String)
@@ -28,6 +28,11 @@ package enum EngineError: Error, Sendable {
     case swapOutcomeUnknown(store: String, reason: String)
     /// Something that must hold did not.
     case internalError(String)
+
+    /// That a store changed, with the programs that have it open now.
+    package static func changed(_ store: FilePath) -> EngineError {
+        .sourceChanged(store.description + FileUser.apposition(of: store))
+    }
 
     /// Whether memory was refused, which under a limit of address space says so.
     package var isOutOfMemory: Bool {

@@ -56,16 +56,15 @@ package final class JobRunner: Sendable {
         }
         let chunk = file.plan.chunks[number]
         return try shard(job, attempt, counter) { connection throws(EngineError) in
-            let table = try EngineError.translating {
-                try self.createTable(chunk, file, connection)
-            }
+            let table = try ShardTable.definition(of: job.work, file)
+            try EngineError.translating { try connection.create(table) }
             let copier = ChunkCopier(file: file.laidOut, connection: connection)
             try copier.attach(
                 source: environment.resolve(job.source),
                 support: job.sourceSupport.map { reference throws(EngineError) in
                     try environment.resolve(reference)
                 }, routes: routes(of: chunk, job))
-            return (try copier.copy(chunk), table)
+            return (try copier.copy(chunk), table.name)
         }
     }
 
@@ -74,33 +73,6 @@ package final class JobRunner: Sendable {
         case .routes(let route, _, _), .remainder(let route, _):
             return [route: try environment.resolve(RouteFile.reference(job.plan, route))]
         case .keys, .entities: return [:]
-        }
-    }
-
-    private func createTable(
-        _ chunk: Chunk, _ file: PlanFile, _ connection: Connection
-    ) throws -> String {
-        switch chunk.subject {
-        case .feed(let place):
-            let name = file.plan.feeds[place].destinationTable
-            guard let table = file.destination.tables.first(where: { $0.name == name }) else {
-                throw EngineError.internalError("the destination has no table \(name)")
-            }
-            try connection.create(table.definition)
-            return name
-        case .join(let place, _):
-            let name = file.plan.joins[place].table
-            guard let join = file.destination.joinTables.first(where: { $0.name == name }) else {
-                throw EngineError.internalError("the destination has no table \(name)")
-            }
-            // Without its primary key: rows keep the order of the source, and the destination
-            // checks that they differ.
-            let columns = join.columnNames.map { "\(.quoted($0)) INTEGER" as SQLText }
-            try connection.create(
-                SchemaDefinition(
-                    .table, name,
-                    sql: "CREATE TABLE \(.quoted(name)) (\(columns.joined(separator: ", ")))"))
-            return name
         }
     }
 

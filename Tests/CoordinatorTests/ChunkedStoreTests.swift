@@ -2,6 +2,7 @@ import FaultSupport
 import ClusterCore
 import CoreDataStore
 import DurableFiles
+import GRDB
 import Glibc
 import Jobs
 import MigrationEngine
@@ -147,6 +148,50 @@ import Testing
             let deliveries = Deliveries(of: run, checked: .init())
             let error = #expect(throws: RunError.self) { _ = try deliveries.admit(receipt) }
             #expect(error?.code == .badDelivery)
+            try lab.files.publish(whole, to: file)
+            _ = try deliveries.admit(receipt)
+        }
+    }
+
+    /// What a worker may write into a shard whose receipt fits it.
+    static let lies = [
+        "ALTER TABLE #T RENAME TO ZOTHER",
+        "CREATE TABLE ZMORE (x)",
+        "INSERT INTO #T SELECT * FROM #T WHERE 0; CREATE INDEX own ON #T (1)",
+        "DELETE FROM #T WHERE rowid = (SELECT max(rowid) FROM #T)",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = "
+            + "replace(sql, ')', ', more AS (instr(zeroblob(9000000), x''01'')))')",
+        "PRAGMA writable_schema = ON; UPDATE sqlite_master SET rootpage = 1",
+    ]
+
+    /// A liar's shard is the liar's fault: the store is not, and another worker makes it.
+    @Test(arguments: lies) func shardsOfALiarAreRefused(lie: String) throws {
+        try SharingLab.run { lab in
+            let (run, _) = try begin(lab)
+            let life = try Life(lab, run)
+            let chunks = try life.prepare()
+            let work = try #require(chunks.steps.first?.works.first)
+            let receipt = try life.deliver(work)
+            let told = try #require(receipt.files.first)
+            let file = try lab.surroundings.roots.resolve(told.file)
+            let whole = try lab.files.contents(of: file, limit: 1 << 30)
+            let queue = try DatabaseQueue(path: file.description)
+            try queue.writeWithoutTransaction { database in
+                let table = try #require(
+                    try String.fetchOne(database, sql: "SELECT name FROM sqlite_master"))
+                try database.execute(sql: lie.replacing("#T", with: table))
+            }
+            try queue.close()
+            let content = try ContentDigest.hexadecimal(of: file, files: lab.files)
+            let lying = Receipt(
+                run: receipt.run, store: receipt.store, work: receipt.work,
+                attempt: receipt.attempt, epoch: receipt.epoch,
+                files: [
+                    DeliveredFile(file: told.file, bytes: content.bytes, digest: content.digest)
+                ], rows: receipt.rows, sums: receipt.sums, counts: receipt.counts)
+            let deliveries = Deliveries(of: run, checked: .init())
+            let error = #expect(throws: RunError.self) { _ = try deliveries.admit(lying) }
+            #expect(error?.code == .badDelivery, "\(String(describing: error))")
             try lab.files.publish(whole, to: file)
             _ = try deliveries.admit(receipt)
         }

@@ -30,17 +30,25 @@ import Testing
         }
     }
 
-    @Test(arguments: ["writer", "second name"])
+    @Test(arguments: ["writer", "reader", "second name"])
     func aFileThatSomebodyHoldsIsCopied(way: String) throws {
         try withFolders { theirs, ours in
             let path = theirs.appending("f")
             try files.write([1, 2, 3], to: path)
-            let kept = try files.openForWriting(path)
+            let kept = try way == "reader" ? files.openForReading(path) : files.openForWriting(path)
             if way == "second name" {
                 try files.linkWithoutSync(from: path, to: theirs.appending("g"))
             }
             try files.take("f", from: theirs, into: ours, limit: 3)
-            try [UInt8]([9]).withUnsafeBytes { try kept.write($0, at: 0) }
+            if way == "reader" {
+                // Who has a file open for reading can open it again for writing.
+                let again = try DurableFileSystem(links: .followed).openForWriting(
+                    FilePath("/proc/self/fd/\(kept.descriptor)"))
+                try again.write([9], at: 0)
+                try again.close()
+            } else {
+                try kept.write([9], at: 0)
+            }
             #expect(try files.read(ours.appending("f")) == [1, 2, 3])
             #expect(try files.names(in: ours) == ["f"])
             try kept.close()

@@ -18,6 +18,49 @@ import Testing
         try damage.check()
     }
 
+    /// What would keep SQLite busy without an end, or take all memory.
+    @Test(arguments: Self.endless) func endlessExpressions(_ damage: Damage) throws {
+        try damage.check()
+    }
+
+    private static let slow = "instr(zeroblob(60000000), zeroblob(30000000) || x''01'')"
+
+    /// An R-tree of so many levels of 51 equal children each.
+    private static func chain(levels: Int) -> String {
+        func number(_ value: Int, _ bytes: Int) -> String {
+            let text = String(value, radix: 16)
+            return String(repeating: "0", count: 2 * bytes - text.count) + text
+        }
+        let rows = (1...levels).map { node in
+            let cell = number(node + 1, 8) + "000000003F800000"
+            let depth = number(node == 1 ? levels - 1 : 0, 2)
+            let children =
+                node == levels
+                ? number(0, 2) + String(repeating: "00", count: 51 * 16)
+                : number(51, 2) + String(repeating: cell, count: 51)
+            return "(\(node), x'\(depth)\(children)')"
+        }
+        return "CREATE VIRTUAL TABLE APP USING rtree (id, x0, x1); DELETE FROM APP_node; "
+            + "INSERT INTO APP_node VALUES \(rows.joined(separator: ", "))"
+    }
+
+    static let endless: [Damage] = [
+        Damage(
+            "a generated column", "too big",
+            schema: "CREATE TABLE APP (x); INSERT INTO APP VALUES (1); UPDATE sqlite_master SET "
+                + "sql = 'CREATE TABLE APP (x, y AS (\(slow)))' WHERE name = 'APP'"),
+        Damage(
+            "a stored column", "too big",
+            schema: "CREATE TABLE APP (x, y); INSERT INTO APP VALUES (1, 2); UPDATE sqlite_master "
+                + "SET sql = 'CREATE TABLE APP (x, y AS (\(slow)) STORED)' WHERE name = 'APP'"),
+        Damage(
+            "an index", "too big",
+            schema: "CREATE TABLE APP (x); INSERT INTO APP VALUES (1); CREATE INDEX I ON APP "
+                + "(x + 1); UPDATE sqlite_master SET sql = 'CREATE INDEX I ON APP (x + \(slow))' "
+                + "WHERE name = 'I'"),
+        Damage("an R-tree", "refers to one of its nodes twice", sql: chain(levels: 12)),
+    ]
+
     static let systemTables: [Damage] = [
         Damage("no store at all", "without Z_METADATA") { lab in
             try Data().write(to: lab.store)

@@ -26,6 +26,18 @@ struct BinaryPropertyListTests {
         .init("set", .set([.integer(1), .array([])])), .init("clé", .dictionary([])),
     ])
 
+    /// A state for each object that a trailer claims would take gigabytes.
+    @Test func moreObjectsThanAnyModelHas() {
+        var bytes = Array("bplist00".utf8) + [0xD0]
+        let count = 2 << 20
+        bytes += [8] + [UInt8](repeating: 0, count: count - 1)
+        bytes += [0, 0, 0, 0, 0, 0, 1, 4]
+        for number in [count, 0, 9] {
+            bytes += (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
+        }
+        #expect(throws: ModelError.self) { try BinaryPropertyList.read(bytes) }
+    }
+
     @Test("Every type comes back as it was, in the same bytes")
     func roundTrip() throws {
         let bytes = BinaryPropertyList.write(Self.everything)

@@ -74,6 +74,10 @@ int clinux_poll_set_wait(
 /// signal as before.
 void clinux_tell_exhausted_memory(int exit_code, uint64_t margin);
 
+/// Bytes of memory that this process may have at most: the machine's, or less where a control group
+/// of version 2 limits it.
+uint64_t clinux_memory_limit(void);
+
 /// Bytes that this process has read and written by system calls (proc(5), io); returns 0, or the
 /// negated errno where the kernel does not count them.
 int clinux_process_traffic(uint64_t *_Nonnull read, uint64_t *_Nonnull written);

@@ -3,14 +3,16 @@
 
 #include <sqlite3.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /// Lets every connection understand `file:` names, and leaves out statistics of memory, whose lock
 /// all threads of the process would wait for at every allocation; small allocations have room
 /// enough beside a connection that most do not reach malloc. Writes are watched for want of room.
-/// To be called before the first
+/// What SQLite has in this process for large values and buffers, of 64 KiB or more, is limited to
+/// `memory` bytes: an allocation beyond that fails (SQLITE_NOMEM). To be called before the first
 /// connection is opened; returns an SQLite result code (SQLITE_MISUSE when SQLite is running
 /// already, which does no harm where names are enabled at compile time).
-int godwit_sqlite_configure(void);
+int godwit_sqlite_configure(int64_t memory);
 
 /// Makes a connection safe for files of strangers: no triggers, no views, no trusted schema, no
 /// double-quoted strings, no extensions, and, where `defensive` is not 0, defensive mode, which
@@ -81,6 +83,33 @@ long godwit_sqlite_room_failures(void);
 /// Lets tables and indexes be read whose collations only the app has: such a collation compares
 /// bytes here. Returns an SQLite result code.
 int godwit_sqlite_stand_in_for_collations(sqlite3 *connection);
+
+/// How long the statements of a connection may run: what a stranger's file has SQLite do, by an
+/// expression or by pages that lead to themselves, may have no end.
+typedef struct godwit_sqlite_budget godwit_sqlite_budget;
+
+/// Returns NULL without memory.
+godwit_sqlite_budget *godwit_sqlite_budget_new(void);
+
+/// Frees a budget, whose connection must be closed.
+void godwit_sqlite_budget_free(godwit_sqlite_budget *budget);
+
+/// Gives statements so many milliseconds from now on, together; 0 is no limit. A statement that
+/// runs when they are spent ends with SQLITE_INTERRUPT. Of the time between two rows a second is
+/// counted at most.
+void godwit_sqlite_budget_set(
+    godwit_sqlite_budget *budget, sqlite3 *connection, int64_t limit);
+
+/// Says that a statement begins after a time that is not to be counted.
+void godwit_sqlite_budget_touch(godwit_sqlite_budget *budget);
+
+/// The milliseconds that were given; 0 for no limit.
+int64_t godwit_sqlite_budget_limit(const godwit_sqlite_budget *budget);
+
+/// Replaces functions of a connection whose time grows with the product of their arguments' lengths
+/// (instr, replace, trim) by ones with the same results whose time does not, and limits patterns
+/// and compiled statements. Returns an SQLite result code.
+int godwit_sqlite_bound_functions(sqlite3 *connection);
 
 /// Confines SQLite in this process from now on. It opens and removes only databases that were
 /// announced, the files beside them (`-journal`, `-wal`, `-shm`) and its own temporary files, and

@@ -107,8 +107,8 @@ extension CoordinatorMachine {
         for failed in job.failedOn where failed != name { blame(failed) }
         let bytes = receipt.files.reduce(Int64(0)) { $0.addingReportingOverflow($1.bytes).0 }
         if let run = stores[id.store]?.run {
-            runs[run]?.rows &+= max(0, receipt.rows)
-            runs[run]?.bytes &+= stores[id.store]?.jobBytes ?? 0
+            runs[run]?.count(rows: receipt.rows)
+            runs[run]?.count(bytes: stores[id.store]?.jobBytes ?? 0)
         }
         note(.jobAccepted(key, id.work, rows: receipt.rows, bytes: bytes))
         advance(id.store)
@@ -127,7 +127,7 @@ extension CoordinatorMachine {
     /// The planted fault `duplicateDone`.
     private mutating func acceptAgain(_ receipt: Receipt, _ store: Int) {
         record(.accepted(receipt))
-        if let run = stores[store]?.run { runs[run]?.rows &+= max(0, receipt.rows) }
+        if let run = stores[store]?.run { runs[run]?.count(rows: receipt.rows) }
     }
 
     /// The planted fault `staleEpoch`.

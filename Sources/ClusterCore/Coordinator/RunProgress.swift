@@ -55,10 +55,21 @@ struct RunProgress: Sendable {
     var ended: [StoreStanding: Int] = [:]
     /// Failures that count towards the limit: all of the run.
     var failures: Int
-    var rows: Int64 = 0
-    var bytes: Int64 = 0
+    private(set) var rows: Int64 = 0
+    private(set) var bytes: Int64 = 0
     /// What its small stores took.
     var spent = Durations()
+
+    /// What a report about a run can hold; a receipt may say anything.
+    private static let most: Int64 = 1 << 60
+
+    mutating func count(rows more: Int64) { rows = Self.sum(rows, more) }
+
+    mutating func count(bytes more: Int64) { bytes = Self.sum(bytes, more) }
+
+    private static func sum(_ one: Int64, _ other: Int64) -> Int64 {
+        min(one &+ min(max(0, other), most), most)
+    }
 
     /// Its turn among runs, and the turn up to which its flows have come.
     var pass: Int64 = 0

@@ -24,8 +24,10 @@ struct RateMeter: Hashable, Sendable {
         }
         let time = last.at - first.at
         func rate(_ from: Int64, _ to: Int64) -> Int64 {
-            let (scaled, overflow) = (to - from).multipliedReportingOverflow(by: 1000)
-            return overflow ? (to - from) / max(1, time / 1000) : scaled / time
+            let (difference, isFar) = to.subtractingReportingOverflow(from)
+            guard !isFar else { return 0 }
+            let (scaled, overflow) = difference.multipliedReportingOverflow(by: 1000)
+            return overflow ? difference / max(1, time / 1000) : scaled / time
         }
         return (rate(first.rows, last.rows), rate(first.bytes, last.bytes))
     }

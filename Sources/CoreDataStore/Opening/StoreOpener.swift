@@ -85,7 +85,7 @@ package struct StoreOpener: Sendable {
             }
             throw .inUse(path: path.description, users: "another run of godwit")
         } catch DurableFileError.changedMeanwhile {
-            throw .changed(path: path.description)
+            throw .written(path)
         } catch {
             throw .inputOutput(path: path.description, reason: "\(error)")
         }
@@ -136,7 +136,7 @@ package struct StoreOpener: Sendable {
                 guard hasChanged(path, since: fingerprint, after: error) else { throw error }
                 left -= 1
                 guard left > 0, case .toMake(let place) = snapshot else {
-                    throw StoreError.changed(path: path.description)
+                    throw StoreError.written(path)
                 }
                 try SettledCopy.remove(place, files)
             }
@@ -182,7 +182,7 @@ package struct StoreOpener: Sendable {
         }
         let isSnapshot = database != path
         if isSnapshot, try StoreFingerprint(of: path) != fingerprint {
-            throw StoreError.changed(path: path.description)
+            throw StoreError.changed(path.description)
         }
         // Only now: with a log, the main file alone may be older, shorter, or hardly begun.
         let settled = try readHeader(of: database, named: path)

@@ -17,6 +17,9 @@ struct WriteAheadLogScan {
     private(set) var endsInTornFrame = false
 
     private static let frameHeader = 24
+    /// Frame headers without any bits behind the end, after which the rest is taken for a hole: a
+    /// log that anybody can make as long as the file system allows.
+    private static let mostEmptyFrames = 1 << 16
 
     /// Reads the whole log, whose first bytes `WriteAheadLog` found to be good.
     ///
@@ -28,6 +31,7 @@ struct WriteAheadLogScan {
         sum.add(head[0..<24])
         let size = Int64(Self.frameHeader + pageSize)
         var isValid = true
+        var emptyFrames = 0
         var offset: Int64 = 32
         while offset <= length - size {
             let count = isValid ? Int(size) : Self.frameHeader
@@ -46,6 +50,8 @@ struct WriteAheadLogScan {
             } else if finishes {
                 lostTransactions += 1
             }
+            emptyFrames = frame[0..<Self.frameHeader].allSatisfy { $0 == 0 } ? emptyFrames + 1 : 0
+            guard emptyFrames < Self.mostEmptyFrames else { return }
         }
     }
 

@@ -28,6 +28,8 @@ package final class Connection {
     let handle: OpaquePointer
     /// Decides what statements may do.
     private let guardian: OpaquePointer
+    /// How long they may run.
+    let budget: OpaquePointer
     /// How many files are attached.
     private var attached: Int32 = 0
     /// The file, and those that were attached at some time.
@@ -103,7 +105,13 @@ package final class Connection {
             throw StoreError.inputOutput(path: path, reason: "there is no memory for a connection")
         }
         self.guardian = guardian
+        guard let budget = godwit_sqlite_budget_new() else {
+            godwit_sqlite_guard_free(guardian)
+            throw StoreError.inputOutput(path: path, reason: "there is no memory for a connection")
+        }
+        self.budget = budget
         try protect(mode)
+        try bound(mode, file)
         try configure(
             """
             PRAGMA mmap_size = 0; PRAGMA cell_size_check = ON; PRAGMA temp_store = FILE
@@ -137,6 +145,7 @@ package final class Connection {
             closeQuietly()
         }
         godwit_sqlite_guard_free(guardian)
+        godwit_sqlite_budget_free(budget)
     }
 
     private func closeQuietly() {
@@ -157,7 +166,8 @@ package final class Connection {
     }
 
     // Once a process, before SQLite starts; later calls are refused by SQLite and do no harm.
-    static let isConfigured: Bool = godwit_sqlite_configure() == SQLITE_OK
+    static let isConfigured: Bool =
+        godwit_sqlite_configure(SystemMemory.sqliteLimit) == SQLITE_OK
 
     /// A `file:` name, every byte but letters, digits and a few signs escaped, so that `?`, `#`
     /// and `%` in a path mean themselves.
@@ -199,6 +209,7 @@ extension Connection {
         var pointer: OpaquePointer?
         var isWhole = false
         let text = sql.description
+        godwit_sqlite_budget_touch(budget)
         let code = text.withCString { start in
             var rest: UnsafePointer<CChar>?
             let code = sqlite3_prepare_v2(handle, start, -1, &pointer, &rest)
@@ -300,6 +311,7 @@ extension Connection {
         let file = SQLText.text(Connection.fileName(path, mode: .immutable))
         let name = SQLText.quoted(schema.description)
         announced.append(try AnnouncedFile(path))
+        try bound(byAttached: path)
         // No more than what is asked for here can ever be attached.
         sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, attached + 1)
         do throws(StoreError) {
@@ -364,6 +376,11 @@ extension Connection {
     private static func error(_ code: Int32, _ message: String, path: String) -> StoreError {
         let text = "SQLite \(code): \(message)"
         switch code & 0xFF {
+        case SQLITE_INTERRUPT:
+            return .notAStore(
+                path: path,
+                reason: "an expression of its own, or pages that lead to themselves, keep SQLite "
+                    + "busy for too long")
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_ERROR, SQLITE_CONSTRAINT,
             SQLITE_TOOBIG, SQLITE_MISMATCH, SQLITE_AUTH:
             // The disk is not to blame: a table is not what its name promises, or rows break a

@@ -17,6 +17,9 @@ package struct DiscoveredStore: Hashable, Sendable {
     /// Whether the store itself was named: then it was taken without a look into it.
     package internal(set) var isNamed: Bool
 
+    /// A file that claims to be larger is mostly holes; sums over fleets stay sums.
+    private static let largest: Int64 = 1 << 44
+
     /// The path as people know it.
     package var path: FilePath { root.appending(relative) }
 
@@ -26,7 +29,7 @@ package struct DiscoveredStore: Hashable, Sendable {
         self.root = root
         self.relative = relative
         self.real = real
-        bytes = status.size
+        bytes = min(status.size, Self.largest)
         device = status.identity.device
         inode = status.identity.inode
         links = status.links

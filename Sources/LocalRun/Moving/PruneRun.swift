@@ -168,10 +168,10 @@ package struct PruneRun: Sendable {
         let opener = StoreOpener(files: files)
         let opened: SourceStore
         do throws(StoreError) {
-            opened = try opener.open(store, scratch: scratch, checksPages: false)
+            opened = try opener.open(store, scratch: scratch)
         } catch {
             guard let model else { throw error }
-            opened = try opener.open(store, scratch: scratch, given: model, checksPages: false)
+            opened = try opener.open(store, scratch: scratch, given: model)
         }
         return try ExternalNames.referenced(by: opened)
     }
@@ -184,7 +184,7 @@ package struct PruneRun: Sendable {
         return try RunError.translating {
             guard try FileStatus.ifPresent(folder) != nil else { return nil }
             let files = try files.tree(at: folder).filter(\.status.isRegularFile)
-            return (folder, files.reduce(0) { $0 + $1.status.size })
+            return (folder, files.reduce(0) { $0.addingClamped($1.status.size) })
         }
     }
 }

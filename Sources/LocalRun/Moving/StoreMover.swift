@@ -123,14 +123,14 @@ struct StoreMover: Sendable {
     private func way(of store: BuiltStore) throws(RunError) -> Move.Way {
         try RunError.translating {
             let building = try PlannedFile(at: store.places.building)
-            guard building.isSame(store.building) else {
+            guard building.identity == store.building else {
                 throw EngineError.internalError(
                     "\(store.places.building) is not the file that was validated")
             }
             guard store.found.output == nil else {
                 let now = try StoreFingerprint(of: store.result.store)
                 guard now == store.fingerprint else {
-                    throw EngineError.sourceChanged(store.result.store.description)
+                    throw EngineError.changed(store.result.store)
                 }
                 return .publish(
                     try PublishPlan(
@@ -141,7 +141,13 @@ struct StoreMover: Sendable {
                 store: store.result.store, run: mark, expected: store.fingerprint,
                 newFile: store.places.building, snapshot: store.snapshot,
                 validated: store.building)
-            return .swap(try SwapPlan(try SwapFacts(reading: request, files: files)))
+            let facts = try SwapFacts(reading: request, files: files)
+            do throws(EngineError) {
+                return .swap(try SwapPlan(facts))
+            } catch {
+                guard case .sourceChanged = error else { throw error }
+                throw EngineError.changed(facts.store.path)
+            }
         }
     }
 

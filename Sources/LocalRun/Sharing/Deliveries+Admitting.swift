@@ -36,7 +36,11 @@ extension Deliveries {
         let target = folder.parent.appending(
             FilePath(bytes: Array(Self.acceptedPrefix.utf8) + folder.lastComponent.bytes))
         try take(receipt, from: folder, into: target)
-        if case .whole = receipt.work { try look(at: receipt, of: found, folder, target) }
+        if case .whole = receipt.work {
+            try look(at: receipt, of: found, folder, target)
+        } else if !shared.trustsWorkers {
+            try checkShard(receipt, of: found, target, known?.preparation)
+        }
         return try RunError.translating {
             if shared.limits.isDurable {
                 try files.syncFolder(target)
@@ -156,6 +160,41 @@ extension Deliveries {
             known = .inspected(try inspection(of: found, in: target).run(receipt))
         }
         checked.attempts.withLock { $0[receipt.attempt] = known }
+    }
+
+    /// Looks through a shard, and discards one that is not what the job makes.
+    private func checkShard(
+        _ receipt: Receipt, of found: FoundStore, _ target: FilePath, _ preparation: Preparation?
+    ) throws(RunError) {
+        guard let preparation else {
+            throw .badDelivery("its store was not cut into chunks")
+        }
+        let file = try plan(of: found, digest: preparation.planDigest)
+        for name in Self.names(of: receipt.work) {
+            let shard = target.appending(name)
+            let faults: [String]
+            do throws(EngineError) {
+                faults = try ShardCheck(file).faults(of: shard, receipt.work, rows: receipt.rows)
+            } catch {
+                let failure = RunError.engine(error)
+                if failure.isOutOfSpace || failure.isOutOfMemory { throw failure }
+                faults = ["it cannot be read"]
+            }
+            guard !faults.isEmpty else { continue }
+            try RunError.translating { try files.unlink(shard) }
+            throw .badDelivery("\(name): \(faults.joined(separator: "; "))")
+        }
+    }
+
+    private func plan(of found: FoundStore, digest: String) throws(RunError) -> PlanFile {
+        if let known = checked.plan.withLock({ $0 }), known.digest == digest { return known }
+        let (_, result) = try shared.paths(of: found)
+        let places = shared.context.places(of: found, result: result)
+        let file = try RunError.engine { () throws(EngineError) in
+            try PlanFile(reading: places.plan, digest: digest)
+        }
+        checked.plan.withLock { $0 = file }
+        return file
     }
 
     /// Inspects the accepted files of a receipt that this process has not seen.

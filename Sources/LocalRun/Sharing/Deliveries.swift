@@ -23,6 +23,8 @@ package struct Deliveries: Sendable {
         }
 
         let attempts = Mutex<[String: Known]>([:])
+        /// The plan by which shards were looked at last: those of one store come together.
+        let plan = Mutex<PlanFile?>(nil)
 
         package init() {}
     }
@@ -190,7 +192,7 @@ extension Deliveries {
         return try RunError.translating {
             let now = try StoreFingerprint(of: store)
             guard now.differences(from: result.fingerprint).subtracting([.place, .changed]).isEmpty
-            else { throw EngineError.sourceChanged(store.description) }
+            else { throw EngineError.changed(store) }
             return BuiltStore(
                 found: found, result: result.result, fingerprint: now, places: places,
                 snapshot: result.hasSnapshot ? places.snapshot : nil, building: result.building,

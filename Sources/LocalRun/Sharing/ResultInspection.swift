@@ -52,7 +52,7 @@ struct ResultInspection {
         let (planned, connection) = try prepare(store)
         let changes = planned.source.fingerprint.differences(from: outcome.fingerprint)
         guard changes.subtracting([.place, .changed]).isEmpty else {
-            throw .engine(.sourceChanged(store.description))
+            throw .engine(.changed(store))
         }
         let before = try identity()
         let report = try compare(planned, connection, steps)
@@ -107,7 +107,7 @@ struct ResultInspection {
         } catch {
             // Another program migrated it meanwhile.
             guard case .alreadyThere = error else { throw error }
-            throw .engine(.sourceChanged(store.description))
+            throw .engine(.changed(store))
         }
     }
 

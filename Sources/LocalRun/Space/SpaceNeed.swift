@@ -1,3 +1,5 @@
+import DurableFiles
+
 /// Room on one file system: bytes, and files with their names.
 package struct SpaceNeed: Hashable, Sendable {
     package var bytes: Int64
@@ -10,7 +12,9 @@ package struct SpaceNeed: Hashable, Sendable {
 
     /// Both together; sums that no disk could hold stay at the highest number.
     package static func + (one: SpaceNeed, other: SpaceNeed) -> SpaceNeed {
-        SpaceNeed(bytes: sum(one.bytes, other.bytes), inodes: sum(one.inodes, other.inodes))
+        SpaceNeed(
+            bytes: one.bytes.addingClamped(other.bytes),
+            inodes: one.inodes.addingClamped(other.inodes))
     }
 
     /// Adds to it.
@@ -24,11 +28,6 @@ package struct SpaceNeed: Hashable, Sendable {
     /// What is left when a part of it is there already.
     package func without(_ part: SpaceNeed) -> SpaceNeed {
         SpaceNeed(bytes: max(0, bytes - part.bytes), inodes: max(0, inodes - part.inodes))
-    }
-
-    private static func sum(_ one: Int64, _ other: Int64) -> Int64 {
-        let (result, overflow) = one.addingReportingOverflow(other)
-        return overflow ? .max : result
     }
 }
 

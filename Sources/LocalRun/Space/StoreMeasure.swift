@@ -68,7 +68,7 @@ package struct StoreMeasure {
         if try FileStatus(ofLink: path).isSymbolicLink {
             path = try DurableFileSystem().resolve(path)
         }
-        return try isLarge(found.bytes + log(beside: path), options)
+        return try isLarge(found.bytes.addingClamped(log(beside: path)), options)
     }
 
     /// How a store of that size is migrated.
@@ -99,7 +99,8 @@ package struct StoreMeasure {
             // with them.
             var size = StoreSize(
                 database: min(status.size, status.allocatedBytes), log: log,
-                isLarge: Self.isLarge(found.bytes + log, options), device: status.identity.device)
+                isLarge: Self.isLarge(found.bytes.addingClamped(log), options),
+                device: status.identity.device)
             if countsFreePages { size.database -= try freeBytes(of: path, size: size.database) }
             if let output = found.output {
                 let folder = try Self.existing(output.parent)
@@ -136,7 +137,8 @@ package struct StoreMeasure {
         var need = SpaceNeed(inodes: 2)
         for file in try files.tree(at: folder) where file.status.isRegularFile {
             let isLinked = options.linksExternalData
-            need += SpaceNeed(bytes: isLinked ? 0 : file.status.size, inodes: isLinked ? 0 : 1)
+            let bytes = min(file.status.size, file.status.allocatedBytes)
+            need += SpaceNeed(bytes: isLinked ? 0 : bytes, inodes: isLinked ? 0 : 1)
         }
         return need
     }

@@ -12,6 +12,9 @@ extension RunError {
     func unlessChanged(_ source: SourceStore) -> RunError {
         guard !source.isSnapshot, comesFromContents else { return self }
         do throws(DurableFileError) {
+            // A transaction under way may have written within one step of the file system's clock,
+            // which is 10 ms at most.
+            ReplacedFile.pause(20)
             let now = try StoreFingerprint(of: source.path)
             let changes = now.differences(from: source.fingerprint)
             // Links and other machines' numbers say nothing of contents.
@@ -19,14 +22,15 @@ extension RunError {
         } catch {
             guard case .changedMeanwhile = error else { return self }
         }
-        return .engine(.sourceChanged(source.path.description))
+        return .engine(.changed(source.path))
     }
 
     /// Whether what was read could be the reason.
     private var comesFromContents: Bool {
         switch self {
         case .validationFailed, .store(.notAStore), .engine(.store(.notAStore)),
-            .engine(.dataRefused), .engine(.internalError):
+            .store(.inputOutput), .engine(.store(.inputOutput)), .engine(.dataRefused),
+            .engine(.internalError):
             true
         default: false
         }

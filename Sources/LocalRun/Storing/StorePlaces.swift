@@ -95,7 +95,7 @@ struct StorePlaces: Sendable {
             guard countsFolder || place != folder else { continue }
             for found in try DurableFileSystem().tree(at: place)
             where found.status.isRegularFile && found.status.links == 1 {
-                sum += found.status.size
+                sum = sum.addingClamped(found.status.size)
             }
         }
         return sum

@@ -134,7 +134,7 @@ extension StoreRun {
             try JobMaker.text(of: StoreFingerprint(of: found.path))
         }
         guard known?.sourceFingerprint == now else {
-            throw .engine(.sourceChanged(found.path.description))
+            throw .engine(.changed(found.path))
         }
     }
 

@@ -76,7 +76,7 @@ package final class WholeStoreJobs: Sendable {
                 job: job, attempt: attempt, rows: 0, counts: [Receipt.unchanged: 1])
         }
         guard JobMaker.sharedText(of: planned.source.fingerprint) == job.sourceFingerprint else {
-            throw .engine(.sourceChanged(store.description))
+            throw .engine(.changed(store))
         }
         guard outcome.validation.isEqual else {
             throw RunError.validationFailed(outcome.validation).unlessChanged(planned.source)
@@ -253,7 +253,7 @@ extension BuiltStore {
             let fingerprint = try StoreFingerprint(of: store)
             let changes = fingerprint.differences(from: outcome.fingerprint)
             guard changes.subtracting([.place, .changed]).isEmpty else {
-                throw EngineError.sourceChanged(store.description)
+                throw EngineError.changed(store)
             }
             var result = outcome.result
             result.store = store

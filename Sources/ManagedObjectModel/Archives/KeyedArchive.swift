@@ -7,6 +7,9 @@ package struct KeyedArchive {
     /// The most elements of lists and dictionaries that may be asked for; the largest archive
     /// known holds some thousands.
     package static let itemLimit = 1_000_000
+    /// Fields of one object, which are looked up one after the other; Core Data's have some
+    /// twenty.
+    private static let fieldLimit = 256
 
     /// Text and data count as one item for each so many bytes: many objects may share them, and
     /// who hashes or writes a model handles each anew.
@@ -78,6 +81,9 @@ package struct KeyedArchive {
         }
         guard let name = try self.value(reference)?["$classname"]?.text else {
             throw .malformed("the keyed archive has an object without a class")
+        }
+        guard fields.count <= Self.fieldLimit else {
+            throw .malformed("an object of the keyed archive has \(fields.count) fields")
         }
         return ArchivedObject(className: name, fields: fields)
     }

@@ -21,6 +21,11 @@ struct BinaryPropertyListReader {
     private let weightLimit: Int
     private var states: [State]
 
+    // What is read of hostile lists stays within some 300 MB. Real models have tens of thousands
+    // of objects.
+    private static let mostObjects = 1 << 20
+    private static let mostWeight = 1 << 28
+
     init(_ bytes: [UInt8]) throws(ModelError) {
         let magic = BinaryPropertyList.magic
         let trailer = bytes.count - BinaryPropertyList.trailerSize
@@ -38,7 +43,8 @@ struct BinaryPropertyListReader {
                 .reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         }
         // Each object takes a byte at least, and so does its offset.
-        guard let count = Int(exactly: numbers[0]), count >= 1, count <= bytes.count,
+        guard let count = Int(exactly: numbers[0]), count >= 1,
+            count <= min(bytes.count, Self.mostObjects),
             let top = Int(exactly: numbers[1]), top < count,
             let start = Int(exactly: numbers[2]), start >= magic.count, start <= trailer,
             count * offsetSize <= trailer - start
@@ -48,7 +54,7 @@ struct BinaryPropertyListReader {
         objectCount = count
         topObject = top
         tableStart = start
-        weightLimit = (1 << 22) + 64 * bytes.count
+        weightLimit = min((1 << 22) + 64 * bytes.count, Self.mostWeight)
         states = Array(repeating: .unseen, count: count)
     }
 

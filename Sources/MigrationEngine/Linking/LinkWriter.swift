@@ -14,13 +14,14 @@ struct LinkWriter {
 
     /// Makes the table of links in the main schema.
     func createTable(_ link: LinkPlan) throws(EngineError) {
+        try EngineError.translating { try connection.create(Self.definition(of: link)) }
+    }
+
+    /// The table of links.
+    static func definition(of link: LinkPlan) -> SchemaDefinition {
         let columns = filled(link).indices.map { ", c\($0) INTEGER" as SQLText }.joined()
-        try EngineError.translating {
-            try connection.create(
-                SchemaDefinition(
-                    .table, "link",
-                    sql: "CREATE TABLE main.link (key INTEGER PRIMARY KEY\(columns))"))
-        }
+        return SchemaDefinition(
+            .table, "link", sql: "CREATE TABLE main.link (key INTEGER PRIMARY KEY\(columns))")
     }
 
     /// Writes the links of a chunk into the table of links.
@@ -50,7 +51,7 @@ struct LinkWriter {
                 .owner(chunk.keys), ranks: .init(target: true), needs: .init(target: true))
             key = "t"
         }
-        let values = filled(link).map(\.source).joined(separator: ", ")
+        let values = Self.filled(link).map(\.source).joined(separator: ", ")
         return try EngineError.translating {
             try connection.execute(
                 "INSERT INTO main.link SELECT \(key), \(values) FROM (\(query)) ORDER BY 1")
@@ -63,7 +64,7 @@ struct LinkWriter {
     /// Before any index on the columns exists: afterwards it would cost tenfold (performance
     /// page).
     func apply(_ link: LinkPlan, from schema: StaticString) throws(EngineError) {
-        let sets = filled(link).enumerated().map {
+        let sets = Self.filled(link).enumerated().map {
             "\(.quoted($1.column)) = l.c\($0)" as SQLText
         }
         let table = SQLText.quoted(link.table)
@@ -82,7 +83,7 @@ struct LinkWriter {
         }
     }
 
-    private func filled(_ link: LinkPlan) -> [Filled] {
+    private static func filled(_ link: LinkPlan) -> [Filled] {
         var result: [Filled] = []
         switch link.purpose {
         case .target(let key, let entity):

@@ -55,7 +55,7 @@ package struct ExternalDataCarrier {
                     _ = try files.clone(from: from, to: to)
                 }
                 result.files += 1
-                result.bytes += status.size
+                result.bytes = result.bytes.addingClamped(status.size)
             }
             try connection.close()
             if isMade { try files.syncFolder(target) }

@@ -1,4 +1,5 @@
 import CoreDataStore
+import DurableFiles
 
 /// Carries over what the plan keeps beside the model.
 ///
@@ -8,6 +9,8 @@ struct ExtrasCopier {
     let extras: [ExtraObject]
     /// The destination, with the source attached as `src`.
     let connection: Connection
+    /// The source's database, whose declarations are a stranger's.
+    let source: FilePath
     let schema: StoreSchema
 
     private func kept(_ kind: SchemaObject.Kind) -> [SchemaObject] {
@@ -20,11 +23,13 @@ struct ExtrasCopier {
     /// Makes the app's own tables and copies their rows.
     func copyTables() throws(EngineError) {
         try EngineError.translating {
-            for table in kept(.table) where !table.name.hasPrefix("sqlite_") {
-                try connection.create(table)
-                try connection.execute(copySQL(table))
+            try connection.bounded(by: source) {
+                for table in kept(.table) where !table.name.hasPrefix("sqlite_") {
+                    try connection.create(table)
+                    try connection.execute(copySQL(table))
+                }
+                try copySequences()
             }
-            try copySequences()
         }
     }
 
@@ -78,10 +83,12 @@ struct ExtrasCopier {
     /// Makes the app's own indexes, views and triggers, in this order.
     func copyRest() throws(EngineError) {
         try EngineError.translating {
-            for kind in [SchemaObject.Kind.index, .view, .trigger] {
-                for object in kept(kind) { try connection.create(object) }
+            try connection.bounded(by: source) {
+                for kind in [SchemaObject.Kind.index, .view, .trigger] {
+                    for object in kept(kind) { try connection.create(object) }
+                }
+                try copyStatistics()
             }
-            try copyStatistics()
         }
     }
 

@@ -216,7 +216,8 @@ package final class StoreAssembler {
     package func finish(_ destination: DestinationModel) throws(EngineError) {
         if recovery == .none || done < steps.count {
             let extras = ExtrasCopier(
-                extras: plan.extras, connection: connection, schema: source.schema)
+                extras: plan.extras, connection: connection, source: source.database,
+                schema: source.schema)
             // Attaching makes SQLite read the source's schema, which only what is kept needs.
             if keepsHistory || extras.hasTables { try attachSource() }
             try step { () throws(EngineError) in try writeRest(destination, extras) }

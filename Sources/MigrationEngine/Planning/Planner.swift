@@ -1,4 +1,5 @@
 package import CoreDataStore
+import DurableFiles
 package import MappingModel
 
 /// Makes the plan of one store: pure, deterministic, without reading anything.
@@ -68,7 +69,8 @@ package enum Planner {
         let memory: Int64 = 24 << 20
         return Resources(
             sourceBytes: facts.databaseBytes,
-            diskBytes: facts.databaseBytes + shards + facts.externalBytes + largest,
+            diskBytes: facts.databaseBytes.addingClamped(shards)
+                .addingClamped(facts.externalBytes).addingClamped(largest),
             files: facts.externalFiles + Int64(chunks.count) + 16, slotMemoryBytes: memory)
     }
 }

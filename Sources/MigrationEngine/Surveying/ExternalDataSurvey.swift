@@ -20,6 +20,7 @@ struct ExternalDataSurvey {
     ///   read only where they are as long as a reference.
     func read(files: DurableFileSystem) throws -> Result {
         var result = Result()
+        var counted: Set<String> = []
         let folder = store.externalData
         try Self.references(in: store.layout, connection) { name in
             let file = folder.appending(name)
@@ -32,8 +33,10 @@ struct ExternalDataSurvey {
                         + "itself there")
             }
             if let status, status.isRegularFile {
+                // Several objects may refer to one file.
+                guard counted.insert(name).inserted else { return }
                 result.present += 1
-                result.bytes += status.size
+                result.bytes = result.bytes.addingClamped(status.size)
             } else {
                 result.missing += 1
             }

@@ -13,7 +13,7 @@ extension StoreMoves {
         var lost: [LostAttribute] = []
         let original = try tree.openForReading(store)
         guard plan.store.isSame(try original.status().identity) else {
-            throw EngineError.sourceChanged(store.description)
+            throw EngineError.changed(store)
         }
         let planned = [plan.newFile, plan.snapshot].compactMap(\.self)
         for target in targets {

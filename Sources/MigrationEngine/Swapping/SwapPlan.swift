@@ -115,9 +115,9 @@ package struct SwapPlan: Hashable, Sendable, Codable {
         added = facts.additions.map { AddedFile(file: $0.file, target: $0.target) }
         addedFolders = facts.missingFolders
         var steps: [SwapStep] = [
+            .backUp(folder: folder, files: backups, externalData: externalData),
             .carryAttributes(
                 from: path, to: ([snapshot, newFile].compactMap { $0 }).map(\.path)),
-            .backUp(folder: folder, files: backups, externalData: externalData),
         ]
         if !added.isEmpty { steps.append(.addExternalData(added, folders: addedFolders)) }
         if let snapshot { steps.append(.settle(snapshot)) }

@@ -156,7 +156,7 @@ package struct Swapper {
     /// What a reader left beside the store since the step before must not meet the new file.
     private func clearWay(_ plan: SwapPlan, _ moves: StoreMoves) throws {
         guard try moves.companionsWithContent().isEmpty else {
-            throw EngineError.sourceChanged(plan.store.path.description)
+            throw EngineError.changed(plan.store.path)
         }
         let left = try StoreCompanion.allCases.map { $0.path(of: plan.store.path) }.filter {
             try moves.tree.status(of: $0) != nil
@@ -198,7 +198,7 @@ package struct Swapper {
         } else if let settle, let snapshot = plan.snapshot, snapshot.isSame(live) {
             position = (settle, install)
         } else {
-            throw EngineError.sourceChanged(plan.store.path.description)
+            throw EngineError.changed(plan.store.path)
         }
         guard first <= position.latest else {
             throw EngineError.swapOutcomeUnknown(
@@ -211,6 +211,15 @@ package struct Swapper {
         try checkCompanions(plan, isSettled: isSettled, moves)
         try checkUnchanged(plan.newFile, moves)
         if !isSettled, let snapshot = plan.snapshot { try checkUnchanged(snapshot, moves) }
+        // As long as no step was begun, not even a name or a right has changed: who writes a file
+        // can set every time back but this one.
+        if !isSettled, try moves.tree.status(of: plan.mainBackup) == nil {
+            for file in [plan.newFile, plan.snapshot].compactMap({ $0 }) {
+                guard let now = try moves.tree.status(of: file.path),
+                    now.identity == file.identity
+                else { throw gone(file, moves) }
+            }
+        }
         return max(first, position.earliest)
     }
 
@@ -241,17 +250,19 @@ package struct Swapper {
             } else {
                 isSame = known?.hasContent != true || isSettled
             }
-            guard isSame else { throw EngineError.sourceChanged(path.description) }
+            guard isSame else { throw EngineError.changed(path) }
         }
     }
 
     private func checkUnchanged(_ file: PlannedFile, _ moves: StoreMoves) throws {
         guard let status = try moves.tree.status(of: file.path), file.isSame(status.identity)
-        else {
-            throw moves.refusal(
-                "\(file.path), which was to take its place, is gone or changed; run the same "
-                    + "command again")
-        }
+        else { throw gone(file, moves) }
+    }
+
+    private func gone(_ file: PlannedFile, _ moves: StoreMoves) -> EngineError {
+        moves.refusal(
+            "\(file.path), which was to take its place, is gone or changed; run the same "
+                + "command again")
     }
 }
 

@@ -42,6 +42,10 @@ struct KeptTablesCheck {
                 continue
             }
             let name = SQLText.quoted(object.name)
+            if object.isRTree {
+                try RTreeNodes.check(
+                    object.name, coordinates: object.coordinates, connection)
+            }
             try compare(
                 object.name, expected: "SELECT * FROM origin.\(name)",
                 actual: "SELECT * FROM main.\(name)", connection, &result.findings)

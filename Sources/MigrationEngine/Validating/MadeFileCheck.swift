@@ -41,15 +41,16 @@ package struct MadeFileCheck: Sendable {
         let connection = try Connection(path: file, mode: .immutable)
         var found = try schema(connection)
         found += try header(file)
-        // What follows reads tables that must be what they seem.
+        // What follows reads tables that must be what they seem, and pages that come to an end.
+        if found.isEmpty {
+            let isWalkable = try !hasUnwalkableIndex(connection)
+            let lines = try connection.pragma(isWalkable ? "quick_check(1)" : "integrity_check(1)")
+            if lines != ["ok"] { found.append("its pages are damaged") }
+        }
         if found.isEmpty {
             found += try systemRows(connection)
             found += try sqliteRows(connection)
             found += try numbers(connection)
-            if try hasUnwalkableIndex(connection) {
-                let lines = try connection.pragma("integrity_check(1)")
-                if lines != ["ok"] { found.append("an index does not fit its table") }
-            }
         }
         try connection.close()
         return found

@@ -26,7 +26,8 @@ struct LedgerFile: Sendable {
     private static let interval: UInt32 = 5
 
     // Once a process, before SQLite starts: stores are opened by `file:` names, too.
-    private static let isConfigured: Bool = godwit_sqlite_configure() == SQLITE_OK
+    private static let isConfigured: Bool =
+        godwit_sqlite_configure(SystemMemory.sqliteLimit) == SQLITE_OK
 
     /// Opens the ledger for its owner, making or migrating it where that is needed.
     ///

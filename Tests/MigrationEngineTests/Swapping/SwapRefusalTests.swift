@@ -2,6 +2,7 @@ import FaultSupport
 import CoreDataStore
 import DurableFiles
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -66,6 +67,28 @@ import Testing
                 Issue.record("\(String(describing: error))")
                 return
             }
+            #expect(try lab.clientView().contains("generation old"))
+        }
+    }
+
+    /// Who writes the result after its validation can set every time back but one.
+    @Test func aResultThatIsWrittenLater() throws {
+        try withLab { lab in
+            let plan = try lab.plan()
+            let file = lab.newFile.description
+            var status = stat()
+            #expect(stat(file, &status) == 0)
+            let descriptor = open(file, O_RDWR)
+            #expect(pwrite(descriptor, "x", 1, Int(status.st_size) - 1) == 1)
+            var times = [status.st_atim, status.st_mtim]
+            #expect(futimens(descriptor, &times) == 0)
+            close(descriptor)
+            let error = try runFails(lab, plan)
+            guard case .swapRefused(_, let reason) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(reason.contains("gone or changed"))
             #expect(try lab.clientView().contains("generation old"))
         }
     }

@@ -1,0 +1,50 @@
+import CoreDataStore
+import Jobs
+
+/// The one table of a shard, as its maker creates it and its reader expects it.
+enum ShardTable {
+    /// The table of the shard that a job makes.
+    ///
+    /// - Throws: `EngineError.internalError` for a job that the plan has not.
+    static func definition(
+        of work: Work, _ file: PlanFile
+    ) throws(EngineError) -> SchemaDefinition {
+        switch work {
+        case .whole: throw .internalError("a job for a whole store makes no shard")
+        case .copy(let number):
+            guard file.plan.chunks.indices.contains(number) else { throw unknown(work) }
+            return try definition(of: file.plan.chunks[number].subject, file)
+        case .link(let number):
+            guard file.plan.linkChunks.indices.contains(number) else { throw unknown(work) }
+            return LinkWriter.definition(of: file.plan.links[file.plan.linkChunks[number].link])
+        }
+    }
+
+    private static func unknown(_ work: Work) -> EngineError {
+        .internalError("job \(work.name) names a chunk that the plan has not")
+    }
+
+    private static func definition(
+        of subject: ChunkSubject, _ file: PlanFile
+    ) throws(EngineError) -> SchemaDefinition {
+        switch subject {
+        case .feed(let place):
+            let name = file.plan.feeds[place].destinationTable
+            guard let table = file.destination.tables.first(where: { $0.name == name }) else {
+                throw .internalError("the destination has no table \(name)")
+            }
+            return table.definition
+        case .join(let place, _):
+            let name = file.plan.joins[place].table
+            guard let join = file.destination.joinTables.first(where: { $0.name == name }) else {
+                throw .internalError("the destination has no table \(name)")
+            }
+            // Without its primary key: rows keep the order of the source, and the destination
+            // checks that they differ.
+            let columns = join.columnNames.map { "\(.quoted($0)) INTEGER" as SQLText }
+            return SchemaDefinition(
+                .table, name,
+                sql: "CREATE TABLE \(.quoted(name)) (\(columns.joined(separator: ", ")))")
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import CoreDataStore
+package import DurableFiles
+package import Jobs
+
+/// Looks through a shard that another process made, before any of it is read into a store: what is
+/// wrong with it is that process's fault, and not the store's.
+package struct ShardCheck {
+    private let file: PlanFile
+
+    /// - Parameter file: the plan of the store.
+    package init(_ file: PlanFile) { self.file = file }
+
+    /// What is wrong with a shard: its schema, its pages, the number of its rows.
+    ///
+    /// - Parameters:
+    ///   - shard: the file, closed.
+    ///   - work: the job that made it.
+    ///   - rows: as the receipt says.
+    /// - Returns: words in one printable line each; empty where nothing is wrong.
+    /// - Throws: `EngineError` where it cannot be read.
+    /// - Complexity: reads the whole file.
+    package func faults(
+        of shard: FilePath, _ work: Work, rows: Int64
+    ) throws(EngineError) -> [String] {
+        let definition = try ShardTable.definition(of: work, file)
+        return try EngineError.translating {
+            let sample = try Connection(path: FilePath("shard"), mode: .memory)
+            try sample.create(definition)
+            let connection = try Connection(path: shard, mode: .immutable, cacheKibibytes: 256)
+            let objects: SQLText = "SELECT type || ' ' || name || ' ' || sql FROM sqlite_master"
+            guard try connection.texts(objects) == sample.texts(objects) else {
+                return ["its schema is not that of such a shard"]
+            }
+            guard try connection.pragma("quick_check(1)") == ["ok"] else {
+                return ["its pages are damaged"]
+            }
+            let name = SQLText.quoted(definition.name)
+            let found = try connection.integer("SELECT count(*) FROM main.\(name)")
+            try connection.close()
+            try sample.close()
+            return found == rows ? [] : ["it holds another number of rows than its receipt says"]
+        }
+    }
+}
