@@ -7,7 +7,8 @@ extension DurableFileSystem {
     ///
     /// It is renamed, and then copied where it has another name, or is open elsewhere, for a reader
     /// may open it again for writing (proc(5), fd), or where the system cannot tell: a program that
-    /// holds the old file writes that one from then on. The name is not durable before `syncFolder`; a copy is synced.
+    /// holds the old file writes that one from then on. The name is not durable before
+    /// `syncFolder`; a copy is synced.
     ///
     /// - Parameters:
     ///   - name: of the file in its folder.
