@@ -44,6 +44,10 @@ int clinux_rename_in(int from_folder, const char *from, int to_folder, const cha
     return RETRYING(renameat(from_folder, from, to_folder, to));
 }
 
+int clinux_exchange_in(int from_folder, const char *from, int to_folder, const char *to) {
+    return RETRYING(renameat2(from_folder, from, to_folder, to, RENAME_EXCHANGE));
+}
+
 int clinux_rename_in_no_replace(int from_folder, const char *from, int to_folder, const char *to) {
     return RETRYING(renameat2(from_folder, from, to_folder, to, RENAME_NOREPLACE));
 }

@@ -72,8 +72,12 @@ static void look(struct held **place) {
     struct held *held = *place;
     if (!held->is_open) {
         if (clinux_lease_is_whole(held->descriptor)) {
-            // No program has come, and none can that looked the name up before.
-            if (clinux_monotonic() - held->since >= GRACE) drop(place);
+            // No program has come, and none can that looked the name up before, unless the system
+            // holds one up before it waits for the lease: then it grants none again.
+            if (clinux_monotonic() - held->since >= GRACE &&
+                clinux_lease(held->descriptor) != -EAGAIN) {
+                drop(place);
+            }
             return;
         }
         // Let in, and kept from reading and writing by the lock bytes.

@@ -150,7 +150,7 @@ extension DurableFileSystem {
         if try removeNames(root) { try syncFolder(root.parent) }
     }
 
-    /// As `removeTree`, for several, of which those of one folder share its descriptor and its sync.
+    /// As `removeTree`, for several: those of one folder share its descriptor and its sync.
     ///
     /// - Throws: the first failure; the rest is removed all the same.
     package func removeTrees(_ roots: [FilePath]) throws(DurableFileError) {

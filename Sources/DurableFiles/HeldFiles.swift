@@ -30,6 +30,12 @@ struct HeldFile: Sendable {
     /// Whether a program has opened the file, or waits to open it, since the lease was granted.
     var isAwaited: Bool { hasLease && clinux_lease_is_whole(descriptor) != 1 }
 
+    /// Whether a program is about to open the file, though it does not wait for the lease yet: a
+    /// scanner of opened files (fanotify(7)) may hold it up before that for as long as it takes.
+    ///
+    /// The kernel counts it already, and grants no lease again.
+    var isAboutToBeOpened: Bool { hasLease && clinux_lease(descriptor) == -EAGAIN }
+
     /// Lets clients in again.
     mutating func admitClients() {
         if hasLockBytes {

@@ -175,6 +175,22 @@ package final class HeldFolder: Sendable {
         }
     }
 
+    /// Gives two entries each other's names in one step; nothing is synced.
+    ///
+    /// - Returns: whether the file system can; where it cannot, nothing has changed.
+    /// - Throws: `DurableFileError`; `isMissing` where one of them is gone.
+    package func exchange(
+        _ name: FilePath, with folder: HeldFolder, _ other: FilePath
+    ) throws(DurableFileError) -> Bool {
+        do throws(DurableFileError) {
+            try move(name, to: folder, other, .rename, clinux_exchange_in)
+            return true
+        } catch {
+            guard [EINVAL, ENOSYS, EOPNOTSUPP, EXDEV].contains(error.number) else { throw error }
+            return false
+        }
+    }
+
     private func move(
         _ name: FilePath, to folder: HeldFolder, _ newName: FilePath,
         _ operation: FileOperation,

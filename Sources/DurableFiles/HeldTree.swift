@@ -146,6 +146,17 @@ package final class HeldTree: Sendable {
         forget(source)
     }
 
+    /// Gives two files each other's names in one step; nothing is synced.
+    ///
+    /// - Returns: whether the file system can; where it cannot, nothing has changed.
+    package func exchange(
+        _ file: FilePath, with other: FilePath
+    ) throws(DurableFileError) -> Bool {
+        let from = try folder(file.parent)
+        return try from.exchange(
+            file.lastComponent, with: folder(other.parent), other.lastComponent)
+    }
+
     /// Removes a name; nothing is synced.
     package func unlink(_ path: FilePath) throws(DurableFileError) {
         try folder(path.parent).unlink(path.lastComponent)

@@ -93,6 +93,16 @@ package struct OpenFile: ~Copyable, Sendable {
         return bytes
     }
 
+    /// Where data begin at an offset or behind it, with holes before; the file's size where none
+    /// do, and the offset itself where the file system does not tell.
+    ///
+    /// - Throws: `DurableFileError`.
+    package func nextData(from offset: Int64) throws(DurableFileError) -> Int64 {
+        let start = clinux_seek_data(descriptor, offset)
+        if start == -Int64(ENXIO) { return max(offset, try status().size) }
+        return max(offset, start)
+    }
+
     /// Writes all bytes at the file's position, which moves on.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(DurableFileError) {
         var written = 0

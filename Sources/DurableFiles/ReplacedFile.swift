@@ -53,6 +53,11 @@ package final class ReplacedFile: Sendable {
         }
     }
 
+    /// Whether a program is about to open the file and does not wait for its lease yet.
+    package var isAboutToBeOpened: Bool {
+        held.files.withLock { $0.contains { $0.isAboutToBeOpened } }
+    }
+
     /// The processes that have it open.
     package func users() -> [FileUser] { FileUser.all(of: identity) }
 
@@ -88,13 +93,10 @@ package final class ReplacedFile: Sendable {
 
     /// Lets the file go; a second call does nothing.
     ///
-    /// A program that has it open, or waits for it, is left to the guardian.
+    /// A program that has it open, or waits for it, or comes soon, is left to the guardian.
     package func release() {
-        let isUnopened = isUnopened()
         held.files.withLock { files in
-            for file in files {
-                if isUnopened { file.close() } else { file.abandon() }
-            }
+            for file in files { file.abandon() }
             files = []
         }
     }

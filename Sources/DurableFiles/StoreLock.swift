@@ -81,7 +81,8 @@ package final class StoreLock: Sendable {
         }
     }
 
-    private func holds(_ identity: FileIdentity) -> Bool {
+    /// Whether a file is one of those that are locked.
+    package func holds(_ identity: FileIdentity) -> Bool {
         held.files.withLock { $0.contains { $0.isFile(identity) } }
     }
 
@@ -243,6 +244,11 @@ extension StoreLock {
     /// (`/proc/sys/fs/lease-break-time`, 45 s).
     package var isAwaited: Bool {
         held.files.withLock { $0.contains { $0.isAwaited } }
+    }
+
+    /// Whether a program is about to open such a file and does not wait for its lease yet.
+    package var isAboutToBeOpened: Bool {
+        held.files.withLock { $0.contains { $0.isAboutToBeOpened } }
     }
 
     /// Lets clients in again; the right against other runs stays.

@@ -32,11 +32,14 @@ enum ModelNames {
                 + "letter or _ and hold letters, digits, _ and $ alone. Rename it in the model")
     }
 
+    /// The most bytes of a name; reports quote names.
+    private static let lengthLimit = 1000
+
     /// Whether a name keeps the rule.
     static func isAllowed(_ name: String) -> Bool {
-        guard let first = name.unicodeScalars.first, !isDigit(first), first != "$" else {
-            return false
-        }
+        guard let first = name.unicodeScalars.first, !isDigit(first), first != "$",
+            name.utf8.count <= lengthLimit
+        else { return false }
         return name.unicodeScalars.allSatisfy(isAllowed)
     }
 

@@ -8,6 +8,8 @@ import Testing
 /// Programs that have a store open while its lock keeps clients out.
 @Suite struct ClientLockTests {
     private let impatient = ClientPolicy(patience: 0)
+    /// Other tests start processes, which have all files of this one until they become others.
+    private let patient = ClientPolicy(patience: 20_000)
 
     private func store(_ folder: FilePath) throws -> FilePath {
         let path = folder.appending("store")
@@ -44,7 +46,7 @@ import Testing
             #expect(error?.description.contains("sh (pid \(client.process))") == true)
             #expect(!lock.isAwaited)
             try client.end()
-            try lock.keepClientsOut(of: path, impatient)
+            try lock.keepClientsOut(of: path, patient)
             lock.release()
         }
     }
@@ -130,7 +132,7 @@ import Testing
                 return
             }
             try reader.close()
-            try lock.keepClientsOut(of: path, impatient)
+            try lock.keepClientsOut(of: path, patient)
             lock.release()
         }
     }
@@ -140,8 +142,8 @@ import Testing
             let path = try store(folder)
             let bytes = try DurableFileSystem().contents(of: path, limit: 8192)
             let lock = try StoreLock(path)
-            try lock.keepClientsOut(of: path, impatient)
-            try lock.keepClientsOut(of: path, impatient)
+            try lock.keepClientsOut(of: path, patient)
+            try lock.keepClientsOut(of: path, patient)
             let files = DurableFileSystem().opening(lock.held)
             #expect(try files.contents(of: path, limit: 8192) == bytes)
             #expect(!lock.isAwaited)
@@ -168,7 +170,7 @@ import Testing
                 try lock.keepClientsOut(of: path, impatient)
             }
             other.release()
-            try lock.keepClientsOut(of: path, impatient)
+            try lock.keepClientsOut(of: path, patient)
             lock.release()
         }
     }
@@ -180,7 +182,7 @@ import Testing
             let next = folder.appending("next")
             try DurableFileSystem().write(noise(4096, seed: 2), to: next)
             let lock = try StoreLock(path)
-            try lock.keepClientsOut(of: path, impatient)
+            try lock.keepClientsOut(of: path, patient)
             let client = try ShellClient(
                 "echo here; exec 3<>\"$1\"; head -c 20 <&3; echo; read word", path.description)
             #expect(try client.line() == "here")
@@ -211,7 +213,7 @@ import Testing
             try DurableFileSystem().write(noise(4096, seed: 2), to: next)
             try DurableFileSystem().hardLink(from: path, to: backup)
             let lock = try StoreLock(path)
-            try lock.keepClientsOut(of: path, impatient)
+            try lock.keepClientsOut(of: path, patient)
             try lock.keepClientsOut(of: next, impatient)
             try DurableFileSystem().rename(next, to: path, existing: .replace)
             let replaced = lock.handOver(keeping: try FileStatus(of: path).identity)
@@ -233,7 +235,7 @@ import Testing
             #expect(try ClientVisibility(of: path) == .visible)
             try writer.close()
             let lock = try StoreLock(path)
-            try lock.keepClientsOut(of: path, impatient)
+            try lock.keepClientsOut(of: path, patient)
             #expect(try ClientVisibility(of: path) == .visible)
             lock.release()
         }

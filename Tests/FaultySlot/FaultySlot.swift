@@ -85,7 +85,11 @@ enum Fault: String {
             let attempt = Attempt(id: "another", epoch: 1, folder: order.attempt.folder)
             return Receipt(job: order.job, attempt: attempt, rows: 0)
         case .sqliteCrash: try sql("SELECT fault()")
-        case .sqliteMemory: try sql("SELECT hex(zeroblob(400000000))")
+        case .sqliteMemory:
+            // What reads a stranger's file has a limit of its own (decision 0023).
+            let file = FilePath("/tmp/godwit-test-slot-\(getpid()).sqlite")
+            defer { unlink(file.description) }
+            try sql("SELECT hex(zeroblob(400000000))", in: file)
         case .rows: try sql("CREATE TABLE t (x); \(Self.endless)", counter)
         case .spill:
             setenv("SQLITE_TMPDIR", roots["run"]?.description ?? "", 1)
@@ -130,10 +134,13 @@ enum Fault: String {
         spin()
     }
 
-    private func sql(_ text: String, _ counter: RowCounter? = nil) throws(SlotFailure) {
+    private func sql(
+        _ text: String, _ counter: RowCounter? = nil, in file: FilePath? = nil
+    ) throws(SlotFailure) {
         do throws(EngineError) {
             try EngineError.translating {
-                let connection = try Connection(path: "", mode: .memory)
+                let connection = try Connection(
+                    path: file ?? "", mode: file == nil ? .memory : .create)
                 let fault = DatabaseFunction("fault", argumentCount: 0) { _ in
                     UnsafePointer<Int>(bitPattern: 8)?.pointee
                 }

@@ -47,8 +47,10 @@ import Testing
         #expect(Seconds.words(seconds) == words)
     }
 
-    @Test func namesCannotSteerTheTerminal() {
+    @Test func namesCannotSteerTheTerminal() throws {
         #expect(Console.visible("Zürich\nx") == "Zürich\nx")
+        let json = try Console.json(["z\u{9B}2J\u{202E}é\u{E0001}"], isPretty: false)
+        #expect(json == #"["z\u009b2J\u202eé\udb40\udc01"]"#)
         #expect(Console.visible("a\u{1B}[2J\r\u{202E}b") == #"a\u{1b}[2J\u{d}\u{202e}b"#)
     }
 

@@ -80,6 +80,9 @@ import Testing
         Damage(
             "cyclic parents", "cycle",
             sql: "UPDATE Z_PRIMARYKEY SET Z_SUPER = 3 - Z_ENT WHERE Z_ENT < 3"),
+        Damage(
+            "a name of a megabyte", "a name of 1000000 bytes",
+            sql: "UPDATE Z_PRIMARYKEY SET Z_NAME = hex(zeroblob(500000)) WHERE Z_ENT = 1"),
         Damage("own parent", "cycle", sql: "UPDATE Z_PRIMARYKEY SET Z_SUPER = Z_ENT"),
         Damage("a parent that is not there", "parent", sql: "UPDATE Z_PRIMARYKEY SET Z_SUPER = 99"),
         Damage(

@@ -10,6 +10,9 @@ int clinux_stat_in(int folder, const char *name, struct clinux_status *status);
 int clinux_link_in(int from_folder, const char *from, int to_folder, const char *to);
 /// renameat(2): what has the new name is replaced.
 int clinux_rename_in(int from_folder, const char *from, int to_folder, const char *to);
+/// renameat2(2) with RENAME_EXCHANGE: each gets the other's name; -EINVAL where the file system
+/// cannot.
+int clinux_exchange_in(int from_folder, const char *from, int to_folder, const char *to);
 /// renameat2(2) with RENAME_NOREPLACE; -EINVAL where the file system cannot.
 int clinux_rename_in_no_replace(int from_folder, const char *from, int to_folder, const char *to);
 int clinux_unlink_in(int folder, const char *name);

@@ -143,6 +143,16 @@ package final class RunningCoordinator: Sendable {
                 guard try hasStores(overview.id, in: [.waiting, .running]) else { continue }
             case .cancelled: continue
             }
+            do throws(RunError) {
+                try SharedRuns(plan.runs).finishRollbacks(of: overview.id)
+            } catch {
+                desks.loop.submit {
+                    $0.surroundings.note(
+                        "run \(overview.id) is not resumed: a rollback of it was stopped and "
+                            + "cannot be ended: \(error)")
+                }
+                continue
+            }
             let opening = try CoordinatorLoop.opening(of: overview, plan)
             desks.loop.submit { $0.open(opening, .resumed) }
         }

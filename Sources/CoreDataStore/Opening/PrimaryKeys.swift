@@ -55,7 +55,7 @@ package struct PrimaryKeys: Hashable, Sendable, Codable {
             }
             rows.append(
                 Row(
-                    number: list.integer(0), name: list.text(1) ?? "", parent: list.integer(2),
+                    number: list.integer(0), name: try list.name(1), parent: list.integer(2),
                     maximum: list.integer(3)))
         }
         if let fault = fault(in: rows) { throw .notAStore(path: path, reason: fault) }

@@ -88,7 +88,7 @@ package struct StoreSchema: Hashable, Sendable {
             }
             objects.append(
                 SchemaObject(
-                    kind: kind, name: list.text(1) ?? "", table: list.text(2) ?? "",
+                    kind: kind, name: try list.name(1), table: try list.name(2),
                     sql: list.text(3), rootPage: list.integer(4)))
         }
         let tables: TableColumns

@@ -27,7 +27,7 @@ struct TableColumns: Sendable {
         while try info.step() {
             guard let table = info.text(0) else { continue }
             let column = StoreSchema.Column(
-                name: info.text(1) ?? "", type: (info.text(2) ?? "").uppercased(),
+                name: try info.name(1), type: try info.name(2).uppercased(),
                 isGenerated: info.integer(4) > 1)
             result.columns[table]?.append(column)
             if info.integer(3) > 0 { keys[table, default: []].append(column) }

@@ -101,15 +101,9 @@ package final class Connection {
         // In place of GRDB's authorizer, which notes every column of every statement: that took a
         // fifth of a small store's migration. Names in a file or a model are a stranger's, so what
         // no step is meant to do does not compile (decision 0020).
-        guard let guardian = godwit_sqlite_guard_new(handle, mode == .immutable ? 0 : 1) else {
-            throw StoreError.inputOutput(path: path, reason: "there is no memory for a connection")
-        }
-        self.guardian = guardian
-        guard let budget = godwit_sqlite_budget_new() else {
-            godwit_sqlite_guard_free(guardian)
-            throw StoreError.inputOutput(path: path, reason: "there is no memory for a connection")
-        }
-        self.budget = budget
+        budget = try Connection.present(godwit_sqlite_budget_new(), path)
+        guardian = try Connection.present(
+            godwit_sqlite_guard_new(handle, mode == .immutable ? 0 : 1), path)
         try protect(mode)
         try bound(mode, file)
         try configure(
@@ -119,6 +113,15 @@ package final class Connection {
         _ = try pragma("cache_size", -Int64(cacheKibibytes))
         // Rows that break a rule of the app's own are copied as they are; validation counts them.
         if mode == .create { try configure("PRAGMA ignore_check_constraints = ON") }
+    }
+
+    private static func present(
+        _ made: OpaquePointer?, _ path: String
+    ) throws(StoreError) -> OpaquePointer {
+        guard let made else {
+            throw .inputOutput(path: path, reason: "there is no memory for a connection")
+        }
+        return made
     }
 
     /// Makes the connection safe for files of strangers.
@@ -374,7 +377,8 @@ extension Connection {
 
     // Messages of SQLite name tables, columns and codes, never values.
     private static func error(_ code: Int32, _ message: String, path: String) -> StoreError {
-        let text = "SQLite \(code): \(message)"
+        // A message may quote a statement of the file's schema.
+        let text = "SQLite \(code): \(message.prefix(500))"
         switch code & 0xFF {
         case SQLITE_INTERRUPT:
             return .notAStore(

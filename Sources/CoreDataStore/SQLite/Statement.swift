@@ -72,6 +72,21 @@ package final class Statement {
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
+    /// The most bytes that a name in a file may have; reports quote names.
+    static let nameLimit = 1024
+
+    /// A text that is a name.
+    ///
+    /// - Throws: `StoreError.notAStore` for one that is longer than any that people give.
+    func name(_ column: Int) throws(StoreError) -> String {
+        let count = Int(sqlite3_column_bytes(pointer, Int32(column)))
+        guard count <= Self.nameLimit else {
+            throw .notAStore(
+                path: connection.path, reason: "it holds a name of \(count) bytes")
+        }
+        return text(column) ?? ""
+    }
+
     /// The bytes of a text or blob, lent until the next step; empty for NULL.
     @inline(__always)
     package func bytes(_ column: Int) -> UnsafeRawBufferPointer {

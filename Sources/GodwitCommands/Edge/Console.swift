@@ -63,10 +63,28 @@ enum Console {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         if isPretty { encoder.outputFormatting.insert(.prettyPrinted) }
         do {
-            return String(decoding: try encoder.encode(value), as: UTF8.self)
+            return escaped(String(decoding: try encoder.encode(value), as: UTF8.self))
         } catch {
             throw CommandFailure(.bug, "a bug of godwit: the result has no JSON: \(error)")
         }
+    }
+
+    /// JSON in which signs that steer a terminal, or the direction of text, are escaped: names in a
+    /// store may hold any.
+    private static func escaped(_ json: String) -> String {
+        guard json.unicodeScalars.contains(where: { isHidden($0) }) else { return json }
+        var result = ""
+        for scalar in json.unicodeScalars {
+            guard isHidden(scalar) else {
+                result.unicodeScalars.append(scalar)
+                continue
+            }
+            for unit in Unicode.UTF16.encode(scalar) ?? Unicode.UTF16.encodedReplacementCharacter {
+                let digits = String(unit, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }
+        }
+        return result
     }
 
     /// The text with everything that is neither printable nor a line break escaped.

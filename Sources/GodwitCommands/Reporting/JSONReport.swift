@@ -13,10 +13,8 @@ package enum JSONReport {
     package static func write(
         _ report: RunReport, stores: StoreReports, to write: (String) throws -> Void
     ) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         func text(_ value: some Encodable) throws -> String {
-            String(decoding: try encoder.encode(value), as: UTF8.self)
+            try Console.json(value, isPretty: false)
         }
         try write("{\n\"run\": \(try text(report.facts)),\n\"stores\": [")
         var separator = "\n"

@@ -183,7 +183,7 @@ private final class Watched: Sendable {
     /// The entry as it is kept on; nil where its file is let go.
     private func keep(_ entry: Entry, for limit: Int64) -> Entry? {
         if entry.file.isUnopened() {
-            guard !entry.isLate, entry.file.age < limit else {
+            guard !entry.isLate, entry.file.age < limit || entry.file.isAboutToBeOpened else {
                 // It has closed the file again before it could be seen.
                 if entry.isLate, !entry.isReported { report(of: entry, []) }
                 entry.file.release()

@@ -76,10 +76,34 @@ package struct SharedRuns: Sendable {
         let mark = RunMark.make(
             state: surroundings.state, identifier: surroundings.environment.identifier())
         let recorded = RecordedRequest(request, mark: mark)
+        let digest = try recorded.digest()
+        if let open = try book.unfinished(digest) {
+            try finishRollbacks(of: open.id, clients: request.clients)
+        }
         let (id, _) = try book.begin(
-            stores, request: try recorded.text(), digest: try recorded.digest(),
+            stores, request: try recorded.text(), digest: digest,
             engine: Planner.engineVersion, opens: false)
         return try book.find(id, state: surroundings.state)
+    }
+
+    /// Ends what was begun of a run's rollbacks, before the run resumes: a store that has its
+    /// original again is not done.
+    ///
+    /// - Parameters:
+    ///   - run: an unfinished run.
+    ///   - clients: how programs that have a store open are treated.
+    /// - Throws: `RunError` where one cannot be ended; the run must not be resumed then.
+    package func finishRollbacks(
+        of run: String, clients: ClientPolicy = ClientPolicy()
+    ) throws(RunError) {
+        let environment = surroundings.environment
+        let selection = RunSelection(state: surroundings.state, run: run)
+        let selected = try SelectedRun(
+            selection, ledger: surroundings.ledger, state: surroundings.state,
+            environment: environment, wanted: [])
+        try RollbackRun(
+            selection, discardsChanges: false, clients: clients, environment: environment
+        ).finishStopped(in: selected)
     }
 
     /// Has a run put its swaps off, or not, as the request says that was given last.
@@ -219,6 +243,7 @@ package struct SharedRuns: Sendable {
         let selected = try SelectedRun(
             selection, ledger: surroundings.ledger, state: surroundings.state,
             environment: surroundings.environment, wanted: [.failed])
+        try finishRollbacks(of: selected.run.id)
         let failed = try storeCount(of: selected.run.id, in: .failed)
         guard !selected.run.state.isUnfinished || failed == 0 else {
             throw .nothingToDo(

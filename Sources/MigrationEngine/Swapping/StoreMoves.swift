@@ -73,7 +73,7 @@ struct StoreMoves {
             do {
                 before = try live()
                 try body {
-                    if lock.isAwaited { throw ClientWaits() }
+                    if lock.isAwaited || lock.isAboutToBeOpened { throw ClientWaits() }
                 }
                 return lock.handOver(keeping: try live())
             } catch is ClientWaits {
@@ -109,24 +109,49 @@ struct StoreMoves {
     /// - Throws: `EngineError.swapRefused` for another file than the planned one.
     func replaceStore(with file: PlannedFile, putBack: () throws -> Void = {}) throws {
         if file.isFile(try live()) {
-            // Done before a crash; a second link to it would stay.
-            if let left = try tree.status(of: file.path), file.isFile(left.identity) {
+            // Done before a crash; a second link to it would stay, or what it was exchanged for.
+            if let left = try tree.status(of: file.path),
+                file.isFile(left.identity) || lock.holds(left.identity)
+            {
                 try tree.unlink(file.path)
             }
         } else {
             guard let present = try tree.status(of: file.path), file.isFile(present.identity)
             else { throw refusal("\(file.path), which was to take its place, is gone or changed") }
             try cover(file.path)
-            try tree.rename(file.path, to: store, existing: .replace)
-            guard let named = try tree.status(of: store), file.isFile(named.identity) else {
-                try putBack()
-                throw refusal(
-                    "another file was put in the place of \(file.path) while that took its name, "
-                        + "and the store's own file was put back")
+            if try !exchangeStore(for: file) {
+                try tree.rename(file.path, to: store, existing: .replace)
+                guard let named = try tree.status(of: store), file.isFile(named.identity) else {
+                    try putBack()
+                    throw another(file)
+                }
             }
         }
         try tree.syncFolder(store.parent)
         try syncSource(file.path.parent)
+    }
+
+    /// Exchanges a file for the store, looks at both, and puts them back where one of them is not
+    /// what it was: a program may replace the store by a rename at any moment, of which no lock and
+    /// no lease keeps it.
+    ///
+    /// - Returns: whether the file system can do that; nothing has changed where it cannot.
+    private func exchangeStore(for file: PlannedFile) throws -> Bool {
+        guard try tree.exchange(file.path, with: store) else { return false }
+        let (named, out) = (try tree.status(of: store), try tree.status(of: file.path))
+        let isFile = named.map { file.isFile($0.identity) } ?? false
+        guard isFile, let out, lock.holds(out.identity) else {
+            _ = try tree.exchange(file.path, with: store)
+            throw isFile ? EngineError.changed(store) : another(file)
+        }
+        try tree.unlink(file.path)
+        return true
+    }
+
+    private func another(_ file: PlannedFile) -> EngineError {
+        refusal(
+            "another file was put in the place of \(file.path) while that took its name, "
+                + "and the store's own file was put back")
     }
 
     func refusal(_ reason: String) -> EngineError {

@@ -115,11 +115,12 @@ package struct SwapPlan: Hashable, Sendable, Codable {
         added = facts.additions.map { AddedFile(file: $0.file, target: $0.target) }
         addedFolders = facts.missingFolders
         var steps: [SwapStep] = [
-            .backUp(folder: folder, files: backups, externalData: externalData),
-            .carryAttributes(
-                from: path, to: ([snapshot, newFile].compactMap { $0 }).map(\.path)),
+            .backUp(folder: folder, files: backups, externalData: externalData)
         ]
         if !added.isEmpty { steps.append(.addExternalData(added, folders: addedFolders)) }
+        steps.append(
+            .carryAttributes(
+                from: path, to: ([snapshot, newFile].compactMap { $0 }).map(\.path)))
         if let snapshot { steps.append(.settle(snapshot)) }
         if !facts.companions.isEmpty {
             // Without its index a log reads as well; without its log an index is nothing.

@@ -60,8 +60,8 @@ package struct Swapper {
                 try replace(plan, from: first, moves, &receipt, journal, recording)
             }
         } catch {
-            // A plan of a store that has changed is never carried out.
-            if case .sourceChanged? = error as? EngineError {
+            // Who looks into the backup meanwhile would use the store beside another log.
+            if (error as? EngineError)?.refusesSwap == true {
                 try EngineError.translating { try moves.giveUpBackup(of: plan) }
             }
             throw error
@@ -266,14 +266,27 @@ package struct Swapper {
     }
 }
 
+extension EngineError {
+    /// Whether a swap ended before any name of its store had changed, because of the store.
+    fileprivate var refusesSwap: Bool {
+        switch self {
+        case .sourceChanged, .storeBusy, .clientsHidden, .severalHardLinks, .swapRefused: true
+        case .store, .file, .wrongPlan, .dataRefused, .storeChangedSinceSwap,
+            .swapOutcomeUnknown, .internalError:
+            false
+        }
+    }
+}
+
 extension SwapStep {
     /// Whether the step is the first of a plan after which a program that opened the store before
     /// would do harm.
     fileprivate func isFirstChange(of plan: SwapPlan) -> Bool {
         plan.steps.first { step in
             switch step {
-            case .settle, .removeCompanions, .install: true
-            case .carryAttributes, .backUp, .addExternalData: false
+            // The result stays as it was validated until then.
+            case .carryAttributes, .settle, .removeCompanions, .install: true
+            case .backUp, .addExternalData: false
             }
         } == self
     }

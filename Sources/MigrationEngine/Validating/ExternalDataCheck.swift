@@ -11,6 +11,8 @@ struct ExternalDataCheck {
         _ table: TableLayout, keys: KeyRange, connection: Connection
     ) throws(StoreError) -> PartialResult {
         var result = PartialResult()
+        // Many objects may refer to one file.
+        var equalNames: Set<String> = []
         for column in table.columns where column.isExternal {
             var list = SelectList(["Z_PK"])
             let place = list.place(of: column.name)
@@ -21,15 +23,17 @@ struct ExternalDataCheck {
                 guard statement.storageClass(place) == 4,
                     case .file(let name) = ExternalReference(statement.bytes(place))
                 else { continue }
-                try compare(name, label: label, result: &result)
+                if equalNames.contains(name) { continue }
+                if try compare(name, label: label, result: &result) { equalNames.insert(name) }
             }
         }
         return result
     }
 
+    /// - Returns: whether both files are there and equal.
     private func compare(
         _ name: String, label: String, result: inout PartialResult
-    ) throws(StoreError) {
+    ) throws(StoreError) -> Bool {
         let source = files.sourceExternalData.appending(name)
         let destination = files.destinationExternalData.appending(name)
         do {
@@ -39,15 +43,16 @@ struct ExternalDataCheck {
                 let isInherited = before == nil && allowsMissing
                 result.add(
                     Fault(label, .missingFile), source: isInherited ? 1 : 0, destination: 1)
-                return
+                return false
             }
-            guard let before else { return }
+            guard let before else { return false }
             let isSame =
                 before.identity.device == after.identity.device
                 && before.identity.inode == after.identity.inode
-            if isSame { return }
+            if isSame { return true }
             let isEqual = try before.size == after.size && equal(source, destination)
             if !isEqual { result.add(Fault(label, .changedFile), destination: 1) }
+            return isEqual
         } catch {
             throw .inputOutput(path: destination.description, reason: "\(error)")
         }
@@ -59,6 +64,8 @@ struct ExternalDataCheck {
         let second = try system.openForReading(right)
         var offset: Int64 = 0
         while true {
+            // Where both have a hole, there is nothing to read, however long it is.
+            offset = try min(first.nextData(from: offset), second.nextData(from: offset))
             let one = try first.read(count: FilePieces.size, at: offset)
             let other = try second.read(count: FilePieces.size, at: offset)
             guard one == other else { return false }

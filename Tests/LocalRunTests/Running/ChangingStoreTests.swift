@@ -1,8 +1,10 @@
 import CoreDataStore
 import DurableFiles
 import Jobs
+import RunLedger
 import StoreForge
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import LocalRun
@@ -81,6 +83,45 @@ import Testing
                 #expect(text.hasPrefix("\(store), which is open in sqlite3 (pid "), "\(text)")
             }
             try client.withLock { try $0.end() }
+        }
+    }
+
+    /// Writes the store until its standard input is closed.
+    private static let writer = """
+        exec python3 -c '
+        import select, sqlite3, sys
+        print("writing", flush=True)
+        while not select.select([sys.stdin], [], [], 0)[0]:
+            client = sqlite3.connect(sys.argv[1], timeout=0.1)
+            try:
+                client.execute("UPDATE ZNOTE SET ZTITLE = hex(randomblob(abs(random()) % 3000))")
+                client.commit()
+            except sqlite3.Error:
+                pass
+            client.close()
+        ' "$1"
+        """
+
+    /// Pages that do not fit each other are no damage where a program writes them meanwhile.
+    @Test(arguments: [ForgeRecipe.Journal.rollback, .writeAheadLog])
+    func aStoreThatIsWrittenAllTheTimeIsNotDamaged(journal: ForgeRecipe.Journal) throws {
+        try RunLab.run { lab in
+            let store = try lab.forge("a.sqlite", notes: 100, journal: journal)
+            let client = try ShellClient(Self.writer, store.description)
+            #expect(try client.line() == "writing")
+            var failures = 0
+            for _ in 0..<10 {
+                let ending = try lab.migrate([store])
+                guard ending.counts == [.failed: 1] else { break }
+                failures += 1
+                let standing = try #require(try lab.standings()[store])
+                let causes: Set<FailureCause> = [.sourceChanged, .locked]
+                let cause = try #require(standing.cause)
+                #expect(causes.contains(cause), "\(standing.reason)")
+            }
+            #expect(failures > 0)
+            try client.end()
+            #expect(try lab.content(store).first == "ok")
         }
     }
 

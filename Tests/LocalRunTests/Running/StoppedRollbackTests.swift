@@ -1,4 +1,5 @@
 import DurableFiles
+import Jobs
 import RunLedger
 import StoreForge
 import Testing
@@ -63,6 +64,30 @@ import Testing
             #expect(try lab.content(store) == old)
             #expect(try lab.bytes() == bytes)
             #expect(try lab.standings()[store]?.state == .rolledBack)
+        }
+    }
+
+    /// A coordinator ends the rollback, too, before it takes a run for the one that is asked for.
+    @Test func aCoordinatorEndsItFirst() throws {
+        try RunLab.run { lab in
+            let store = try lab.forge("a.sqlite")
+            let old = try lab.content(store)
+            let death = Death(after: 1, renamesOf: store)
+            #expect(throws: RunError.self) { try lab.migrate([store], files: death.files) }
+            die(lab, renames: 1, of: store)
+            #expect(try states(lab, "r1") == [.running])
+            let ledger = try Ledger(folder: lab.state, holder: LockHolder(text: "the tests"))
+            let environment = lab.environment()
+            let surroundings = SharedRun.Surroundings(
+                ledger: ledger, state: lab.state,
+                roots: try SharedRoots(["all": lab.folder], files: environment.files),
+                environment: environment, limits: .local, slots: 2)
+            let run = try SharedRuns(surroundings).begin(
+                try lab.request([store]), over: try lab.found([store]))
+            #expect(run.id == "r2")
+            #expect(try ledger.storeCounts(of: "r1") == [.rolledBack: 1])
+            try ledger.close()
+            #expect(try lab.content(store) == old)
         }
     }
 
