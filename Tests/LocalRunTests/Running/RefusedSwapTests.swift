@@ -2,6 +2,7 @@ import DurableFiles
 import Glibc
 import RunLedger
 import StoreForge
+import Synchronization
 import TestSupport
 import Testing
 
@@ -25,6 +26,8 @@ import Testing
         #expect(ending.counts == [.failed: 1])
         clients.close()
         #expect(try lab.standings()[store]?.cause == .locked)
+        // Who looks into the backup's folder finds no second name of the live store.
+        #expect(try FileStatus(of: store).links == 1)
         #expect(try lab.migrate([store]).counts == [.done: 1])
     }
 
@@ -56,6 +59,31 @@ import Testing
             let pruned = try lab.prune(removes: true)
             #expect(pruned.refused.isEmpty, "\(pruned.refused)")
             #expect(try lab.ours().isEmpty)
+        }
+    }
+
+    /// No lock and no lease keeps a program from putting another file in the store's place.
+    @Test(arguments: [ForgeRecipe.Journal.rollback, .writeAheadLog])
+    func aStoreThatIsReplacedByARenameIsKept(journal: ForgeRecipe.Journal) throws {
+        try RunLab.run { lab in
+            let store = try lab.forge("a.sqlite", journal: journal)
+            let other = try lab.forge("other.sqlite", notes: 5, seed: 9)
+            let expected = try lab.files.contents(of: other, limit: 1 << 30)
+            let isReplaced = Mutex(false)
+            let files = DurableFileSystem(
+                faults: FaultPoints { point in
+                    guard point.operation == .rename, point.moment == .before,
+                        point.path == store, !isReplaced.withLock({ $0 })
+                    else { return nil }
+                    isReplaced.withLock { $0 = true }
+                    #expect(rename(other.description, store.description) == 0)
+                    return nil
+                })
+            let ending = try lab.migrate([store], files: files)
+            #expect(isReplaced.withLock { $0 })
+            #expect(ending.counts == [.failed: 1])
+            #expect(try lab.standings()[store]?.cause == .sourceChanged)
+            #expect(try lab.files.contents(of: store, limit: 1 << 30) == expected)
         }
     }
 
