@@ -47,7 +47,7 @@ package final class ReplacedFileWatch: Sendable {
     /// Files that are kept for the whole of `grace`: each takes a descriptor.
     static let limit = 128
     /// Between two looks, in milliseconds.
-    static let interval: Int64 = 10
+    static let interval: Int64 = 20
 
     /// - Parameters:
     ///   - files: through which backups are copied.
