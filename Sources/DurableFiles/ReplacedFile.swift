@@ -93,10 +93,13 @@ package final class ReplacedFile: Sendable {
 
     /// Lets the file go; a second call does nothing.
     ///
-    /// A program that has it open, or waits for it, or comes soon, is left to the guardian.
+    /// A program that has it open, or waits for it, or is about to open it, is left to the guardian.
     package func release() {
+        let isUnopened = isUnopened() && !isAboutToBeOpened
         held.files.withLock { files in
-            for file in files { file.abandon() }
+            for file in files {
+                if isUnopened { file.close() } else { file.abandon() }
+            }
             files = []
         }
     }

@@ -221,6 +221,7 @@ import Testing
         // It changes something only with O_CREAT.
         "clinux_open": ["create"], "clinux_open_beneath": ["create"],
         "clinux_link_in": ["link"], "clinux_rename_in": ["rename"],
+        "clinux_exchange_in": ["rename"],
         "clinux_rename_in_no_replace": ["rename"], "clinux_unlink_in": ["unlink"],
         "clinux_make_folder_in": ["makeFolder"], "clinux_remove_folder_in": ["removeFolder"],
     ]

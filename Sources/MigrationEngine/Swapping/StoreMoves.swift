@@ -104,14 +104,19 @@ struct StoreMoves {
     ///
     /// - Parameters:
     ///   - file: as it was planned or made; no other file gets the name.
+    ///   - replaced: what may have had the store's name before.
     ///   - putBack: called where another file got the name all the same, because the file's own
     ///     name changed hands in the middle of the call.
     /// - Throws: `EngineError.swapRefused` for another file than the planned one.
-    func replaceStore(with file: PlannedFile, putBack: () throws -> Void = {}) throws {
+    func replaceStore(
+        with file: PlannedFile, insteadOf replaced: [PlannedFile] = [],
+        putBack: () throws -> Void = {}
+    ) throws {
         if file.isFile(try live()) {
             // Done before a crash; a second link to it would stay, or what it was exchanged for.
             if let left = try tree.status(of: file.path),
-                file.isFile(left.identity) || lock.holds(left.identity)
+                ([file] + replaced).contains(where: { $0.isFile(left.identity) })
+                    || lock.holds(left.identity)
             {
                 try tree.unlink(file.path)
             }

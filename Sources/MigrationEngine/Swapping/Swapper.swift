@@ -140,13 +140,14 @@ package struct Swapper {
         case .backUp: return try moves.backUp(plan)
         case .addExternalData(let added, let folders): try add(added, folders, moves)
         case .settle(let snapshot):
-            try moves.replaceStore(with: snapshot) {
+            try moves.replaceStore(with: snapshot, insteadOf: [plan.store]) {
                 try moves.putBack(plan, insteadOf: snapshot.path)
             }
         case .removeCompanions(let paths): try moves.remove(paths)
         case .install(let file):
             if !file.isFile(try moves.live()) { try clearWay(plan, moves) }
-            try moves.replaceStore(with: file) {
+            let before = [plan.store] + [plan.snapshot].compactMap(\.self)
+            try moves.replaceStore(with: file, insteadOf: before) {
                 try moves.putBack(plan, insteadOf: file.path)
             }
         }

@@ -146,8 +146,8 @@ import Testing
         // Before the first change there is no reason to turn it away.
         let changed = plan.steps.firstIndex { step in
             switch step {
-            case .settle, .removeCompanions, .install: true
-            default: false
+            case .carryAttributes, .settle, .removeCompanions, .install: true
+            case .backUp, .addExternalData: false
             }
         }
         if let changed { #expect(isDatabase == (step < changed)) }
