@@ -93,7 +93,7 @@ package final class ReplacedFile: Sendable {
 
     /// Lets the file go; a second call does nothing.
     ///
-    /// A program that has it open, or waits for it, or is about to open it, is left to the guardian.
+    /// A program that has it open, or waits for it, or is about to, is left to the guardian.
     package func release() {
         let isUnopened = isUnopened() && !isAboutToBeOpened
         held.files.withLock { files in
