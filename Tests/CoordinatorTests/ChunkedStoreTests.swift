@@ -135,13 +135,17 @@ import Testing
         }
     }
 
+    /// A store that was cut into chunks, and the receipt of its first one.
+    private func deliverShard(_ lab: SharingLab) throws -> (run: SharedRun, receipt: Receipt) {
+        let (run, _) = try begin(lab)
+        let life = try Life(lab, run)
+        let work = try #require(try life.prepare().steps.first?.works.first)
+        return (run, try life.deliver(work))
+    }
+
     @Test func shardsThatDifferFromTheirReceiptsAreRefused() throws {
         try SharingLab.run { lab in
-            let (run, _) = try begin(lab)
-            let life = try Life(lab, run)
-            let chunks = try life.prepare()
-            let work = try #require(chunks.steps.first?.works.first)
-            let receipt = try life.deliver(work)
+            let (run, receipt) = try deliverShard(lab)
             let file = try lab.surroundings.roots.resolve(try #require(receipt.files.first).file)
             let whole = try lab.files.contents(of: file, limit: 1 << 30)
             try lab.files.publish(whole + [0], to: file)
@@ -167,11 +171,7 @@ import Testing
     /// A liar's shard is the liar's fault: the store is not, and another worker makes it.
     @Test(arguments: lies) func shardsOfALiarAreRefused(lie: String) throws {
         try SharingLab.run { lab in
-            let (run, _) = try begin(lab)
-            let life = try Life(lab, run)
-            let chunks = try life.prepare()
-            let work = try #require(chunks.steps.first?.works.first)
-            let receipt = try life.deliver(work)
+            let (run, receipt) = try deliverShard(lab)
             let told = try #require(receipt.files.first)
             let file = try lab.surroundings.roots.resolve(told.file)
             let whole = try lab.files.contents(of: file, limit: 1 << 30)

@@ -27,6 +27,22 @@ import Testing
         #expect(fcntl(file.descriptor, F_SETLK, &lock) == 0)
     }
 
+    /// The refusal of a lock whose file one client has open, and no other.
+    private func refusal(
+        of path: FilePath, _ lock: StoreLock, naming client: ShellClient
+    ) throws -> String {
+        let error = try #require(
+            #expect(throws: DurableFileError.self) {
+                try lock.keepClientsOut(of: path, impatient)
+            })
+        if case .inUse(path, let users) = error {
+            #expect(users.map(\.process) == [Int64(client.process)])
+        } else {
+            Issue.record("\(error)")
+        }
+        return error.description
+    }
+
     @Test(arguments: ["<", "<>"])
     func aProgramThatHoldsNoLockIsRefusedByName(mode: String) throws {
         try withFolder { folder in
@@ -35,15 +51,8 @@ import Testing
                 "exec 3\(mode)\"$1\"; echo open; read word", path.description)
             #expect(try client.line() == "open")
             let lock = try StoreLock(path)
-            let error = #expect(throws: DurableFileError.self) {
-                try lock.keepClientsOut(of: path, impatient)
-            }
-            guard case .inUse(path, let users) = error else {
-                Issue.record("\(String(describing: error))")
-                return
-            }
-            #expect(users.map(\.process) == [Int64(client.process)])
-            #expect(error?.description.contains("sh (pid \(client.process))") == true)
+            let text = try refusal(of: path, lock, naming: client)
+            #expect(text.contains("sh (pid \(client.process))"))
             #expect(!lock.isAwaited)
             try client.end()
             try lock.keepClientsOut(of: path, patient)
@@ -75,14 +84,8 @@ import Testing
             let client = try ShellClient(Self.mapper, path.description)
             #expect(try client.line() == "open")
             let lock = try StoreLock(path)
-            let error = #expect(throws: DurableFileError.self) {
-                try lock.keepClientsOut(of: path, impatient)
-            }
-            guard case .inUse(path, let users) = error else {
-                Issue.record("\(String(describing: error))")
-                return
-            }
-            #expect(users.map(\.process) == [Int64(client.process)])
+            let text = try refusal(of: path, lock, naming: client)
+            #expect(text.contains("python3 (pid \(client.process))"))
             try client.end()
             lock.release()
         }
