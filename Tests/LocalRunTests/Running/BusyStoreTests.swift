@@ -1,6 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import Foundation
+import Glibc
 import MigrationEngine
 import RunLedger
 import StoreForge
@@ -71,6 +72,18 @@ import Testing
             #expect(try lab.content(results.appending("open.sqlite")).first == "ok")
             try client.end()
             #expect(try lab.bytes()[open] == before[open])
+        }
+    }
+
+    /// A hole behind the log's end is not read, however long it is.
+    @Test(.timeLimit(.minutes(2))) func aLogWithAHole() throws {
+        try RunLab.run { lab in
+            let store = try lab.forge("a.sqlite", journal: .writeAheadLogWithContent)
+            let content = try lab.content(store)
+            #expect(truncate(store.adding(suffix: "-wal").description, 1 << 42) == 0)
+            #expect(try lab.migrate([store]).counts == [.done: 1])
+            #expect(try lab.content(store) != content)
+            #expect(try lab.content(store).first == "ok")
         }
     }
 
