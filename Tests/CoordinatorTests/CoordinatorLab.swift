@@ -144,7 +144,8 @@ final class CoordinatorLab {
 
     /// Lets time pass until runs have left the loop and its machine.
     func untilForgotten(_ runs: [String]) throws {
-        for _ in 0..<10_000 {
+        let end = ContinuousClock.now.advanced(by: .seconds(60))
+        while ContinuousClock.now < end {
             wait(CoordinatorLoop.sampleInterval)
             let isThere = try onLoop { loop in
                 runs.contains { run in
@@ -169,23 +170,23 @@ final class CoordinatorLab {
         return value
     }
 
-    /// Keeps a desk busy and full until the mailbox that is returned is closed.
+    /// Keeps a desk busy and full until it is emptied.
     func fill(
         _ ask: (Desks) -> (@escaping Desks.Errand) -> Bool
-    ) throws -> BoundedMailbox<Bool> {
-        let desks = try #require(coordinator?.desks)
-        let (begun, end) = (
-            BoundedMailbox<Bool>(capacity: 1), BoundedMailbox<Bool>(capacity: 1)
-        )
-        let give = ask(desks)
+    ) throws -> FullDesk {
+        let give = ask(try #require(coordinator?.desks))
+        let begun = BoundedMailbox<Bool>(capacity: 1)
+        var desk = FullDesk()
+        let end = desk.end
         let isTaken = give { _ in
             _ = begun.sendIfRoom(true)
             _ = end.receive()
         }
         #expect(isTaken)
         _ = begun.receive()
-        while give({ _ in }) {}
-        return end
+        let done = desk.done
+        while give({ _ in _ = done.sendIfRoom(true) }) { desk.waiting += 1 }
+        return desk
     }
 
     /// Another process on the same ledger.
@@ -239,6 +240,19 @@ final class CoordinatorLab {
         _ = try peer.welcome()
         try peer.say(.ready(freeSlots: slots))
         return peer
+    }
+}
+
+/// A desk that a test keeps busy, with as many errands waiting as it takes.
+struct FullDesk {
+    fileprivate let end = BoundedMailbox<Bool>(capacity: 1)
+    fileprivate let done = BoundedMailbox<Bool>(capacity: 1000)
+    fileprivate var waiting = 0
+
+    /// Lets the desk work, and waits until it has room again for everything that waited.
+    func empty() {
+        end.close()
+        for _ in 0..<waiting { _ = done.receive() }
     }
 }
 

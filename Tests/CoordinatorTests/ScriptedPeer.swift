@@ -166,7 +166,8 @@ final class ScriptedPeer {
 
     /// Asks until a run is as it should be.
     func wait(for run: String, until condition: (RunStatus) -> Bool) throws {
-        for _ in 0..<10_000 {
+        let end = ContinuousClock.now.advanced(by: .seconds(60))
+        while ContinuousClock.now < end {
             if let found = try status(run).runs.first, condition(found) { return }
         }
         throw Missing(description: "the right state of \(run)")
