@@ -2,49 +2,160 @@
 #include "Budget.h"
 #include "CSQLite.h"
 
-#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
-
-// Time -------------------------------------------------------------------------------------------
 
 struct godwit_sqlite_budget {
-    int64_t limit, used, last;
+    // Milliseconds: counted and paid for; those since the processor's time was asked for; the time
+    // of the last look; and the processor's time, of which thread.
+    int64_t limit, used, pending, last, processor;
+    pthread_t thread;
+    // Bytes that may be written, what was, and what this thread had written before the call.
+    int64_t room, wrote, before;
+    // The call that runs, 0 for none, and how many there were.
+    _Atomic uint64_t call;
+    uint64_t calls;
+    // The clock of the thread that it runs on.
+    _Atomic clockid_t clock;
+    // What follows is the watch's, under its lock: the call that it saw last, and for how long.
+    godwit_sqlite_budget *previous, *next;
+    sqlite3 *connection;
+    uint64_t seen;
+    int64_t watched, worked;
 };
 
-// Between two calls a connection may have been idle; that counts as this much at most.
-static const int64_t most_at_a_time = 1000;
-// Instructions of SQLite's virtual machine between two looks.
-enum { INSTRUCTIONS = 2000 };
+// Between two looks of the watch, in milliseconds.
+enum { TICK = 250 };
 
-static int64_t milliseconds(void) {
+static pthread_mutex_t watch = PTHREAD_MUTEX_INITIALIZER;
+static godwit_sqlite_budget *all;
+
+static int64_t milliseconds(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (clock_gettime(clock, &now) != 0) return 0;
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+// To count a table's rows, SQLite follows its pages without one look at a progress handler. Only an
+// interrupt reaches it there. What counts is the thread's time of a processor: a disk that stands
+// still is no fault of the file.
+static void *keep_watch(void *unused) {
+    (void)unused;
+    const struct timespec pause = {0, TICK * 1000000L};
+    for (;;) {
+        nanosleep(&pause, NULL);
+        pthread_mutex_lock(&watch);
+        for (godwit_sqlite_budget *budget = all; budget != NULL; budget = budget->next) {
+            uint64_t call = atomic_load_explicit(&budget->call, memory_order_acquire);
+            int64_t worked =
+                call == 0
+                    ? 0
+                    : milliseconds(atomic_load_explicit(&budget->clock, memory_order_relaxed));
+            int64_t more = worked - budget->worked;
+            if (call == 0 || call != budget->seen) budget->watched = 0;
+            else if (more > 0) budget->watched += more < 2 * TICK ? more : 2 * TICK;
+            budget->seen = call;
+            budget->worked = worked;
+            if (call == 0 || budget->connection == NULL) continue;
+            if (budget->watched > budget->limit) sqlite3_interrupt(budget->connection);
+        }
+        pthread_mutex_unlock(&watch);
+    }
+    return NULL;
+}
+
+static void begin_watch(void) {
+    pthread_t thread;
+    pthread_attr_t attributes;
+    sigset_t signals, before;
+    sigfillset(&signals);
+    pthread_sigmask(SIG_SETMASK, &signals, &before);
+    if (pthread_attr_init(&attributes) == 0) {
+        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+        pthread_attr_setstacksize(&attributes, 1 << 16);
+        // Without it, only such a count has no end.
+        (void)pthread_create(&thread, &attributes, keep_watch, NULL);
+        pthread_attr_destroy(&attributes);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void watch_over(godwit_sqlite_budget *budget, sqlite3 *connection, int64_t limit) {
+    pthread_mutex_lock(&watch);
+    budget->connection = connection;
+    budget->limit = limit;
+    pthread_mutex_unlock(&watch);
+}
+
+static _Thread_local int64_t written;
+
+void godwit_sqlite_wrote(int64_t count) { written += count; }
+
+// Instructions of SQLite's virtual machine between two looks. A prime: SQLite looks at jumps alone
+// and counts on from row to row, so that a multiple of a row's instructions is never met.
+enum { INSTRUCTIONS = 1999 };
+// Milliseconds by the clock after which the processor's time is asked for, by a system call.
+enum { PENDING = 100 };
+
+// Coarse: rows are many.
+static int64_t coarse(void) { return milliseconds(CLOCK_MONOTONIC_COARSE); }
+
+// Pays for the time by the clock, as far as this thread had a processor in it: not for a disk that
+// stands still, other programs, or a process that is stopped.
+static void pay(godwit_sqlite_budget *budget) {
+    int64_t processor = milliseconds(CLOCK_THREAD_CPUTIME_ID), worked = budget->pending;
+    if (pthread_equal(budget->thread, pthread_self())) worked = processor - budget->processor;
+    budget->used += worked < budget->pending ? worked : budget->pending;
+    budget->pending = 0;
+    budget->processor = processor;
+    budget->thread = pthread_self();
 }
 
 static int is_spent(void *context) {
     godwit_sqlite_budget *budget = context;
-    int64_t now = milliseconds(), passed = now - budget->last;
+    int64_t now = coarse();
+    budget->pending += now - budget->last;
     budget->last = now;
-    budget->used += passed < most_at_a_time ? passed : most_at_a_time;
-    return budget->used > budget->limit;
+    if (budget->pending > PENDING || budget->used + budget->pending > budget->limit) pay(budget);
+    budget->wrote += written - budget->before;
+    budget->before = written;
+    return budget->used > budget->limit || (budget->room > 0 && budget->wrote > budget->room);
 }
 
 godwit_sqlite_budget *godwit_sqlite_budget_new(void) {
-    return calloc(1, sizeof(godwit_sqlite_budget));
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, begin_watch);
+    godwit_sqlite_budget *budget = calloc(1, sizeof(godwit_sqlite_budget));
+    if (budget == NULL) return NULL;
+    pthread_mutex_lock(&watch);
+    budget->next = all;
+    if (all != NULL) all->previous = budget;
+    all = budget;
+    pthread_mutex_unlock(&watch);
+    return budget;
 }
 
-void godwit_sqlite_budget_free(godwit_sqlite_budget *budget) { free(budget); }
+void godwit_sqlite_budget_free(godwit_sqlite_budget *budget) {
+    pthread_mutex_lock(&watch);
+    if (budget->next != NULL) budget->next->previous = budget->previous;
+    if (budget->previous != NULL) budget->previous->next = budget->next;
+    if (all == budget) all = budget->next;
+    pthread_mutex_unlock(&watch);
+    free(budget);
+}
 
-void godwit_sqlite_budget_set(
-    godwit_sqlite_budget *budget, sqlite3 *connection, int64_t limit) {
-    budget->limit = limit;
+static void set(godwit_sqlite_budget *budget, sqlite3 *connection, int64_t limit) {
     budget->used = 0;
-    budget->last = milliseconds();
+    budget->pending = 0;
+    budget->room = 0;
+    budget->wrote = 0;
+    budget->before = written;
+    budget->last = coarse();
+    budget->processor = milliseconds(CLOCK_THREAD_CPUTIME_ID);
+    budget->thread = pthread_self();
     if (limit > 0) {
         sqlite3_progress_handler(connection, INSTRUCTIONS, is_spent, budget);
     } else {
@@ -52,219 +163,69 @@ void godwit_sqlite_budget_set(
     }
 }
 
-void godwit_sqlite_budget_touch(godwit_sqlite_budget *budget) {
-    if (budget->limit > 0) budget->last = milliseconds();
+void godwit_sqlite_budget_set(
+    godwit_sqlite_budget *budget, sqlite3 *connection, int64_t limit) {
+    watch_over(budget, limit > 0 ? connection : NULL, limit);
+    set(budget, connection, limit);
+}
+
+void godwit_sqlite_budget_retire(godwit_sqlite_budget *budget) {
+    watch_over(budget, NULL, budget->limit);
+}
+
+void godwit_sqlite_budget_begin(godwit_sqlite_budget *budget) {
+    if (budget->limit == 0) return;
+    budget->last = coarse();
+    budget->before = written;
+    clockid_t clock;
+    if (pthread_getcpuclockid(pthread_self(), &clock) == 0) {
+        atomic_store_explicit(&budget->clock, clock, memory_order_relaxed);
+    }
+    atomic_store_explicit(&budget->call, ++budget->calls, memory_order_release);
+    godwit_sqlite_bound_small(budget);
+}
+
+int godwit_sqlite_budget_end(godwit_sqlite_budget *budget) {
+    if (budget->limit == 0) return 0;
+    atomic_store_explicit(&budget->call, 0, memory_order_relaxed);
+    godwit_sqlite_bound_small(NULL);
+    return is_spent(budget);
+}
+
+void godwit_sqlite_budget_set_room(godwit_sqlite_budget *budget, int64_t room) {
+    budget->room = room;
+}
+
+// What this thread opens reads the schema, which may have no end, before there is a connection.
+static _Thread_local godwit_sqlite_budget *opening;
+static _Thread_local int64_t opening_limit;
+
+static int bound_opening(sqlite3 *connection, char **message, const void *routines) {
+    (void)message;
+    (void)routines;
+    if (opening == NULL) return SQLITE_OK;
+    // A connection that cannot be opened is closed before this is told.
+    watch_over(opening, NULL, opening_limit);
+    set(opening, connection, opening_limit);
+    return SQLITE_OK;
+}
+
+int godwit_sqlite_bound_openings(void) {
+    return sqlite3_auto_extension((void (*)(void))bound_opening);
+}
+
+void godwit_sqlite_budget_open(godwit_sqlite_budget *budget, int64_t limit) {
+    opening = budget;
+    opening_limit = limit;
+    godwit_sqlite_bound_small(budget);
+}
+
+void godwit_sqlite_budget_exhaust(godwit_sqlite_budget *budget) {
+    budget->used = budget->limit + 1;
 }
 
 int64_t godwit_sqlite_budget_limit(const godwit_sqlite_budget *budget) { return budget->limit; }
 
-// Memory -----------------------------------------------------------------------------------------
-
-// Only large allocations are counted: values are large, and there are few of them at a time, so
-// that no thread waits for another one.
-enum { LARGE = 1 << 16 };
-
-static sqlite3_mem_methods standard;
-static atomic_llong held;
-static int64_t most;
-
-static int is_large(void *memory) { return memory != NULL && standard.xSize(memory) >= LARGE; }
-
-static void *counted_malloc(int size) {
-    if (size >= LARGE && atomic_load(&held) + size > most) return NULL;
-    void *memory = standard.xMalloc(size);
-    if (is_large(memory)) atomic_fetch_add(&held, standard.xSize(memory));
-    return memory;
-}
-
-static void counted_free(void *memory) {
-    if (is_large(memory)) atomic_fetch_sub(&held, standard.xSize(memory));
-    standard.xFree(memory);
-}
-
-static void *counted_realloc(void *memory, int size) {
-    long long before = is_large(memory) ? standard.xSize(memory) : 0;
-    if (size >= LARGE && atomic_load(&held) - before + size > most) return NULL;
-    void *moved = standard.xRealloc(memory, size);
-    if (moved == NULL) return NULL;
-    long long after = is_large(moved) ? standard.xSize(moved) : 0;
-    atomic_fetch_add(&held, after - before);
-    return moved;
-}
-
-int godwit_sqlite_limit_memory(int64_t limit) {
-    // A second call would count by itself.
-    if (most != 0) return SQLITE_MISUSE;
-    int code = sqlite3_config(SQLITE_CONFIG_GETMALLOC, &standard);
-    if (code != SQLITE_OK) return code;
-    most = limit;
-    sqlite3_mem_methods counted = standard;
-    counted.xMalloc = counted_malloc;
-    counted.xFree = counted_free;
-    counted.xRealloc = counted_realloc;
-    return sqlite3_config(SQLITE_CONFIG_MALLOC, &counted);
-}
-
-// Functions --------------------------------------------------------------------------------------
-
-static int is_continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
-
-// instr(X, Y), in a time that grows with the length of both and not with their product.
-static void find(sqlite3_context *context, int count, sqlite3_value **values) {
-    (void)count;
-    int kinds[2] = {sqlite3_value_type(values[0]), sqlite3_value_type(values[1])};
-    if (kinds[0] == SQLITE_NULL || kinds[1] == SQLITE_NULL) return;
-    int is_text = kinds[0] != SQLITE_BLOB || kinds[1] != SQLITE_BLOB;
-    const unsigned char *in, *what;
-    if (is_text) {
-        in = sqlite3_value_text(values[0]);
-        what = sqlite3_value_text(values[1]);
-    } else {
-        in = sqlite3_value_blob(values[0]);
-        what = sqlite3_value_blob(values[1]);
-    }
-    size_t size = (size_t)sqlite3_value_bytes(values[0]);
-    size_t length = (size_t)sqlite3_value_bytes(values[1]);
-    if (length == 0) return sqlite3_result_int(context, 1);
-    if (in == NULL || what == NULL) {
-        if (size != 0) sqlite3_result_error_nomem(context);
-        else sqlite3_result_int(context, 0);
-        return;
-    }
-    const unsigned char *found = memmem(in, size, what, length);
-    // What begins inside a character is found at the very beginning alone.
-    if (is_text && is_continuation(what[0]) && found != in) found = NULL;
-    if (found == NULL) return sqlite3_result_int(context, 0);
-    sqlite3_int64 place = 1;
-    for (const unsigned char *at = in; at < found; at++) {
-        if (!is_text || at + 1 == found || !is_continuation(at[1])) place++;
-    }
-    sqlite3_result_int64(context, place);
-}
-
-// replace(X, Y, Z), likewise.
-static void substitute(sqlite3_context *context, int count, sqlite3_value **values) {
-    (void)count;
-    // In SQLite's order: an empty text is replaced by nothing, even by NULL.
-    if (sqlite3_value_type(values[0]) == SQLITE_NULL) return;
-    const char *in = (const char *)sqlite3_value_text(values[0]);
-    if (sqlite3_value_type(values[1]) == SQLITE_NULL) return;
-    const char *what = (const char *)sqlite3_value_text(values[1]);
-    if (in == NULL || what == NULL) return sqlite3_result_error_nomem(context);
-    if (what[0] == 0) return sqlite3_result_value(context, values[0]);
-    if (sqlite3_value_type(values[2]) == SQLITE_NULL) return;
-    const char *by = (const char *)sqlite3_value_text(values[2]);
-    if (by == NULL) return sqlite3_result_error_nomem(context);
-    size_t size = (size_t)sqlite3_value_bytes(values[0]);
-    size_t length = (size_t)sqlite3_value_bytes(values[1]);
-    size_t other = (size_t)sqlite3_value_bytes(values[2]);
-    const char *end = in + size, *at, *found;
-    size_t places = 0;
-    for (at = in; (found = memmem(at, (size_t)(end - at), what, length)) != NULL; places++) {
-        at = found + length;
-    }
-    int64_t total = (int64_t)(size - places * length) + (int64_t)places * (int64_t)other;
-    sqlite3 *connection = sqlite3_context_db_handle(context);
-    if (total > sqlite3_limit(connection, SQLITE_LIMIT_LENGTH, -1)) {
-        return sqlite3_result_error_toobig(context);
-    }
-    char *result = sqlite3_malloc64((sqlite3_uint64)total + 1), *to = result;
-    if (result == NULL) return sqlite3_result_error_nomem(context);
-    for (at = in; (found = memmem(at, (size_t)(end - at), what, length)) != NULL;) {
-        memcpy(to, at, (size_t)(found - at));
-        to += found - at;
-        memcpy(to, by, other);
-        to += other;
-        at = found + length;
-    }
-    memcpy(to, at, (size_t)(end - at));
-    sqlite3_result_text64(context, result, (sqlite3_uint64)total, sqlite3_free, SQLITE_UTF8);
-}
-
-// trim(X, Y) and its two halves take the product of both lengths: Y is some signs.
-enum { TRIMMED = 256 };
-
-struct sign {
-    const unsigned char *start;
-    size_t length;
-};
-
-static size_t match(const struct sign *signs, int count, const unsigned char *at, size_t size) {
-    for (int i = 0; i < count; i++) {
-        if (signs[i].length <= size && memcmp(at, signs[i].start, signs[i].length) == 0) {
-            return signs[i].length;
-        }
-    }
-    return 0;
-}
-
-static size_t match_end(
-    const struct sign *signs, int count, const unsigned char *end, size_t size) {
-    for (int i = 0; i < count; i++) {
-        if (signs[i].length <= size
-            && memcmp(end - signs[i].length, signs[i].start, signs[i].length) == 0) {
-            return signs[i].length;
-        }
-    }
-    return 0;
-}
-
-// The data say which sides: 1 the left one, 2 the right one.
-static void trim(sqlite3_context *context, int count, sqlite3_value **values) {
-    int sides = (int)(intptr_t)sqlite3_user_data(context);
-    if (sqlite3_value_type(values[0]) == SQLITE_NULL) return;
-    const unsigned char *at = sqlite3_value_text(values[0]);
-    if (at == NULL) return sqlite3_result_error_nomem(context);
-    size_t size = (size_t)sqlite3_value_bytes(values[0]);
-    struct sign signs[TRIMMED] = {{(const unsigned char *)" ", 1}};
-    int known = 1;
-    if (count == 2) {
-        const unsigned char *text = sqlite3_value_text(values[1]);
-        if (text == NULL) return;
-        const unsigned char *end = text + sqlite3_value_bytes(values[1]);
-        for (known = 0; text < end; known++) {
-            if (known == TRIMMED) {
-                return sqlite3_result_error(context, "too many signs to trim", -1);
-            }
-            signs[known].start = text++;
-            // As SQLite reads characters.
-            if (signs[known].start[0] >= 0xC0) {
-                while (text < end && is_continuation(*text)) text++;
-            }
-            signs[known].length = (size_t)(text - signs[known].start);
-        }
-    }
-    size_t length;
-    while ((sides & 1) && (length = match(signs, known, at, size)) > 0) {
-        at += length;
-        size -= length;
-    }
-    while ((sides & 2) && (length = match_end(signs, known, at + size, size)) > 0) {
-        size -= length;
-    }
-    sqlite3_result_text64(
-        context, (const char *)at, size, SQLITE_TRANSIENT, SQLITE_UTF8);
-}
-
-int godwit_sqlite_bound_functions(sqlite3 *connection) {
-    static const struct {
-        const char *name;
-        int count;
-        intptr_t sides;
-        void (*call)(sqlite3_context *, int, sqlite3_value **);
-    } functions[] = {
-        {"instr", 2, 0, find},  {"replace", 3, 0, substitute}, {"ltrim", 1, 1, trim},
-        {"ltrim", 2, 1, trim},  {"rtrim", 1, 2, trim},         {"rtrim", 2, 2, trim},
-        {"trim", 1, 3, trim},   {"trim", 2, 3, trim},
-    };
-    int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-        int code = sqlite3_create_function_v2(
-            connection, functions[i].name, functions[i].count, flags,
-            (void *)functions[i].sides, functions[i].call, NULL, NULL, NULL);
-        if (code != SQLITE_OK) return code;
-    }
-    sqlite3_limit(connection, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000);
-    sqlite3_limit(connection, SQLITE_LIMIT_VDBE_OP, 1000000);
-    return SQLITE_OK;
+int godwit_sqlite_budget_is_spent(godwit_sqlite_budget *budget) {
+    return budget->limit > 0 && is_spent(budget);
 }

@@ -1,10 +1,25 @@
 #ifndef GODWIT_BUDGET_H
 #define GODWIT_BUDGET_H
 
+#include "CSQLite.h"
+
 #include <stdint.h>
 
 /// Limits the memory that SQLite has in this process for what is large: values and buffers of 64
 /// KiB or more, in bytes. To be called before SQLite starts; returns an SQLite result code.
 int godwit_sqlite_limit_memory(int64_t limit);
+
+/// Lets `godwit_sqlite_budget_open` bound what is opened; once, when SQLite's settings are made.
+/// Returns an SQLite result code.
+int godwit_sqlite_bound_openings(void);
+
+/// Bounds the small allocations of this thread's calls until it is called with NULL.
+void godwit_sqlite_bound_small(godwit_sqlite_budget *budget);
+
+/// Has the limit of a budget passed.
+void godwit_sqlite_budget_exhaust(godwit_sqlite_budget *budget);
+
+/// Counts bytes that this thread has written.
+void godwit_sqlite_wrote(int64_t count);
 
 #endif

@@ -20,12 +20,17 @@ static ssize_t noting_room(ssize_t result) {
     return result;
 }
 
+static ssize_t noting_bytes(ssize_t result) {
+    if (result > 0) godwit_sqlite_wrote(result);
+    return noting_room(result);
+}
+
 static ssize_t noting_write(int file, const void *bytes, size_t count) {
-    return noting_room(write(file, bytes, count));
+    return noting_bytes(write(file, bytes, count));
 }
 
 static ssize_t noting_write_at(int file, const void *bytes, size_t count, off_t offset) {
-    return noting_room(pwrite(file, bytes, count, offset));
+    return noting_bytes(pwrite(file, bytes, count, offset));
 }
 
 // Cutting and removing change what a copying file system keeps of a file, which takes room, too.
@@ -75,19 +80,21 @@ int godwit_sqlite_configure(int64_t memory) {
     if (code == SQLITE_OK) code = sqlite3_config(SQLITE_CONFIG_URI, 1);
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, note_room);
-    return code;
+    return code == SQLITE_OK ? godwit_sqlite_bound_openings() : code;
 }
 
-int godwit_sqlite_harden(sqlite3 *connection, int defensive) {
+int godwit_sqlite_harden(sqlite3 *connection, int is_made) {
     static const int off[] = {
         SQLITE_DBCONFIG_ENABLE_TRIGGER,
         SQLITE_DBCONFIG_ENABLE_VIEW,
-        SQLITE_DBCONFIG_TRUSTED_SCHEMA,
         SQLITE_DBCONFIG_DQS_DML,
         SQLITE_DBCONFIG_DQS_DDL,
         SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION,
     };
-    int code = sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, defensive, NULL);
+    int code = sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, !is_made, NULL);
+    if (code == SQLITE_OK) {
+        code = sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, is_made, NULL);
+    }
     for (size_t i = 0; code == SQLITE_OK && i < sizeof off / sizeof off[0]; i++) {
         code = sqlite3_db_config(connection, off[i], 0, NULL);
     }

@@ -60,18 +60,28 @@ package struct DurableFileSystem: Sendable {
     /// How long opening waits for a lease of another run, in milliseconds.
     private static let leasePatience: Int64 = 3000
 
+    /// Opens a file without blocking, and again while a run that swaps its store, or the guardian
+    /// of one, keeps others from it for a moment (`ReplacedFile`).
+    static func pastLeases(
+        _ open: () throws(DurableFileError) -> Int32
+    ) throws(DurableFileError) -> Int32 {
+        var opened = try open()
+        var waited: Int64 = 0
+        while opened == -EWOULDBLOCK, waited < leasePatience {
+            ReplacedFile.pause(10)
+            waited += 10
+            opened = try open()
+        }
+        return opened
+    }
+
     private func openRegular(
         _ path: FilePath, _ flags: Int32
     ) throws(DurableFileError) -> OpenFile {
         if let file = try held?.open(path, writable: flags == O_RDWR, faults) { return file }
         let how = flags | O_NONBLOCK | O_NOCTTY
-        var opened = try path.withPointer { links.open($0, how) }
-        // A run that swaps a store keeps others from its files for a moment (`ReplacedFile`).
-        var waited: Int64 = 0
-        while opened == -EWOULDBLOCK, waited < Self.leasePatience {
-            ReplacedFile.pause(10)
-            waited += 10
-            opened = try path.withPointer { links.open($0, how) }
+        let opened = try Self.pastLeases { () throws(DurableFileError) in
+            try path.withPointer { links.open($0, how) }
         }
         let file = OpenFile(try links.checked(opened, .open, path), path, faults)
         let status = try file.status()

@@ -91,16 +91,29 @@ package final class HeldFolder: Sendable {
         return FileStatus(found)
     }
 
+    /// A descriptor that only names a file (`O_PATH`): it neither reads nor breaks a lease.
+    func pin(_ name: FilePath) throws(DurableFileError) -> OpenFile? {
+        try HeldFolder.check(name)
+        let opened = try name.withPointer {
+            clinux_open_beneath(
+                descriptor, $0, clinux_path_only | O_NOFOLLOW, 0,
+                clinux_resolve_beneath | clinux_resolve_no_symlinks)
+        }
+        return opened < 0 ? nil : OpenFile(opened, path.appending(name), faults)
+    }
+
     /// Opens a regular file for reading; opening a pipe does not block.
     ///
     /// - Throws: `DurableFileError.notRegularFile` for anything else, links included.
     package func openForReading(_ name: FilePath) throws(DurableFileError) -> OpenFile {
         try HeldFolder.check(name)
         let full = path.appending(name)
-        let opened = try name.withPointer {
-            clinux_open_beneath(
-                descriptor, $0, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0,
-                clinux_resolve_beneath | clinux_resolve_no_symlinks)
+        let opened = try DurableFileSystem.pastLeases { () throws(DurableFileError) in
+            try name.withPointer {
+                clinux_open_beneath(
+                    descriptor, $0, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0,
+                    clinux_resolve_beneath | clinux_resolve_no_symlinks)
+            }
         }
         if opened == -ELOOP { throw .notRegularFile(full, kind: "a symbolic link") }
         let file = OpenFile(try checked(opened, .open, full), full, faults)

@@ -112,6 +112,14 @@ package final class HeldTree: Sendable {
         return try folder(path.parent).openForReading(path.lastComponent)
     }
 
+    /// What keeps a file's number from another file, whatever its kind and rights; nil where there
+    /// is no file, or only a link.
+    ///
+    /// - Throws: `DurableFileError` where the folder cannot be reached.
+    package func pin(_ path: FilePath) throws(DurableFileError) -> OpenFile? {
+        try folder(path.parent).pin(path.lastComponent)
+    }
+
     /// The names in a folder, sorted by their bytes; none where it is missing.
     package func names(in path: FilePath) throws(DurableFileError) -> [FilePath] {
         do throws(DurableFileError) {

@@ -93,6 +93,22 @@ package struct OpenFile: ~Copyable, Sendable {
         return bytes
     }
 
+    /// Whether another file holds the same bytes.
+    ///
+    /// - Throws: `DurableFileError`.
+    /// - Complexity: reads both as far as they are the same, but no holes.
+    package func hasSameContents(as other: borrowing OpenFile) throws(DurableFileError) -> Bool {
+        var offset: Int64 = 0
+        while true {
+            // Where both have a hole, there is nothing to read, however long it is.
+            offset = try min(nextData(from: offset), other.nextData(from: offset))
+            let one = try read(count: 1 << 18, at: offset)
+            guard try one == other.read(count: 1 << 18, at: offset) else { return false }
+            if one.isEmpty { return true }
+            offset += Int64(one.count)
+        }
+    }
+
     /// Where data begin at an offset or behind it, with holes before; the file's size where none
     /// do, and the offset itself where the file system does not tell.
     ///

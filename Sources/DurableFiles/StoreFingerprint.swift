@@ -23,7 +23,7 @@ package enum FingerprintPart: String, Hashable, Sendable, Codable, CaseIterable 
 /// 32 of the `-wal` (§4.1: salts at 16 and 20). `-shm` is left out, for readers change it.
 package struct StoreFingerprint: Hashable, Sendable, Codable {
     package let main: FileIdentity
-    /// Nil where there is no `-wal` file.
+    /// Nil where there is no `-wal` file, or an empty one.
     package let writeAheadLog: FileIdentity?
     /// Nil where there is no `-journal` file; one that is there may be hot.
     package let rollbackJournal: FileIdentity?
@@ -127,9 +127,11 @@ private struct Reading: Equatable {
 
     init(_ store: FilePath) throws(DurableFileError) {
         main = try File(store, bytes: StoreFingerprint.headerBytes)
-        writeAheadLog = try File(
+        let log = try File(
             ifPresent: store.adding(suffix: "-wal"),
             bytes: StoreFingerprint.writeAheadLogHeaderBytes)
+        // A reader makes an empty one, and takes it away again.
+        writeAheadLog = log?.identity.size == 0 ? nil : log
         rollbackJournal = try File(ifPresent: store.adding(suffix: "-journal"), bytes: 0)
     }
 }

@@ -29,6 +29,8 @@ package final class StoreLock: Sendable {
     private let faults: FaultPoints
 
     private static let attempts = 10
+    /// Looks for the name of a program that has a file open now and then.
+    private static let looks = 30
     /// Between two looks at a file that is in use, in milliseconds.
     private static let pause: Int64 = 10
 
@@ -119,12 +121,21 @@ extension StoreLock {
         of file: FilePath, _ policy: ClientPolicy = ClientPolicy()
     ) throws(DurableFileError) {
         let start = clinux_monotonic()
+        // A program that closes the file between two looks had it open all the same.
+        var seen: [FileUser] = []
         while true {
             do throws(DurableFileError) {
                 return try takeFromClients(file, policy)
             } catch {
-                guard error.isInUse, clinux_monotonic() - start < policy.patience else {
-                    throw error
+                guard error.isInUse else { throw error }
+                if case .inUse(_, let users) = error, !users.isEmpty { seen = users }
+                if clinux_monotonic() - start >= policy.patience {
+                    guard case .inUse(let path, _) = error else { throw error }
+                    if seen.isEmpty {
+                        seen = FileUser.some(
+                            of: try FileStatus(of: file).identity, looks: StoreLock.looks)
+                    }
+                    throw .inUse(path, by: seen)
                 }
                 clinux_sleep(StoreLock.pause)
             }

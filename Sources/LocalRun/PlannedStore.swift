@@ -134,8 +134,7 @@ struct StorePreparation {
         _ source: SourceStore, _ connection: Connection
     ) throws -> PlannedStore {
         for object in source.extras where object.isRTree {
-            try RTreeNodes.check(
-                object.name, coordinates: object.coordinates, connection)
+            try RTreeNodes.check(object.name, connection)
         }
         // Reading every page and counting rows take equally long: they share the cores.
         let isInline = isInline(source)

@@ -2,6 +2,8 @@ import FaultSupport
 import ClusterCore
 import CoreDataStore
 import DurableFiles
+import Foundation
+import GRDB
 import Glibc
 import Jobs
 import MigrationEngine
@@ -195,6 +197,47 @@ import Testing
             #expect(try lab.content(delivered.store) != before)
             #expect(try lab.content(delivered.store).first == "ok")
         }
+    }
+
+    /// A store that is not at rest is locked for its snapshot when its result is inspected.
+    @Test(arguments: [false, true])
+    func aRestartedProcessInspectsTheResultOfAStoreWithALog(hasLog: Bool) throws {
+        try SharingLab.run { lab in
+            let store = try lab.forge("a.sqlite")
+            if hasLog { try leaveLog(store) }
+            let run = try lab.begin([store])
+            let (_, job, attempt) = try lab.beginWhole(run)
+            let first = Deliveries(of: run, checked: Deliveries.CheckedFiles())
+            try lab.ledger.append([
+                .accepted(try first.admit(try lab.run(job, attempt)), at: 1)
+            ])
+            let before = try lab.content(store)
+            try lab.reopen()
+            let again = Deliveries(of: try lab.find(run.id), checked: Deliveries.CheckedFiles())
+            let found = try #require(try lab.ledger.store(run: run.id, 1)).found
+            _ = try #require(try again.move([found]).first).result.get()
+            #expect(try lab.content(store) != before)
+            #expect(try lab.content(store).first == "ok")
+        }
+    }
+
+    /// What an app leaves that did not close its store: a log with a commit.
+    private func leaveLog(_ store: FilePath) throws {
+        let queue = try DatabaseQueue(path: store.description)
+        try queue.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA wal_autocheckpoint = 0")
+            try database.execute(sql: "UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + 1")
+        }
+        let names = [store, StoreCompanion.writeAheadLog.path(of: store)]
+        let copies = names.map { $0.adding(suffix: "-copy") }
+        for (name, copy) in zip(names, copies) {
+            try FileManager.default.copyItem(atPath: name.description, toPath: copy.description)
+        }
+        try queue.close()
+        for (name, copy) in zip(names, copies) {
+            #expect(rename(copy.description, name.description) == 0)
+        }
+        #expect(try FileStatus(of: names[1]).size > 0)
     }
 
     /// What had begun comes to its end also where swaps wait from now on: built anew, the result

@@ -66,6 +66,14 @@ import Testing
         }
     }
 
+    /// A pattern of a few wildcards and characters.
+    private static func pattern(_ generator: inout SeededGenerator) -> String {
+        let pieces = ["%", "_", "*", "?", "[a-z]", "[", "a", "B", "ä", "€", "%", "*", "]", "^"]
+        let count = 1 + generator.next() % 5
+        let all = (0..<count).map { _ in pieces[Int(generator.next() % UInt64(pieces.count))] }
+        return "'\(all.joined())'"
+    }
+
     /// The functions that replace SQLite's have its results.
     @Test(arguments: [UInt64(1), 2, 3, 4])
     func functionsAreThoseOfSQLite(seed: UInt64) throws {
@@ -74,7 +82,8 @@ import Testing
         let standard = try DatabaseQueue()
         let calls = [
             "instr(X, Y)", "replace(X, Y, Z)", "trim(X)", "trim(X, Y)", "ltrim(X)", "ltrim(X, Y)",
-            "rtrim(X)", "rtrim(X, Y)",
+            "rtrim(X)", "rtrim(X, Y)", "X LIKE Y", "X GLOB Y", "X LIKE Q", "X GLOB Q",
+            "X LIKE Q ESCAPE 'ä'",
         ]
         for _ in 0..<500 {
             let call = calls[Int(generator.next() % UInt64(calls.count))]
@@ -82,11 +91,24 @@ import Testing
             for name in ["X", "Y", "Z"] {
                 sql = sql.replacing(name, with: Self.value(&generator))
             }
+            sql = sql.replacing("Q", with: Self.pattern(&generator))
             sql = "SELECT typeof(v) || ' ' || ifnull(hex(v), '') FROM (SELECT \(sql) AS v)"
             let expected = try standard.inDatabase { try String.fetchOne($0, sql: sql) }
             let found = try own.queue.inDatabase { try String.fetchOne($0, sql: sql) }
             #expect(found == expected, "\(sql)")
         }
+    }
+
+    /// Between the checks of one row there is no jump at which SQLite would look.
+    @Test func patternsOfOneRowComeToAnEnd() throws {
+        let connection = try Connection(path: "patterns", mode: .memory)
+        godwit_sqlite_budget_set(connection.budget, connection.handle, 50)
+        // All different: SQLite computes equal ones once.
+        let calls = (0..<900).map { number -> SQLText in
+            "(hex(zeroblob(500000)) LIKE '%' || hex(zeroblob(200)) || \(number))"
+        }
+        let text = try refusal(connection, "SELECT \(calls.joined(separator: " + "))")
+        #expect(text.contains("busy for too long"), "\(text)")
     }
 
     @Test func longArgumentsTakeNoLongerThanTheyAre() throws {

@@ -106,10 +106,10 @@ import ZeroMQ
     /// 0 says that every store is where it should be: nothing else may.
     @Test func aRunIsCompleteWhereEveryStoreIs() {
         func isComplete(
-            _ counts: [StoreState: Int], isCutShort: Bool = false, leftOut: Int = 0
+            _ counts: [StoreState: Int], stopReason: String? = nil, leftOut: Int = 0
         ) -> Bool {
             let ending = RunEnding(
-                id: "r1", counts: counts, isResumed: false, isCutShort: isCutShort)
+                id: "r1", counts: counts, isResumed: false, stopReason: stopReason)
             return EndReport.isComplete(ending, leftOut: leftOut)
         }
         for state in StoreState.allCases {
@@ -122,14 +122,14 @@ import ZeroMQ
             #expect(isComplete(counts), "\(state)")
         }
         #expect(isComplete([:]))
-        #expect(!isComplete([.done: 9], isCutShort: true))
+        #expect(!isComplete([.done: 9], stopReason: "9 stores failed"))
         #expect(!isComplete([.done: 9], leftOut: 1))
     }
 
     /// What somebody took out of a run is none of a replay's business.
     @Test func replaysMeanWhatHadFailed() throws {
         func ending(_ counts: [StoreState: Int]) -> RunEnding {
-            RunEnding(id: "r1", counts: counts, isResumed: false, isCutShort: false)
+            RunEnding(id: "r1", counts: counts, isResumed: false)
         }
         let undone = ending([.done: 3, .rolledBack: 2, .cancelled: 1])
         #expect(EndReport.isComplete(undone, leftOut: 0, of: .replay))

@@ -1,6 +1,7 @@
 import MigrationEngine
 import LocalRun
 import Foundation
+import GRDB
 import StoreForge
 import Testing
 
@@ -58,7 +59,18 @@ import Testing
             schema: "CREATE TABLE APP (x); INSERT INTO APP VALUES (1); CREATE INDEX I ON APP "
                 + "(x + 1); UPDATE sqlite_master SET sql = 'CREATE INDEX I ON APP (x + \(slow))' "
                 + "WHERE name = 'I'"),
+        Damage(
+            "an R-tree without columns",
+            schema: "CREATE VIRTUAL TABLE APP USING rtree (id, x0, x1); UPDATE sqlite_master SET "
+                + "name = ')(', tbl_name = ')(', sql = 'CREATE VIRTUAL TABLE \")(\" USING rtree' "
+                + "WHERE name = 'APP'"),
         Damage("an R-tree", "refers to one of its nodes twice", sql: chain(levels: 12)),
+        // A hundred bytes of memory for each of the text's, in pieces of less than 100 bytes.
+        Damage(
+            "views of many columns", "far more room than the store",
+            schema: "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 3000) INSERT INTO "
+                + "sqlite_master SELECT 'view', 'W' || i, 'W' || i, 0, 'CREATE VIEW W' || i || "
+                + "' AS SELECT 1' || replace(hex(zeroblob(990)), '00', ',1,1') FROM n"),
     ]
 
     static let systemTables: [Damage] = [
@@ -218,6 +230,69 @@ import Testing
                     + "' AS SELECT 1' FROM n")
         },
     ]
+
+    /// What stands between the brackets of the statement that made it does not say how many
+    /// columns an R-tree has.
+    @Test(arguments: [
+        ("\")(\"", "id, x0, x1", 3), ("\"my(t,ab)\"", "id, x0, x1, y0, y1", 5),
+        ("APP", "id, x0, x1, +name TEXT, +\"b,c\" BLOB", 5),
+        ("APP", "id /* key, of (it) */, x0, x1", 3), ("APP", "id, x0, x1", 3),
+    ])
+    func rTreesOfAnAppAreKept(name: String, columns: String, count: Int) throws {
+        try StoreLab.run { lab in
+            try lab.forge(try StoreLab.recipe())
+            let values = ["v", "v % 7", "v % 7 + 1", "3", "4"].prefix(count)
+            try lab.damage(
+                "CREATE VIRTUAL TABLE \(name) USING rtree (\(columns)); "
+                    + "WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE "
+                    + "v < 5000) INSERT INTO \(name) SELECT "
+                    + "\(values.joined(separator: ", ")) FROM n")
+            let outcome = try lab.migrate()
+            #expect(outcome.validation.isEqual)
+            let rows = try lab.raw(lab.output) {
+                try Int.fetchOne($0, sql: "SELECT count(*) FROM \(name)")
+            }
+            #expect(rows == 5000)
+        }
+    }
+
+    /// SQLite trusts no schema with these functions, so that it checks nothing by them.
+    @Test func aTableWhoseCheckReadsJSONIsKept() throws {
+        try StoreLab.run { lab in
+            try lab.forge(try StoreLab.recipe())
+            try lab.damage(
+                "CREATE TABLE APP (x TEXT CHECK (json_valid(x))); INSERT INTO APP VALUES ('[1]')")
+            let outcome = try lab.migrate()
+            #expect(outcome.validation.isEqual)
+            let rows = try lab.raw(lab.output) {
+                try Int.fetchOne($0, sql: "SELECT count(*) FROM APP")
+            }
+            #expect(rows == 1)
+        }
+    }
+
+    /// What SQLite computes for an app's own table or index may not take far more room than the
+    /// store.
+    @Test(arguments: [false, true])
+    func objectsOfAnAppDoNotGrowWithoutAnEnd(isIndex: Bool) throws {
+        let value = "hex(zeroblob(500000)) || x"
+        let (name, declaration) =
+            isIndex
+            ? ("I", "CREATE INDEX I ON APP (\(value))")
+            : ("APP", "CREATE TABLE APP (x INTEGER PRIMARY KEY, y AS (\(value)) STORED)")
+        try StoreLab.run { lab in
+            try lab.forge(try StoreLab.recipe())
+            try lab.damage(
+                "CREATE TABLE APP (x INTEGER PRIMARY KEY, y); CREATE INDEX I ON APP (x + 1); "
+                    + "WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE "
+                    + "v < 400) INSERT INTO APP (x) SELECT v FROM n; "
+                    + "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = "
+                    + "'\(declaration)' WHERE name = '\(name)'")
+            let error = #expect(throws: RunError.self) { try lab.migrate() }
+            let text = "\(try #require(error))"
+            #expect(text.contains("far more room"), "\(text)")
+        }
+    }
 
     /// Statements behind the first are never run, wherever the text is used.
     @Test func statementsBehindAnObjectsTextNeverRun() throws {

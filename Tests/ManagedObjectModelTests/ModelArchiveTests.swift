@@ -67,6 +67,25 @@ struct ModelArchiveTests {
         }
     }
 
+    @Test("An object with more fields than any of Core Data's is refused")
+    func manyFields() throws {
+        let list = try BinaryPropertyList.read(try ModelArchive.write(ArchiveSamples.model()))
+        for (count, isRead) in [(200, true), (260, false)] {
+            let objects = try #require(list["$objects"]?.elements).map { object in
+                guard object["NSEntityName"] != nil else { return object }
+                return (0..<count).reduce(object) { $0.setting("field\($1)", to: .integer(1)) }
+            }
+            let altered = BinaryPropertyList.write(list.setting("$objects", to: .array(objects)))
+            let read = Result { try ModelArchive.read(altered) }
+            if isRead {
+                _ = try read.get()
+            } else {
+                let error = #expect(throws: ModelError.self) { try read.get() }
+                #expect(try #require(error).description.contains("fields"))
+            }
+        }
+    }
+
     @Test("Predicates and expressions that are mere text are not guessed at")
     func textOnly() throws {
         var index = FetchIndex(name: "x", elements: [FetchIndexElement(.property("a"))])

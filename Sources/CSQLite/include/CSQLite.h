@@ -14,10 +14,11 @@
 /// already, which does no harm where names are enabled at compile time).
 int godwit_sqlite_configure(int64_t memory);
 
-/// Makes a connection safe for files of strangers: no triggers, no views, no trusted schema, no
-/// double-quoted strings, no extensions, and, where `defensive` is not 0, defensive mode, which
-/// also forbids to switch the journal off. Returns an SQLite result code.
-int godwit_sqlite_harden(sqlite3 *connection, int defensive);
+/// Makes a connection safe for files of strangers: no triggers, no views, no double-quoted strings,
+/// no extensions. For a file that is not made here, no trusted schema and defensive mode, too,
+/// which also forbids to switch the journal off; in one that is made here, the guard knows every
+/// function of an object. Returns an SQLite result code.
+int godwit_sqlite_harden(sqlite3 *connection, int is_made);
 
 /// What the statements of one step may do beyond reading, transactions, and writing rows.
 typedef enum {
@@ -91,25 +92,43 @@ typedef struct godwit_sqlite_budget godwit_sqlite_budget;
 /// Returns NULL without memory.
 godwit_sqlite_budget *godwit_sqlite_budget_new(void);
 
+/// Ends the watch over a budget's connection, which is about to be closed.
+void godwit_sqlite_budget_retire(godwit_sqlite_budget *budget);
+
 /// Frees a budget, whose connection must be closed.
 void godwit_sqlite_budget_free(godwit_sqlite_budget *budget);
 
 /// Gives statements so many milliseconds from now on, together; 0 is no limit. A statement that
-/// runs when they are spent ends with SQLITE_INTERRUPT. Of the time between two rows a second is
-/// counted at most.
+/// runs when they are spent ends with SQLITE_INTERRUPT.
 void godwit_sqlite_budget_set(
     godwit_sqlite_budget *budget, sqlite3 *connection, int64_t limit);
 
-/// Says that a statement begins after a time that is not to be counted.
-void godwit_sqlite_budget_touch(godwit_sqlite_budget *budget);
+/// Limits the bytes that those statements write, temporary files included; more ends one as spent
+/// time does. 0, as after `godwit_sqlite_budget_set`, is no limit.
+void godwit_sqlite_budget_set_room(godwit_sqlite_budget *budget, int64_t room);
+
+/// Bounds what this thread opens from now on, as `godwit_sqlite_budget_set` does: to open a
+/// database reads its schema. NULL ends that.
+void godwit_sqlite_budget_open(godwit_sqlite_budget *budget, int64_t limit);
+
+/// Says that a call of SQLite begins: the time before is not counted.
+void godwit_sqlite_budget_begin(godwit_sqlite_budget *budget);
+
+/// Says that a call of SQLite has ended: the time afterwards is not counted. Whether the budget is
+/// spent.
+int godwit_sqlite_budget_end(godwit_sqlite_budget *budget);
+
+/// Counts the time until now; whether a limit is passed.
+int godwit_sqlite_budget_is_spent(godwit_sqlite_budget *budget);
 
 /// The milliseconds that were given; 0 for no limit.
 int64_t godwit_sqlite_budget_limit(const godwit_sqlite_budget *budget);
 
 /// Replaces functions of a connection whose time grows with the product of their arguments' lengths
-/// (instr, replace, trim) by ones with the same results whose time does not, and limits patterns
-/// and compiled statements. Returns an SQLite result code.
-int godwit_sqlite_bound_functions(sqlite3 *connection);
+/// by ones with the same results: instr, replace and trim by such whose time does not, like and
+/// glob by such that end when the budget is spent. Limits compiled statements, too. Returns an
+/// SQLite result code.
+int godwit_sqlite_bound_functions(sqlite3 *connection, godwit_sqlite_budget *budget);
 
 /// Confines SQLite in this process from now on. It opens and removes only databases that were
 /// announced, the files beside them (`-journal`, `-wal`, `-shm`) and its own temporary files, and

@@ -17,25 +17,74 @@ extension Connection {
     /// What SQLite takes for the longest value itself.
     private static let longestValue: Int64 = 1_000_000_000
 
+    /// What is made of a file's own objects may take more room than they do there, for values that
+    /// SQLite computes: so many times the file's bytes, and so many more.
+    private static let growth: (times: Int64, margin: Int64) = (4, 64 << 20)
+    /// The same for what is written on the way, temporary files included.
+    private static let writing: (times: Int64, margin: Int64) = (16, 256 << 20)
+
+    /// Bounds what the calling thread opens until `endOpening`: SQLite reads the schema then, whose
+    /// pages may lead to themselves.
+    ///
+    /// - Throws: `StoreError` where the files cannot be looked at.
+    static func beginOpening(
+        _ file: FilePath, _ mode: Mode, by budget: OpaquePointer, _ patience: Int64?
+    ) throws(StoreError) {
+        guard mode == .immutable || mode == .readWrite else { return }
+        // A journal is rolled back, and a log is read, before the schema is.
+        var held: Int64 = 0
+        do throws(DurableFileError) {
+            for suffix in ["", "-wal", "-journal"] {
+                let status = try FileStatus.ifPresent(file.adding(suffix: suffix))
+                held = held.addingClamped(status.map(Self.held) ?? 0)
+            }
+        } catch {
+            throw .inputOutput(path: file.description, reason: "\(error)")
+        }
+        godwit_sqlite_budget_open(budget, patience ?? Self.time(held))
+    }
+
+    /// A result code of SQLite; what took more memory than the bounds leave counts as interrupted.
+    static func cause(of code: Int32, _ budget: OpaquePointer) -> Int32 {
+        let isSpent = code == SQLITE_NOMEM && godwit_sqlite_budget_is_spent(budget) != 0
+        return isSpent ? SQLITE_INTERRUPT : code
+    }
+
+    /// What was made for a connection.
+    ///
+    /// - Throws: `StoreError.inputOutput` where there was no memory.
+    static func present(
+        _ made: OpaquePointer?, _ path: String
+    ) throws(StoreError) -> OpaquePointer {
+        guard let made else {
+            throw .inputOutput(path: path, reason: "there is no memory for a connection")
+        }
+        return made
+    }
+
+    /// Ends what `beginOpening` began.
+    static func endOpening() { godwit_sqlite_budget_open(nil, 0) }
+
     /// Sets the bounds that go with a mode.
     ///
     /// What this process writes is bounded only while it makes objects of a stranger (`bounded`).
-    func bound(_ mode: Mode, _ file: FilePath) throws(StoreError) {
-        let code = godwit_sqlite_bound_functions(handle)
+    func bound(_ mode: Mode, _ file: FilePath, _ patience: Int64?) throws(StoreError) {
+        let code = godwit_sqlite_bound_functions(handle, budget)
         guard code == SQLITE_OK else { throw failure(code) }
         switch mode {
-        case .immutable: bound(by: try sizes(of: file))
+        case .immutable: bound(by: try sizes(of: file), patience)
         case .memory: bound(by: (0, 0))
-        case .readWrite, .create: break
+        case .readWrite, .create: godwit_sqlite_budget_set(budget, handle, 0)
         }
     }
 
     /// Lets a bounded connection take values of another file, too.
     func bound(byAttached file: FilePath) throws(StoreError) {
-        guard godwit_sqlite_budget_limit(budget) > 0 else { return }
+        let time = godwit_sqlite_budget_limit(budget)
+        guard time > 0 else { return }
         let known = Int64(sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, -1)) - Self.valueMargin
         let (length, held) = try sizes(of: file)
-        bound(by: (max(known, length), held))
+        bound(by: (max(known, length), held), max(time, Self.time(held)))
     }
 
     /// Runs a body that has this connection evaluate expressions of a stranger's schema over values
@@ -49,27 +98,54 @@ extension Connection {
     package func bounded<Result>(
         by file: FilePath, _ body: () throws -> Result
     ) throws -> Result {
-        bound(by: try sizes(of: file))
-        defer {
-            godwit_sqlite_budget_set(budget, handle, 0)
-            sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(Self.longestValue))
+        let sizes = try sizes(of: file)
+        let (pages, most) = (try pageCount(), try number("max_page_count"))
+        let growth =
+            sizes.held.multipliedClamped(by: Self.growth.times)
+            .addingClamped(Self.growth.margin) / max(512, try number("page_size"))
+        _ = try pragma("max_page_count", min(most, pages.addingClamped(growth)))
+        bound(by: sizes)
+        let writing = sizes.held.multipliedClamped(by: Self.writing.times)
+        godwit_sqlite_budget_set_room(budget, writing.addingClamped(Self.writing.margin))
+        // What is written is counted for one thread.
+        let threads = sqlite3_limit(handle, SQLITE_LIMIT_WORKER_THREADS, 0)
+        let failures = godwit_sqlite_room_failures()
+        let result = Swift.Result(catching: body)
+        sqlite3_limit(handle, SQLITE_LIMIT_WORKER_THREADS, threads)
+        godwit_sqlite_budget_set(budget, handle, 0)
+        sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(Self.longestValue))
+        _ = try pragma("max_page_count", most)
+        if case .failure(StoreError.outOfSpace) = result,
+            failures == godwit_sqlite_room_failures(), !FileSystemSpace.isExhausted(at: folder)
+        {
+            throw StoreError.notAStore(
+                path: path, reason: "objects of its own would take far more room than the store")
         }
-        return try body()
+        return try result.get()
     }
 
     // `length`: bytes of the file; `held`: those that it has, holes left out, and more for file
     // systems that compress.
-    private func bound(by sizes: (length: Int64, held: Int64)) {
+    private func bound(by sizes: (length: Int64, held: Int64), _ time: Int64? = nil) {
         let length = min(sizes.length.addingClamped(Self.valueMargin), Self.longestValue)
         sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(length))
-        let time = Self.leastTime.addingClamped(sizes.held / Self.bytesPerMillisecond)
-        godwit_sqlite_budget_set(budget, handle, time)
+        godwit_sqlite_budget_set(budget, handle, time ?? Self.time(sizes.held))
+    }
+
+    /// Milliseconds that so many bytes give.
+    private static func time(_ held: Int64) -> Int64 {
+        leastTime.addingClamped(held / bytesPerMillisecond)
+    }
+
+    /// The bytes of a file, holes left out; some file systems count what was just written late.
+    private static func held(_ status: FileStatus) -> Int64 {
+        min(status.size, max(16 << 20, min(status.allocatedBytes, 1 << 50) * 16))
     }
 
     private func sizes(of file: FilePath) throws(StoreError) -> (length: Int64, held: Int64) {
         do throws(DurableFileError) {
             let status = try FileStatus(of: file)
-            return (status.size, min(status.size, min(status.allocatedBytes, 1 << 50) * 16))
+            return (status.size, Self.held(status))
         } catch {
             throw .inputOutput(path: path, reason: "\(error)")
         }

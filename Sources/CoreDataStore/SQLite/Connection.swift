@@ -36,7 +36,7 @@ package final class Connection {
     private var announced: [AnnouncedFile] = []
     private var isClosed = false
     /// Of the file, whatever errors name.
-    private let folder: FilePath
+    let folder: FilePath
     /// Those of the process before the file was opened.
     private let roomFailures: Int
 
@@ -47,10 +47,12 @@ package final class Connection {
     ///   - mode: how to open it.
     ///   - original: how errors name the file, for a snapshot of an original.
     ///   - cacheKibibytes: the page cache, in KiB; large caches do not pay (performance page).
+    ///   - patience: milliseconds that a stranger's file may keep SQLite busy; nil for as long as
+    ///     its size gives.
     /// - Throws: `StoreError.inputOutput` or `.notAStore` with SQLite's reason.
     package init(
         path file: FilePath, mode: Mode, named original: FilePath? = nil,
-        cacheKibibytes: Int = 2048
+        cacheKibibytes: Int = 2048, patience: Int64? = nil
     ) throws(StoreError) {
         path = (original ?? file).description
         folder = file.parent
@@ -64,12 +66,13 @@ package final class Connection {
             // Before the first look at the file: the index of a log is then kept on the heap. A
             // `-shm` is written through a mapping, and where a copying file system or a quota has
             // no room for that, the process dies of SIGBUS (decision 0013).
-            configuration.prepareDatabase {
-                try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE")
-            }
+            configuration.prepareDatabase { try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
         }
         let name = Connection.fileName(file, mode: mode)
         announced = [try AnnouncedFile(file)]
+        budget = try Connection.present(godwit_sqlite_budget_new(), path)
+        try Connection.beginOpening(file, mode, by: budget, patience)
+        defer { Connection.endOpening() }
         do {
             let queue = try DatabaseQueue(path: name, configuration: configuration)
             guard let handle = queue.inDatabase({ $0.sqliteConnection }) else {
@@ -90,7 +93,8 @@ package final class Connection {
                 && (godwit_sqlite_room_failures() > roomFailures
                     || FileSystemSpace.isExhausted(at: folder))
             throw Connection.error(
-                isFull ? SQLITE_FULL : error.resultCode.rawValue, error.message ?? "", path: path)
+                isFull ? SQLITE_FULL : Connection.cause(of: error.resultCode.rawValue, budget),
+                error.message ?? "", path: path)
         } catch {
             throw .inputOutput(path: path, reason: "\(error)")
         }
@@ -101,27 +105,20 @@ package final class Connection {
         // In place of GRDB's authorizer, which notes every column of every statement: that took a
         // fifth of a small store's migration. Names in a file or a model are a stranger's, so what
         // no step is meant to do does not compile (decision 0020).
-        budget = try Connection.present(godwit_sqlite_budget_new(), path)
         guardian = try Connection.present(
             godwit_sqlite_guard_new(handle, mode == .immutable ? 0 : 1), path)
         try protect(mode)
-        try bound(mode, file)
+        try bound(mode, file, patience)
         try configure(
             """
             PRAGMA mmap_size = 0; PRAGMA cell_size_check = ON; PRAGMA temp_store = FILE
             """)
         _ = try pragma("cache_size", -Int64(cacheKibibytes))
         // Rows that break a rule of the app's own are copied as they are; validation counts them.
-        if mode == .create { try configure("PRAGMA ignore_check_constraints = ON") }
-    }
-
-    private static func present(
-        _ made: OpaquePointer?, _ path: String
-    ) throws(StoreError) -> OpaquePointer {
-        guard let made else {
-            throw .inputOutput(path: path, reason: "there is no memory for a connection")
+        // The rule may need what SQLite trusts no schema with.
+        if mode == .create || mode == .immutable {
+            try configure("PRAGMA ignore_check_constraints = ON")
         }
-        return made
     }
 
     /// Makes the connection safe for files of strangers.
@@ -129,7 +126,7 @@ package final class Connection {
         // Triggers and views never run. Files that we make are written without a journal, which
         // defensive mode would forbid.
         if mode != .memory {
-            let code = godwit_sqlite_harden(handle, mode == .create ? 0 : 1)
+            let code = godwit_sqlite_harden(handle, mode == .create ? 1 : 0)
             guard code == SQLITE_OK else { throw failure(code) }
         }
         // An index in an order that only the app knows must not hide the rows; one that we make
@@ -152,6 +149,7 @@ package final class Connection {
     }
 
     private func closeQuietly() {
+        godwit_sqlite_budget_retire(budget)
         do { try queue.close() } catch { return }
     }
 
@@ -159,6 +157,7 @@ package final class Connection {
     ///
     /// - Throws: `StoreError.inputOutput` when statements are still open.
     package func close() throws(StoreError) {
+        godwit_sqlite_budget_retire(budget)
         do {
             try queue.close()
             isClosed = true
@@ -212,7 +211,8 @@ extension Connection {
         var pointer: OpaquePointer?
         var isWhole = false
         let text = sql.description
-        godwit_sqlite_budget_touch(budget)
+        godwit_sqlite_budget_begin(budget)
+        defer { _ = godwit_sqlite_budget_end(budget) }
         let code = text.withCString { start in
             var rest: UnsafePointer<CChar>?
             let code = sqlite3_prepare_v2(handle, start, -1, &pointer, &rest)
@@ -363,16 +363,16 @@ extension Connection {
     func failure(_ code: Int32) -> StoreError {
         // A quota, and a file that cannot be made: the system's number alone tells that room is
         // missing, and SQLite keeps that of its last call. It may be a temporary file's, too.
-        let last = errno
+        let numbers = [errno, sqlite3_system_errno(handle)]
         let isSystem = [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF)
-        let numbers = [last, sqlite3_system_errno(handle)]
         let isFull =
             isSystem
             && (godwit_sqlite_room_failures() > roomFailures
                 || numbers.contains { $0 == ENOSPC || $0 == EDQUOT }
                 || FileSystemSpace.isExhausted(at: folder))
         return Connection.error(
-            isFull ? SQLITE_FULL : code, String(cString: sqlite3_errmsg(handle)), path: path)
+            isFull ? SQLITE_FULL : Connection.cause(of: code, budget),
+            String(cString: sqlite3_errmsg(handle)), path: path)
     }
 
     // Messages of SQLite name tables, columns and codes, never values.
@@ -384,7 +384,7 @@ extension Connection {
             return .notAStore(
                 path: path,
                 reason: "an expression of its own, or pages that lead to themselves, keep SQLite "
-                    + "busy for too long")
+                    + "busy for too long or take far more room than the store")
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_ERROR, SQLITE_CONSTRAINT,
             SQLITE_TOOBIG, SQLITE_MISMATCH, SQLITE_AUTH:
             // The disk is not to blame: a table is not what its name promises, or rows break a

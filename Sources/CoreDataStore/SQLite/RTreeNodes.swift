@@ -13,13 +13,13 @@ package enum RTreeNodes {
     ///
     /// - Parameters:
     ///   - tree: the virtual table.
-    ///   - coordinates: columns beside its key that are no auxiliary ones.
     ///   - connection: to the file.
     /// - Throws: `StoreError.notAStore` where a node is referred to twice.
     /// - Complexity: reads the tree's inner nodes.
     package static func check(
-        _ tree: String, coordinates: Int, _ connection: Connection
+        _ tree: String, _ connection: Connection
     ) throws(StoreError) {
+        let coordinates = try coordinates(of: tree, connection)
         let node = try connection.prepare(
             "SELECT data FROM main.\(.quoted(tree + "_node")) WHERE nodeno = ?1")
         let cell = 8 + 4 * coordinates
@@ -57,15 +57,17 @@ package enum RTreeNodes {
             levels += 1
         }
     }
-}
 
-extension SchemaObject {
-    /// The columns of an R-tree that are coordinates.
-    package var coordinates: Int {
-        guard let sql, let open = sql.firstIndex(of: "("), let close = sql.lastIndex(of: ")")
-        else { return 0 }
-        let columns = sql[sql.index(after: open)..<close].split(separator: ",")
-        let plain = columns.filter { !$0.drop(while: \.isWhitespace).hasPrefix("+") }
-        return max(0, plain.count - 1)
+    /// The columns of a tree that are coordinates.
+    ///
+    /// The module declares its key and them with a type, and auxiliary columns without one. The
+    /// statement that made the tree is not read: SQLite alone knows what of it is a name.
+    private static func coordinates(
+        of tree: String, _ connection: Connection
+    ) throws(StoreError) -> Int {
+        let columns = try connection.prepare(
+            "SELECT count(*) FROM pragma_table_xinfo(?1) WHERE type <> ''")
+        try columns.bind(tree, at: 1)
+        return try columns.step() ? max(0, Int(columns.integer(0)) - 1) : 0
     }
 }

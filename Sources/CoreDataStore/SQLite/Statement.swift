@@ -1,3 +1,4 @@
+import CSQLite
 import GRDBSQLite
 
 /// A compiled statement on the raw handle: what hot row loops use.
@@ -22,10 +23,14 @@ package final class Statement {
     /// - Returns: whether there is one.
     /// - Throws: `StoreError` with SQLite's message.
     package func step() throws(StoreError) -> Bool {
-        switch sqlite3_step(pointer) {
+        godwit_sqlite_budget_begin(connection.budget)
+        let code = sqlite3_step(pointer)
+        let isSpent = godwit_sqlite_budget_end(connection.budget) != 0
+        switch code {
+        case SQLITE_ROW where isSpent: throw connection.failure(SQLITE_INTERRUPT)
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
-        case let code: throw connection.failure(code)
+        default: throw connection.failure(code)
         }
     }
 

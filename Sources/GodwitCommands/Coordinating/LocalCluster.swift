@@ -28,7 +28,7 @@ struct LocalCluster {
         /// Every store has come to its end.
         case ended
         /// The failure limit was reached, or a bug was met.
-        case stopped
+        case stopped(reason: String)
         /// A disk is full, and nobody waits for room.
         case noRoom(String)
         /// A signal asked for the end.
@@ -130,7 +130,8 @@ struct LocalCluster {
                 path: command ?? "/proc/self/exe",
                 arguments: [
                     "work", "--connect", endpoint, "--slots", "1", "--root", "\(Self.root)=/",
-                    "--name", name, "--grace", "0", "--exit-when-orphaned", "--quiet",
+                    "--name", name, "--grace", "0", "--exit-when-orphaned", "--parent",
+                    "\(getpid())", "--quiet",
                 ])
             started.append(
                 try WorkerProcess(name: name, program: program) { death in
@@ -170,7 +171,7 @@ private final class EndMailbox: Sendable {
         switch event {
         case .ended(let run, _): _ = ends.sendIfRoom((run, .ended))
         case .note(let note) where note.kind == WatchNote.runStopped:
-            _ = ends.sendIfRoom((note.run, .stopped))
+            _ = ends.sendIfRoom((note.run, .stopped(reason: note.text)))
         case .note(let note) where note.kind == "run-paused" && !waitsForRoom:
             guard note.text.hasPrefix(PauseReason.room) else { return }
             _ = ends.sendIfRoom((note.run, .noRoom(note.text)))

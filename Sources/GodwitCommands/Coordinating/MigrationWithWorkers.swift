@@ -65,7 +65,8 @@ struct ClusterEnd {
     }
 
     private func ending(_ counts: [StoreState: Int]) -> RunEnding {
-        RunEnding(id: run, counts: counts, isResumed: false, isCutShort: end == .stopped)
+        let stopReason: String? = if case .stopped(let reason) = end { reason } else { nil }
+        return RunEnding(id: run, counts: counts, isResumed: false, stopReason: stopReason)
     }
 
     private func check() throws(CommandFailure) {

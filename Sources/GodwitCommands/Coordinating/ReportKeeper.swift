@@ -29,7 +29,7 @@ struct ReportKeeper: Sendable {
         // A coordinator may have stopped on the way, and a replay comes days later: how long the
         // run took says nothing.
         try EndReport(
-            RunEnding(id: run, counts: counts, isResumed: false, isCutShort: false),
+            RunEnding(id: run, counts: counts, isResumed: false),
             request: request, destination: request.destinationName, fleet: nil, seconds: 0
         ).keep()
     }

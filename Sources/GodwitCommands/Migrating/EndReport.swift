@@ -119,8 +119,8 @@ struct EndReport {
     ///   - purpose: what it was asked for.
     /// - Throws: `ExitCode`.
     func finish(failures: StoreOutcomes, of purpose: Purpose = .migration) throws {
-        if ending.isCutShort {
-            Console.log("godwit: the run was ended by --max-failures; the same command goes on")
+        if let reason = ending.stopReason {
+            Console.log("godwit: the run stopped: \(reason); the same command resumes it")
         }
         let failed = ending.counts[.failed] ?? 0
         if failed == 1, ending.counts.values.reduce(0, +) == 1,
@@ -139,7 +139,7 @@ struct EndReport {
             // A result that waits for its swap is where it should be.
             state == .validated ? sum : sum + (ending.counts[state] ?? 0)
         }
-        if unfinished > 0, !ending.isCutShort {
+        if unfinished > 0, ending.stopReason == nil {
             Console.log(
                 "godwit: \(counted(unfinished, "store is", plural: "stores are")) not finished; "
                     + "the same command goes on")
@@ -180,6 +180,6 @@ struct EndReport {
             case .waiting, .running, .failed: count == 0
             }
         }
-        return isEvery && leftOut == 0 && !ending.isCutShort
+        return isEvery && leftOut == 0 && ending.stopReason == nil
     }
 }

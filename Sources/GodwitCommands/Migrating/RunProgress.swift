@@ -1,3 +1,4 @@
+import DurableFiles
 import LocalRun
 
 /// What a run has done so far, from its events: a value that knows no clock and no terminal.
@@ -109,11 +110,5 @@ extension Int64 {
             return
         }
         self = Int64(Swift.min(Swift.max(number, -9e18), 9e18))
-    }
-
-    /// The sum, or the end of the range that it passes.
-    fileprivate func addingClamped(_ other: Int64) -> Int64 {
-        let (sum, overflow) = addingReportingOverflow(other)
-        return overflow ? (other < 0 ? .min : .max) : sum
     }
 }

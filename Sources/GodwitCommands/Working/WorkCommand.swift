@@ -63,6 +63,9 @@ struct WorkCommand: ParsableCommand {
     @Flag(help: "End when the process that started this one has ended.")
     var exitWhenOrphaned = false
 
+    @Option(help: .hidden)
+    var parent: Int64?
+
     @Flag(help: .hidden)
     var quiet = false
 
@@ -104,8 +107,9 @@ struct WorkCommand: ParsableCommand {
     }
 
     func run() throws {
-        // First of all: whoever started this process may end at any moment.
-        let parent = Int64(getppid())
+        // First of all, for the process that started this one may end at any moment. A command
+        // that starts workers names itself: it may have ended already.
+        let parent = parent ?? Int64(getppid())
         // Held until the worker has ended: nobody else takes its key meanwhile.
         let member = try keys.map { text throws(CommandFailure) in
             try KeyFolder(FilePath(text)).worker(named: name)

@@ -19,6 +19,8 @@ struct StoreProbe: Sendable {
     /// How much of a database is searched before SQLite is asked: 16 pages hold the schema of
     /// most stores.
     private static let prefixBytes = 65_536
+    /// How long one may keep SQLite busy, in milliseconds: many are judged one after the other.
+    private static let patience: Int64 = 1000
     private static let magic = Array("SQLite format 3\0".utf8)
     private static let metadataTable = Array("CREATE TABLE Z_METADATA".utf8)
 
@@ -99,7 +101,8 @@ struct StoreProbe: Sendable {
         if StoreProbe.declaresMetadata(prefix) { return true }
         if try hasUnseenContent(path) { return true }
         do throws(StoreError) {
-            let connection = try Connection(path: path, mode: .immutable)
+            let connection = try Connection(
+                path: path, mode: .immutable, patience: StoreProbe.patience)
             let count = try connection.integer(
                 "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN "
                     + "('Z_METADATA', 'Z_PRIMARYKEY', 'Z_MODELCACHE')")

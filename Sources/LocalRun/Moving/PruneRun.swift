@@ -74,7 +74,11 @@ package struct PruneRun: Sendable {
         _ estimate: inout PruneEstimate
     ) throws(RunError) {
         do throws(RunError) {
-            if store.state == .done, store.found.output == nil,
+            if try selected.hasBegunRollback(of: store) {
+                throw .nothingToDo(
+                    "the rollback of \(store.found.path) was stopped on its way: godwit rollback "
+                        + "ends it")
+            } else if store.state == .done, store.found.output == nil,
                 try selected.hasSwap(of: store)
             {
                 try pruneBackup(store, selected, removes: removes, &estimate)
@@ -110,28 +114,32 @@ package struct PruneRun: Sendable {
             let lock = try StoreLock(swap.store.path, faults: files.faults)
             defer { lock.release() }
             let plan = try self.plan(
-                swap, selected.folders.folder.appending("prune"),
+                swap, selected.unfinishedRollback(of: store),
+                selected.folders.folder.appending("prune"),
                 RecordedRequest(reading: selected.run.record.request))
             if removes { try plan.run(files: files, under: lock) }
             return plan
         }
         estimate.backups += 1
-        estimate.bytes += plan.bytes
+        estimate.bytes = estimate.bytes.addingClamped(plan.bytes)
     }
 
     private func plan(
-        _ swap: SwapPlan, _ scratch: FilePath, _ request: RecordedRequest
+        _ swap: SwapPlan, _ rollback: RollbackPlan?, _ scratch: FilePath,
+        _ request: RecordedRequest
     ) throws -> PrunePlan {
         guard let external = swap.externalData, let main = swap.backups.first,
             try FileStatus.ifPresent(external.backup) != nil
         else {
-            return try PrunePlan(swap, backupNames: [], storeNames: [], files: files)
+            return try PrunePlan(
+                swap, backupNames: [], storeNames: [], rollback: rollback, files: files)
         }
         defer { ScratchRemoval.remove(scratch, files) }
         let existing = try files.names(in: external.backup).map(\.description)
         // Another store may refer to the same files.
         guard try !sharesExternalData(swap.store.path) else {
-            return try PrunePlan(swap, backupNames: [], storeNames: [], files: files)
+            return try PrunePlan(
+                swap, backupNames: [], storeNames: [], rollback: rollback, files: files)
         }
         return try PrunePlan(
             swap,
@@ -140,7 +148,7 @@ package struct PruneRun: Sendable {
             storeNames: try names(
                 in: swap.store.path, scratch.appending("store"),
                 model: request.destination?.model ?? request.sourceModel),
-            existing: Set(existing), files: files)
+            existing: Set(existing), rollback: rollback, files: files)
     }
 
     /// Whether a file beside the store has the same folder of external data: one whose name

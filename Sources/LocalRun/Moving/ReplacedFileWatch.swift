@@ -35,11 +35,14 @@ package final class ReplacedFileWatch: Sendable {
     private let state: Watched
     private let thread = Mutex<OwnedThread?>(nil)
 
-    /// How long a file is kept while there is other work, in milliseconds: from the lookup of a
-    /// name to the lease takes a program microseconds, or as long as it is not scheduled there.
+    /// How long a file is kept, in milliseconds.
+    ///
+    /// From the lookup of a name to the lease takes a program microseconds, or as long as it is not
+    /// scheduled there. A control group that has used its share of a processor waits for up to 100
+    /// ms.
     static let grace: Int64 = 250
-    /// How long at the end of a command, which would wait for nothing else.
-    static let lastGrace: Int64 = 50
+    /// How long where there are more than `limit` files.
+    static let shortGrace: Int64 = 50
     /// How long the end of a command waits for programs that came too late to leave, and how long
     /// where a guardian keeps them locked out afterwards.
     static let patience: Int64 = 10_000
@@ -76,7 +79,7 @@ package final class ReplacedFileWatch: Sendable {
             thread?.join()
             do throws(ThreadError) {
                 thread = try OwnedThread(name: "replaced-files") { [state] in
-                    while state.look(grace: ReplacedFileWatch.grace) {
+                    while state.look() {
                         ReplacedFile.pause(ReplacedFileWatch.interval)
                     }
                 }
@@ -90,14 +93,13 @@ package final class ReplacedFileWatch: Sendable {
 
     /// Waits until every file that is kept can do no harm, and lets them go.
     ///
-    /// - Complexity: at most `lastGrace` milliseconds where no program came too late.
+    /// - Complexity: at most `grace` milliseconds where no program came too late.
     package func finish() {
-        state.shorten(to: ReplacedFileWatch.lastGrace)
         var waited: Int64 = 0
         let patience =
             ReplacedFile.outlivesProcess
             ? ReplacedFileWatch.guardedPatience : ReplacedFileWatch.patience
-        while state.look(grace: ReplacedFileWatch.lastGrace), waited < patience {
+        while state.look(), waited < patience {
             ReplacedFile.pause(ReplacedFileWatch.interval)
             waited += ReplacedFileWatch.interval
         }
@@ -129,7 +131,6 @@ private final class Watched: Sendable {
     private struct State {
         var entries: [Entry] = []
         var isRunning = false
-        var grace = Int64.max
     }
 
     private let state = Mutex(State())
@@ -144,10 +145,7 @@ private final class Watched: Sendable {
     }
 
     func add(_ entries: [Entry]) {
-        state.withLock { state in
-            state.entries += entries
-            state.grace = .max
-        }
+        state.withLock { $0.entries += entries }
     }
 
     /// Whether a thread is to begin now.
@@ -160,16 +158,14 @@ private final class Watched: Sendable {
 
     func ended() { state.withLock { $0.isRunning = false } }
 
-    func shorten(to grace: Int64) { state.withLock { $0.grace = grace } }
-
     /// Looks at every file once; false, and the thread ends, where none is left.
-    func look(grace: Int64) -> Bool {
+    func look() -> Bool {
         looking.withLock { _ in
-            let (entries, shortened) = state.withLock { ($0.entries, $0.grace) }
+            let entries = state.withLock { $0.entries }
             var kept: [Entry] = []
             for (index, entry) in entries.enumerated() {
                 let isMany = entries.count - index > ReplacedFileWatch.limit
-                let limit = isMany ? ReplacedFileWatch.lastGrace : min(grace, shortened)
+                let limit = isMany ? ReplacedFileWatch.shortGrace : ReplacedFileWatch.grace
                 if let entry = keep(entry, for: limit) { kept.append(entry) }
             }
             return state.withLock { state in

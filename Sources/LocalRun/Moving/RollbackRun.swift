@@ -111,11 +111,11 @@ package struct RollbackRun: Sendable {
             guard let swap = try selected.lastSwap(of: store)?.plan else {
                 throw .engine(.internalError("a swapped store has no swap in the ledger"))
             }
-            try RunError.translating {
-                let isGone = try standIn(for: swap)
+            let kept = try RunError.translating {
+                try standIn(for: swap)
                 let lock = try StoreLock(swap.store.path, faults: files.faults)
                 defer { lock.release() }
-                try rollBack(store, swap, selected, lock, discards: discardsChanges || isGone)
+                return try rollBack(store, swap, selected, lock)
             }
             // At the end and all at once: until then the result is not done, or not any more.
             try selected.record(
@@ -127,59 +127,59 @@ package struct RollbackRun: Sendable {
                 swap.record == nil
                 ? "; an older version swapped it and did not record its backup, of which only the "
                     + "file's number, or the size and the kind of a copy, were compared" : ""
-            return StoreChange(path: store.found.path, failure: nil, text: "rolled back" + note)
+            let texts = ["rolled back" + note] + kept.map(StoreMover.words(ofKept:))
+            return StoreChange(
+                path: store.found.path, failure: nil, text: texts.joined(separator: "; "))
         } catch {
             if case .ledger = error { throw error }
             return StoreChange(path: store.found.path, failure: error, text: "not rolled back")
         }
     }
 
-    /// Puts an empty file in the place of a result that somebody removed, so that the original
-    /// can take it.
+    /// Puts an empty file in the place of a result that was removed: the original can take it.
     ///
-    /// - Returns: whether the result is gone: nothing can be lost with it.
-    private func standIn(for swap: SwapPlan) throws -> Bool {
+    /// It belongs to the original's owner. To a program it is the same as no file.
+    private func standIn(for swap: SwapPlan) throws {
         let path = swap.store.path
         let tree = try HeldTree(path.parent, store: path, faults: files.faults)
-        if let status = try tree.status(of: path) {
-            return status.isRegularFile && status.size == 0
-        }
-        guard let main = swap.backups.first, try tree.status(of: main.backup) != nil else {
-            return false
-        }
-        try tree.create(path).close()
-        return true
+        guard try tree.status(of: path) == nil, let main = swap.backups.first,
+            try tree.status(of: main.backup) != nil
+        else { return }
+        let made = try tree.create(path)
+        _ = try files.copyAttributes(from: tree.openForReading(main.backup), to: made)
+        try made.close()
     }
 
     /// Carries out the plan of a rollback that an earlier process began, or a new one.
     private func rollBack(
-        _ store: StoreSummary, _ swap: SwapPlan, _ selected: SelectedRun, _ lock: StoreLock,
-        discards: Bool
-    ) throws {
+        _ store: StoreSummary, _ swap: SwapPlan, _ selected: SelectedRun, _ lock: StoreLock
+    ) throws -> [FilePath] {
         if let plan = try selected.unfinishedRollback(of: store) {
             do {
                 return try run(plan, under: lock)
             } catch let error as EngineError {
                 // The plan knows nothing of what was written since: that takes another one.
-                guard discards, case .storeChangedSinceSwap = error else { throw error }
+                guard case .storeChangedSinceSwap = error,
+                    try discardsChanges || FileStatus.ifPresent(swap.store.path)?.size == 0
+                else { throw error }
             }
         }
-        let plan = try plan(store, swap, selected, lock, discards: discards)
-        try run(plan, under: lock)
+        let plan = try plan(store, swap, selected, lock)
+        return try run(plan, under: lock)
     }
 
-    private func run(_ plan: RollbackPlan, under lock: StoreLock) throws {
-        let replaced = try Rollback(files: files, clients: clients).run(plan, under: lock)
-        environment.replaced.keep(replaced, of: plan.facts.swap)
+    private func run(_ plan: RollbackPlan, under lock: StoreLock) throws -> [FilePath] {
+        let receipt = try Rollback(files: files, clients: clients).run(plan, under: lock)
+        environment.replaced.keep(receipt.replaced, of: plan.facts.swap)
+        return receipt.kept
     }
 
     /// A new plan, in the ledger.
     private func plan(
-        _ store: StoreSummary, _ swap: SwapPlan, _ selected: SelectedRun, _ lock: StoreLock,
-        discards: Bool
+        _ store: StoreSummary, _ swap: SwapPlan, _ selected: SelectedRun, _ lock: StoreLock
     ) throws -> RollbackPlan {
         let plan = try Rollback(files: files, clients: clients).prepare(
-            swap, discardsChanges: discards, under: lock)
+            swap, discardsChanges: discardsChanges, under: lock)
         try selected.record([
             try entry(
                 store, selected, isDone: false, detail: RecordedText.text(of: plan))

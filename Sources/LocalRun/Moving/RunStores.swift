@@ -210,7 +210,10 @@ struct SelectedRun {
         else { return }
         try RunError.translating {
             // Of a store that is gone, the backup may be all that is left.
-            guard try FileStatus.ifPresent(plan.store.path) != nil else { return }
+            // The same where another file has the store's name.
+            guard let live = try FileStatus.ifPresent(plan.store.path)?.identity,
+                try plan.hasName(live) || !plan.hasMoved(live: live)
+            else { return }
             let lock = try StoreLock(plan.store.path, faults: environment.files.faults)
             defer { lock.release() }
             try PrunePlan(plan, backupNames: [], storeNames: [], files: environment.files)

@@ -17,7 +17,7 @@ struct StoreMover: Sendable {
     /// How programs that have a store open are treated.
     let clients: ClientPolicy
 
-    private var files: DurableFileSystem { environment.files }
+    var files: DurableFileSystem { environment.files }
 
     /// A result whose move stands in the ledger.
     struct Recorded {
@@ -176,9 +176,9 @@ struct StoreMover: Sendable {
             }
         case .swap(let plan):
             return try RunError.translating {
-                // A store that a person removed is not between two names.
+                // A store that a person removed, or a program replaced, is not between two names.
                 guard let live = try FileStatus.ifPresent(plan.store.path) else { return false }
-                return try plan.hasMoved(live: live.identity)
+                return plan.hasName(live.identity) && !plan.store.isFile(live.identity)
             }
         }
     }
@@ -218,7 +218,7 @@ struct StoreMover: Sendable {
                 detail: try move.text()))
     }
 
-    private func changed(_ found: FoundStore, _ state: StoreState) -> LedgerRecord {
+    func changed(_ found: FoundStore, _ state: StoreState) -> LedgerRecord {
         .storeChanged(
             run: run, store: found.number, state, reason: nil,
             at: environment.wallTime())
@@ -239,6 +239,7 @@ struct StoreMover: Sendable {
                     plan, under: lock, recording: record)
                 environment.replaced.keep(receipt.replaced, of: plan, recording: record)
                 result.backup = plan.backupFolder
+                result.leftovers += receipt.kept.map(Self.words(ofKept:))
                 result.leftovers += receipt.lost.map { lost in
                     "\(lost.name) could not be carried over: "
                         + DurableFileError.name(of: lost.number)
@@ -246,6 +247,12 @@ struct StoreMover: Sendable {
             }
         }
         return result
+    }
+
+    /// How reports name a file that was moved aside.
+    static func words(ofKept file: FilePath) -> String {
+        "a program replaced the store while its swap was stopped; what it replaced, or put there, "
+            + "is kept as \(file)"
     }
 
     /// What the ledger is told of a store that has moved.
@@ -294,90 +301,6 @@ struct StoreMover: Sendable {
             number: found.number, result: result.output)
         return Recorded(
             found: found, places: places, way: move.way, result: result, lock: nil)
-    }
-}
-
-// MARK: - Moves that no longer fit
-
-extension StoreMover {
-    /// The move that an earlier process wrote down, where it can still be made.
-    ///
-    /// Where the store was written since, or the result is gone, the move is given up: the store
-    /// is to be migrated anew.
-    ///
-    /// - Parameters:
-    ///   - found: the store.
-    ///   - held: the store's lock, where the caller has it already.
-    /// - Returns: the move; nil where there is none, or it was given up.
-    /// - Throws: `RunError` where the store cannot be looked at, is in use, or was left between
-    ///   two steps of its swap by a process that died and has been written since.
-    func resumable(
-        _ found: FoundStore, under held: StoreLock? = nil
-    ) throws(RunError) -> Recorded? {
-        guard let recorded = try unfinished(found) else { return nil }
-        switch recorded.way {
-        case .publish(let plan):
-            let isThere = try RunError.translating {
-                try [plan.building.path, plan.output].contains { path in
-                    try FileStatus.ifPresent(path).map { plan.building.isFile($0.identity) }
-                        ?? false
-                }
-            }
-            if isThere { return recorded }
-            try giveUp(recorded)
-            return nil
-        case .swap(let plan):
-            let lock: StoreLock
-            do throws(DurableFileError) {
-                if let held {
-                    lock = held
-                } else {
-                    lock = try StoreLock(plan.store.path, faults: files.faults)
-                }
-            } catch {
-                throw .file(error)
-            }
-            do throws(EngineError) {
-                try Swapper(files: files, clients: clients).check(plan, under: lock)
-            } catch {
-                guard try isVoid(plan, after: error) else { throw .engine(error) }
-                // What has the store's name holds all that the backup holds.
-                try RunError.translating {
-                    let kept = try PrunePlan(
-                        plan, backupNames: [], storeNames: [], isGivenUp: true, files: files)
-                    try kept.run(files: files, under: lock)
-                }
-                try giveUp(recorded)
-                return nil
-            }
-            return Recorded(
-                found: found, places: recorded.places, way: recorded.way,
-                result: recorded.result, lock: lock)
-        }
-    }
-
-    private func isVoid(_ plan: SwapPlan, after error: EngineError) throws(RunError) -> Bool {
-        switch error {
-        case .sourceChanged, .swapRefused: break
-        default: return false
-        }
-        return try RunError.translating {
-            let live = try FileStatus(of: plan.store.path).identity
-            // The original, or its snapshot, which a program may have written since, or the
-            // result of another run.
-            return try plan.snapshot?.isFile(live) == true || !plan.hasMoved(live: live)
-        }
-    }
-
-    private func giveUp(_ recorded: Recorded) throws(RunError) {
-        let number = recorded.found.number
-        try RunError.ledger { () throws(LedgerError) in
-            var records = [void(recorded.found)]
-            if try ledger.store(run: run, number)?.state == .validated {
-                records.append(changed(recorded.found, .running))
-            }
-            try ledger.append(records)
-        }
     }
 }
 

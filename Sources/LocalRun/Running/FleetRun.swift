@@ -13,16 +13,17 @@ package struct RunEnding: Sendable {
     package let counts: [StoreState: Int]
     /// Whether the run went on with what an earlier process had begun.
     package let isResumed: Bool
-    /// Whether the failure limit was reached, and stores were left.
-    package let isCutShort: Bool
+    /// Why the run stopped before its stores were done, such as at its failure limit; nil where
+    /// it did not.
+    package let stopReason: String?
 
     package init(
-        id: String, counts: [StoreState: Int], isResumed: Bool, isCutShort: Bool
+        id: String, counts: [StoreState: Int], isResumed: Bool, stopReason: String? = nil
     ) {
         self.id = id
         self.counts = counts
         self.isResumed = isResumed
-        self.isCutShort = isCutShort
+        self.stopReason = stopReason
     }
 }
 

@@ -96,7 +96,7 @@ extension RunFeeder {
 
     /// Closes the run.
     func end(isResumed: Bool) throws(RunError) -> RunEnding {
-        let (fatal, isCutShort) = tally.withLock { ($0.fatal, $0.isCutShort) }
+        let (fatal, failures) = tally.withLock { ($0.fatal, $0.isCutShort ? $0.failures : nil) }
         if let fatal { throw fatal }
         let book = RunBook(ledger: context.ledger, environment: context.environment)
         try context.whenThereIsRoom { () throws(RunError) in try book.endIfFinished(context.id) }
@@ -104,6 +104,9 @@ extension RunFeeder {
             try ledger.storeCounts(of: context.id)
         }
         return RunEnding(
-            id: context.id, counts: counts, isResumed: isResumed, isCutShort: isCutShort)
+            id: context.id, counts: counts, isResumed: isResumed,
+            stopReason: failures.map { count in
+                "\(count) \(count == 1 ? "store" : "stores") failed, which is the limit"
+            })
     }
 }

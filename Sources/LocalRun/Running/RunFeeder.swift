@@ -370,12 +370,7 @@ extension RunFeeder {
     private func settle(_ store: StoreMover.Recorded, _ error: RunError) throws(RunError) {
         // The result has the store's name, or is about to: the same command ends it.
         if try mover.hasBegun(store) { return leave(store.found, error) }
-        // What was built is of no use for a store that changed, or one that no swap fits: it is
-        // built again.
-        switch error.code.decision {
-        case .planAgain, .quarantineChunk: try context.record([mover.void(store.found)])
-        case .retry, .quarantineWorker, .pause, .stopRun, .nothing: break
-        }
+        try mover.voidUnlessBegun(store, after: error)
         try fail(store.found, error)
     }
 }

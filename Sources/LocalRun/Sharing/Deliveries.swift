@@ -84,6 +84,7 @@ extension Deliveries {
                 result.seconds[.publish] = shared.context.environment.clock() - start
                 moved.append((store, result))
             } catch {
+                try mover.voidUnlessBegun(store, after: error)
                 endings.append((store.found.number, .failure(error)))
             }
         }
@@ -174,10 +175,6 @@ extension Deliveries {
                 clients: shared.context.request.clients, isChecked: isChecked)
         }
         let (store, _) = try shared.paths(of: found)
-        let lock = try StoreAdmission(
-            path: store, output: found.output, files: files,
-            clients: shared.context.request.clients, mark: shared.context.mark
-        ).admit()
         let places = StorePlaces(attempt: path.parent, isBuilt: true)
         var inspected: InspectedResult?
         if case .inspected(let result) = known, result.building == identity { inspected = result }
@@ -189,6 +186,11 @@ extension Deliveries {
         guard let result = inspected else {
             throw .engine(.internalError("the result of \(found.path) was not inspected"))
         }
+        // Not before: the inspection locks a store that is not at rest, for its snapshot.
+        let lock = try StoreAdmission(
+            path: store, output: found.output, files: files,
+            clients: shared.context.request.clients, mark: shared.context.mark
+        ).admit()
         return try RunError.translating {
             let now = try StoreFingerprint(of: store)
             guard now.differences(from: result.fingerprint).subtracting([.place, .changed]).isEmpty

@@ -12,6 +12,9 @@ struct BackupRemoval {
     /// Whether a copy goes that was not recorded any more, because a process died before: fine
     /// while the original has its own name.
     let takesUnrecordedCopies: Bool
+    /// The copies of a rollback that was stopped; nil where none was recorded: whatever has their
+    /// names is half of one then.
+    var copies: [PlannedFile]?
 
     /// The folder of external data in the backup, which stores of one name without extension share.
     private var support: FilePath? { swap.externalData.map { $0.backup.parent } }
@@ -58,7 +61,8 @@ struct BackupRemoval {
         return try entry.header == tree.entry(at: path, as: path, isCopy: true).header
     }
 
-    /// The first file of the store's own backup that is not the one that the swap put there.
+    /// The first file of the store's own backup that is not the one that the swap put there, or one
+    /// that a program put in the store's place while a rollback gave that to the original.
     ///
     /// - Throws: `DurableFileError`.
     func foreign() throws(DurableFileError) -> FilePath? {
@@ -66,7 +70,35 @@ struct BackupRemoval {
         for file in swap.backups where try tree.status(of: file.backup) != nil {
             if try !isOwn(file.backup, known) { return file.backup }
         }
+        if try !isOwnLink() { return RollbackPlan.scratch("link", swap) }
+        for purpose in ["live", "whole"] {
+            let copy = RollbackPlan.scratch(purpose, swap)
+            if try !isOwnCopy(copy) { return copy }
+        }
         return nil
+    }
+
+    /// Whether what has the name of a rollback's copy, if anything, is that copy, or what had the
+    /// store's name before it.
+    private func isOwnCopy(_ path: FilePath) throws(DurableFileError) -> Bool {
+        guard let copies, let left = try tree.status(of: path) else { return true }
+        return (copies + swap.known).contains { $0.isFile(left.identity) }
+    }
+
+    /// Whether what has the name from which the original takes the store's in a rollback, if
+    /// anything, is the original, a copy of it, or what had the store's name after the swap.
+    ///
+    /// - Throws: `DurableFileError`.
+    func isOwnLink() throws(DurableFileError) -> Bool {
+        let link = RollbackPlan.scratch("link", swap)
+        guard let left = try tree.status(of: link), left.isRegularFile else { return true }
+        let known = [swap.store, swap.newFile] + [swap.snapshot].compactMap(\.self)
+        if known.contains(where: { $0.isFile(left.identity) }) { return true }
+        guard let backup = try tree.status(of: swap.mainBackup) else { return false }
+        if PlannedFile.isFile(backup.identity, left.identity) { return true }
+        guard backup.size == left.size else { return false }
+        let file = try tree.openForReading(link)
+        return try file.hasSameContents(as: tree.openForReading(swap.mainBackup))
     }
 
     /// Removes the backup; what is gone already is fine, and what is not this swap's stays.
@@ -101,6 +133,7 @@ extension SwapPlan {
             StoreCompanion.allCases.map { $0.path(of: file) }
         }
         return scratch + companions
+            + StoreCompanion.allCases.map { aside($0.path(of: store.path)) }
             + (backups.flatMap { [$0.backup, $0.original.path] } + scratch).map(
                 StoreMoves.temporary)
     }

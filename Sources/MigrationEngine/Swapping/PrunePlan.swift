@@ -21,13 +21,15 @@ package struct PrunePlan: Hashable, Sendable, Codable {
     ///   - existing: names that were there at the time of the swap; nil where that is unknown.
     ///   - isGivenUp: whether the swap will not be gone on with: what has the store's name is all
     ///     that is needed then.
+    ///   - rollback: of the swap, that was begun and is not recorded as done.
     ///   - files: through which the files are looked at.
     /// - Throws: `EngineError.swapRefused` where the swap is not finished and the backup is still
     ///   needed, and where a file of the backup is not the one that the swap put there; `.file`
     ///   where the store itself is gone, or the backup's folder is none.
     package init(
         _ swap: SwapPlan, backupNames: Set<String>, storeNames: Set<String>,
-        existing: Set<String>? = nil, isGivenUp: Bool = false, files: DurableFileSystem
+        existing: Set<String>? = nil, isGivenUp: Bool = false, rollback: RollbackPlan? = nil,
+        files: DurableFileSystem
     ) throws(EngineError) {
         self = try EngineError.translating {
             let facts = try RollbackFacts(reading: swap, files: files)
@@ -41,17 +43,20 @@ package struct PrunePlan: Hashable, Sendable, Codable {
             if let existing { stale.formIntersection(existing) }
             return try PrunePlan(
                 swap, stale: facts.position == .original ? [] : stale,
-                isOriginal: facts.position == .original || isGivenUp)
+                isOriginal: facts.position == .original || isGivenUp,
+                copies: rollback.map { $0.copies + [$0.facts.live] })
         }
     }
 
-    private init(_ swap: SwapPlan, stale names: Set<String>, isOriginal: Bool) throws {
+    private init(
+        _ swap: SwapPlan, stale names: Set<String>, isOriginal: Bool, copies: [PlannedFile]?
+    ) throws {
         self.swap = swap
         self.isOriginal = isOriginal
         let tree = try HeldTree(swap.store.path.parent, store: swap.store.path)
         let external = SupportFolder.externalData(ofStore: swap.store.path)
         let removal = BackupRemoval(
-            swap: swap, tree: tree, takesUnrecordedCopies: isOriginal)
+            swap: swap, tree: tree, takesUnrecordedCopies: isOriginal, copies: copies)
         if let foreign = try removal.foreign() {
             throw EngineError.swapRefused(
                 store: swap.store.path.description,
@@ -78,7 +83,7 @@ package struct PrunePlan: Hashable, Sendable, Codable {
             try PrunePlan.count(tree.status(of: path), &counted)
         }
         bytes = counted.filter { $0.value.names >= $0.value.links }.reduce(0) { sum, file in
-            sum.addingReportingOverflow(file.key.size).partialValue
+            sum.addingClamped(file.key.size)
         }
     }
 

@@ -78,45 +78,90 @@ package struct Rollback {
     /// - Throws: what the journal throws, or `EngineError`: `.storeBusy`,
     ///   `.storeChangedSinceSwap` where somebody wrote the store since the plan was made, and
     ///   `.file`. The store is whole after each.
-    /// - Returns: the files that lost the store's name, to be kept as those of a swap.
+    /// - Returns: the files that lost the store's name, to be kept as those of a swap, and those
+    ///   that now have names of their own.
     @discardableResult
     package func run(
         _ plan: RollbackPlan, from first: Int = 0, under lock: StoreLock,
         journal: (Int, StepMoment) throws -> Void = { _, _ in }
-    ) throws -> [ReplacedFile] {
+    ) throws -> SwapReceipt {
         let swap = plan.facts.swap
         let moves = try StoreMoves(
             store: swap.store.path, files: files, lock: lock, clients: clients)
-        return try EngineError.passing {
-            try moves.whileClientsAreOut { letIn in
-                try moves.cover(moves.store)
-                try coverBackup(of: swap, moves)
-                let start = try resume(plan, from: first, moves)
-                var isChanged = false
-                for (index, step) in plan.steps.enumerated().dropFirst(start) {
-                    if !isChanged, step.changesStore {
-                        try letIn()
-                        isChanged = true
-                    }
-                    try journal(index, .begun)
-                    try EngineError.translating { try perform(step, swap, moves) }
-                    try journal(index, .done)
+        var receipt = SwapReceipt()
+        do {
+            receipt.replaced = try EngineError.passing {
+                try carryOut(plan, from: first, moves, journal)
+            }
+        } catch {
+            // The first failure is the one to report; the next try looks at the files again.
+            do { try withdrawCompanions(of: plan, moves) } catch {}
+            throw error
+        }
+        receipt.kept = moves.kept.paths
+        return receipt
+    }
+
+    private func carryOut(
+        _ plan: RollbackPlan, from first: Int, _ moves: StoreMoves,
+        _ journal: (Int, StepMoment) throws -> Void
+    ) throws -> [ReplacedFile] {
+        let swap = plan.facts.swap
+        return try moves.whileClientsAreOut { letIn in
+            try moves.cover(moves.store)
+            try coverBackup(of: swap, moves)
+            try moves.endExchanges(of: swap, insteadOf: plan.known, copies: plan.copies)
+            let start = try resume(plan, from: first, moves)
+            var isChanged = false
+            for (index, step) in plan.steps.enumerated().dropFirst(start) {
+                if !isChanged, step.changesStore {
+                    try letIn()
+                    isChanged = true
                 }
+                try journal(index, .begun)
+                try EngineError.translating { try perform(step, plan, moves) }
+                try journal(index, .done)
             }
         }
     }
 
+    /// Takes the original's log or journal away from beside a file that a program has put in the
+    /// store's place: that file would read wrong with it.
+    ///
+    /// One that was written since stays: it may be that program's by now.
+    private func withdrawCompanions(of plan: RollbackPlan, _ moves: StoreMoves) throws {
+        guard let live = try moves.tree.status(of: moves.store)?.identity,
+            !plan.known.contains(where: { $0.isFile(live) }),
+            // Where files have one name alone, the original comes back as a copy.
+            try !isCopiedBack(plan, live, moves.files)
+        else { return }
+        for file in plan.facts.swap.backups where file.kind != nil {
+            let beside = file.original.path
+            guard let present = try moves.tree.status(of: beside)?.identity,
+                let backup = try moves.tree.status(of: file.backup)?.identity,
+                try file.original.isSame(present)
+                    || !file.original.isFile(present) && present.size == backup.size
+                        && isEqual(beside, file.backup, moves.files)
+            else { continue }
+            try moves.tree.unlink(beside)
+        }
+        try moves.tree.syncFolder(moves.store.parent)
+    }
+
     private func perform(
-        _ step: RollbackStep, _ swap: SwapPlan, _ moves: StoreMoves
+        _ step: RollbackStep, _ plan: RollbackPlan, _ moves: StoreMoves
     ) throws {
+        let swap = plan.facts.swap
         switch step {
         case .restoreExternalData(let folder):
             try moves.restoreExternalData(folder, swap.record)
-        case .replaceStore(let file): try moves.replaceStore(with: file)
-        case .removeCompanions(let paths): try moves.remove(paths)
-        case .restoreCompanions(let backups): try restore(backups, swap, moves)
+        case .replaceStore(let file): try moves.replaceStore(with: file, insteadOf: plan.known)
+        case .removeCompanions(let paths):
+            try moves.removeCompanions(paths, of: swap, known: plan.known)
+        case .restoreCompanions(let backups): try restore(backups, plan, moves)
         case .restoreMain(let main, let link):
-            try moves.replaceStore(with: moves.linkMain(main, to: link, swap))
+            try moves.replaceStore(
+                with: moves.linkMain(main, to: link, plan), insteadOf: plan.known)
         case .removeAdded(let added, let folders):
             for addition in added {
                 if let present = try moves.tree.status(of: addition.target),
@@ -132,9 +177,15 @@ package struct Rollback {
     }
 
     private func restore(
-        _ backups: [BackedUpFile], _ swap: SwapPlan, _ moves: StoreMoves
+        _ backups: [BackedUpFile], _ plan: RollbackPlan, _ moves: StoreMoves
     ) throws {
+        let swap = plan.facts.swap
         for file in backups {
+            let live = try moves.live()
+            guard
+                try plan.known.contains(where: { $0.isFile(live) })
+                    || isCopiedBack(plan, live, moves.files)
+            else { throw EngineError.changed(moves.store) }
             let target = file.original.path
             // A swap that stopped early has no backup of what is still in its place.
             if !file.hasContent, try moves.tree.status(of: file.backup) == nil { continue }

@@ -78,6 +78,11 @@ package struct RollbackFacts: Hashable, Sendable, Codable {
     package let companions: [SwapFacts.Companion]
     package let backups: [Backup]
 
+    /// Whether the store holds nothing at all that could be lost.
+    var isEmpty: Bool {
+        live.identity.size == 0 && companions.allSatisfy { $0.content == .none }
+    }
+
     /// Looks at the files; nothing is changed.
     ///
     /// - Throws: `EngineError`.

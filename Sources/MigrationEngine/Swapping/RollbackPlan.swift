@@ -33,6 +33,14 @@ package struct RollbackPlan: Hashable, Sendable, Codable {
     package let whole: PlannedFile?
     package let steps: [RollbackStep]
 
+    /// What may have had the store's name before a file of this plan, and lain beside it.
+    var known: [PlannedFile] {
+        [facts.live] + facts.swap.known + copies + facts.companions.map(\.file)
+    }
+
+    /// The files that were made for it.
+    var copies: [PlannedFile] { [settled, whole].compactMap(\.self) }
+
     /// A copy that must be made before a plan can be.
     package struct Copy: Hashable, Sendable {
         /// The companion that is to be applied to it.
@@ -57,7 +65,7 @@ package struct RollbackPlan: Hashable, Sendable, Codable {
         _ facts: RollbackFacts, discardsChanges: Bool
     ) throws(EngineError) -> Copies {
         let store = facts.swap.store.path.description
-        guard facts.position != .changed || discardsChanges else {
+        guard facts.position != .changed || discardsChanges || facts.isEmpty else {
             throw .storeChangedSinceSwap(store: store)
         }
         if facts.position != .original {

@@ -149,10 +149,24 @@ extension StoreMoves {
 
     /// Gives the original's main file a name beside the backup, from where it takes the store's.
     ///
-    /// - Throws: `EngineError.swapOutcomeUnknown` where the backup is not the recorded file.
-    func linkMain(_ main: BackedUpFile, to link: FilePath, _ swap: SwapPlan) throws -> PlannedFile {
-        let found = try RollbackFacts.Backup(main, of: swap, in: tree)
+    /// - Throws: `EngineError.swapOutcomeUnknown` where the backup is not the recorded file,
+    ///   `.swapRefused` where a file that a program put in the store's place has that name.
+    func linkMain(
+        _ main: BackedUpFile, to link: FilePath, _ plan: RollbackPlan
+    ) throws -> PlannedFile {
+        let found = try RollbackFacts.Backup(main, of: plan.facts.swap, in: tree)
         guard found.isWhole, let identity = found.found else { throw foreign(main.backup) }
+        if let left = try tree.status(of: link)?.identity, !lock.holds(left),
+            !plan.known.contains(where: { $0.isFile(left) })
+        {
+            let removal = BackupRemoval(
+                swap: plan.facts.swap, tree: tree, takesUnrecordedCopies: true)
+            guard try removal.isOwnLink() else {
+                throw refusal(
+                    "a program put \(link) in the store's place while its rollback was stopped; "
+                        + "move it away")
+            }
+        }
         return try linkOrClone(main.backup, to: link, where: identity.isSame).file
     }
 

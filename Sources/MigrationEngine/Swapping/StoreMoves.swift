@@ -12,6 +12,8 @@ struct StoreMoves {
     /// Keeps other runs and clients out of every file that has, or gets, the store's name.
     let lock: StoreLock
     let clients: ClientPolicy
+    /// What was moved aside on the way.
+    let kept = KeptFiles()
 
     /// Opens the store's folder, in whose path no link may stand.
     ///
@@ -67,6 +69,7 @@ struct StoreMoves {
         _ body: (_ letIn: () throws -> Void) throws -> Void
     ) throws -> [ReplacedFile] {
         var before: FileIdentity?
+        var users: [FileUser] = []
         // What fails after the name has changed hands leaves the old file as a success does.
         defer { lock.abandon(before, unless: identity(before: before)) }
         for _ in 0..<StoreMoves.tries {
@@ -78,9 +81,11 @@ struct StoreMoves {
                 return lock.handOver(keeping: try live())
             } catch is ClientWaits {
                 lock.admitClients()
+                // For the message: it may have closed the store again when the last try fails.
+                let others = FileUser.some(of: try live(), looks: 1)
+                if !others.isEmpty { users = others }
             }
         }
-        let users = FileUser.all(of: try live())
         throw EngineError.storeBusy(
             store: store.description,
             holder: users.isEmpty
@@ -98,67 +103,6 @@ struct StoreMoves {
     /// A program waits to open the store.
     private struct ClientWaits: Error {}
 
-    /// Gives a file the store's name, durably; one that has it already keeps it.
-    ///
-    /// Renaming one hard link of a file over another would do nothing and leave both.
-    ///
-    /// - Parameters:
-    ///   - file: as it was planned or made; no other file gets the name.
-    ///   - replaced: what may have had the store's name before.
-    ///   - putBack: called where another file got the name all the same, because the file's own
-    ///     name changed hands in the middle of the call.
-    /// - Throws: `EngineError.swapRefused` for another file than the planned one.
-    func replaceStore(
-        with file: PlannedFile, insteadOf replaced: [PlannedFile] = [],
-        putBack: () throws -> Void = {}
-    ) throws {
-        if file.isFile(try live()) {
-            // Done before a crash; a second link to it would stay, or what it was exchanged for.
-            if let left = try tree.status(of: file.path),
-                ([file] + replaced).contains(where: { $0.isFile(left.identity) })
-                    || lock.holds(left.identity)
-            {
-                try tree.unlink(file.path)
-            }
-        } else {
-            guard let present = try tree.status(of: file.path), file.isFile(present.identity)
-            else { throw refusal("\(file.path), which was to take its place, is gone or changed") }
-            try cover(file.path)
-            if try !exchangeStore(for: file) {
-                try tree.rename(file.path, to: store, existing: .replace)
-                guard let named = try tree.status(of: store), file.isFile(named.identity) else {
-                    try putBack()
-                    throw another(file)
-                }
-            }
-        }
-        try tree.syncFolder(store.parent)
-        try syncSource(file.path.parent)
-    }
-
-    /// Exchanges a file for the store, looks at both, and puts them back where one of them is not
-    /// what it was: a program may replace the store by a rename at any moment, of which no lock and
-    /// no lease keeps it.
-    ///
-    /// - Returns: whether the file system can do that; nothing has changed where it cannot.
-    private func exchangeStore(for file: PlannedFile) throws -> Bool {
-        guard try tree.exchange(file.path, with: store) else { return false }
-        let (named, out) = (try tree.status(of: store), try tree.status(of: file.path))
-        let isFile = named.map { file.isFile($0.identity) } ?? false
-        guard isFile, let out, lock.holds(out.identity) else {
-            _ = try tree.exchange(file.path, with: store)
-            throw isFile ? EngineError.changed(store) : another(file)
-        }
-        try tree.unlink(file.path)
-        return true
-    }
-
-    private func another(_ file: PlannedFile) -> EngineError {
-        refusal(
-            "another file was put in the place of \(file.path) while that took its name, "
-                + "and the store's own file was put back")
-    }
-
     func refusal(_ reason: String) -> EngineError {
         .swapRefused(store: store.description, reason: reason)
     }
@@ -171,12 +115,6 @@ struct StoreMoves {
         } catch {
             guard error.isMissing else { throw error }
         }
-    }
-
-    /// Removes files that may be gone already, and makes that durable.
-    func remove(_ paths: [FilePath]) throws(DurableFileError) {
-        for path in paths { try tree.unlinkIfPresent(path) }
-        try tree.syncFolder(store.parent)
     }
 
     /// Removes a file that may be gone already, and makes that durable in its own folder.

@@ -1,6 +1,11 @@
 package import DurableFiles
 
 extension SwapPlan {
+    /// Whether a file that has the store's name is one of this swap's.
+    package func hasName(_ live: FileIdentity) -> Bool {
+        ([store, newFile] + [snapshot].compactMap(\.self)).contains { $0.isFile(live) }
+    }
+
     /// Whether this swap has given the store's name to another file.
     ///
     /// Another file under the name is not enough: another run, or a person, may have put it there.
@@ -13,12 +18,10 @@ extension SwapPlan {
         if store.isFile(live) { return false }
         let files = [snapshot, newFile].compactMap { $0 }
         if files.contains(where: { $0.isFile(live) }) { return true }
-        // The backup is made before any name changes.
+        // The backup is made before any name changes, and as long as the result lies under its own
+        // name, it has not had the store's: a program has replaced the original, or the snapshot.
         guard try FileStatus.ifPresentLink(mainBackup) != nil else { return false }
-        for file in files {
-            guard let found = try FileStatus.ifPresent(file.path), file.isFile(found.identity)
-            else { return true }
-        }
-        return false
+        guard let left = try FileStatus.ifPresentLink(newFile.path) else { return true }
+        return !newFile.isFile(left.identity)
     }
 }

@@ -9,6 +9,10 @@ package struct SwapReceipt: Sendable {
     /// Files that lost the store's name: keep them until no program can come that looked the name
     /// up before, and act on those that do (`BackupSeparation`).
     package var replaced: [ReplacedFile] = []
+    /// Files of other programs that now lie beside the store under names of their own: those
+    /// programs put them in its place while the swap was stopped, and others wrote to what had the
+    /// name then.
+    package var kept: [FilePath] = []
 }
 
 /// Carries out swap plans.
@@ -59,6 +63,7 @@ package struct Swapper {
             receipt.replaced = try EngineError.passing {
                 try replace(plan, from: first, moves, &receipt, journal, recording)
             }
+            receipt.kept = moves.kept.paths
         } catch {
             // Who looks into the backup meanwhile would use the store beside another log.
             if (error as? EngineError)?.refusesSwap == true {
@@ -74,11 +79,13 @@ package struct Swapper {
         _ journal: (Int, StepMoment) throws -> Void,
         _ recording: ([BackupRecord.Entry]) throws -> Void
     ) throws -> [ReplacedFile] {
-        try moves.whileClientsAreOut { letIn in
+        var steady: [PlannedFile] = []
+        return try moves.whileClientsAreOut { letIn in
             try moves.cover(plan.store.path)
             try coverBackup(of: plan, moves)
-            let start = try resume(plan, from: first, moves)
             try coverNewFiles(of: plan, moves)
+            let start = try resume(plan, from: first, moves)
+            try checkSteady(plan, moves, &steady)
             for (index, step) in plan.steps.enumerated().dropFirst(start) {
                 if step.isFirstChange(of: plan) { try letIn() }
                 try journal(index, .begun)
@@ -97,6 +104,24 @@ package struct Swapper {
             guard let status = try moves.tree.status(of: file.path), file.isFile(status.identity)
             else { continue }
             try moves.cover(file.path)
+        }
+    }
+
+    /// A program that waited for a new file was let in before this begins again, and may have
+    /// written it: who made the file can still reach it, and can set every time back but the one
+    /// that changes then.
+    private func checkSteady(
+        _ plan: SwapPlan, _ moves: StoreMoves, _ steady: inout [PlannedFile]
+    ) throws {
+        let first = steady.isEmpty
+        for file in [plan.snapshot, plan.newFile].compactMap({ $0 }) {
+            guard let status = try moves.tree.status(of: file.path) else { continue }
+            let now = PlannedFile(path: file.path, identity: status.identity)
+            if first {
+                steady.append(now)
+            } else if !steady.contains(now) {
+                throw gone(file, moves)
+            }
         }
     }
 
@@ -130,6 +155,36 @@ package struct Swapper {
         _ = try EngineError.translating { try resume(plan, from: 0, moves) }
     }
 
+    /// Ends a plan that will not be carried out.
+    ///
+    /// What a program put in the store's place while the swap was stopped gets the store's name
+    /// again, or a name of its own; and so does the original, where the store is another file now.
+    ///
+    /// - Parameters:
+    ///   - plan: as it was recorded.
+    ///   - lock: of the plan's store.
+    /// - Returns: the files that now lie beside the store under names of their own.
+    /// - Throws: `EngineError`: `.storeBusy`, `.sourceChanged` where the store is another file
+    ///   now, `.file`.
+    package func abandon(
+        _ plan: SwapPlan, under lock: StoreLock
+    ) throws(EngineError) -> [FilePath] {
+        let moves = try StoreMoves(
+            store: plan.store.path, files: files, lock: lock, clients: clients)
+        defer { lock.admitClients() }
+        return try EngineError.translating {
+            let live = try moves.live()
+            if plan.store.isFile(live) { return [] }
+            if plan.hasName(live) {
+                try moves.cover(plan.store.path)
+                try moves.endExchanges(of: plan, insteadOf: plan.known)
+            } else if try plan.hasMoved(live: live) {
+                try moves.keepBackup(of: plan)
+            }
+            return moves.kept.paths
+        }
+    }
+
     /// - Returns: files of the backup that became copies.
     private func perform(
         _ step: SwapStep, _ plan: SwapPlan, _ moves: StoreMoves, _ receipt: inout SwapReceipt
@@ -140,14 +195,14 @@ package struct Swapper {
         case .backUp: return try moves.backUp(plan)
         case .addExternalData(let added, let folders): try add(added, folders, moves)
         case .settle(let snapshot):
-            try moves.replaceStore(with: snapshot, insteadOf: [plan.store]) {
+            try moves.replaceStore(with: snapshot, insteadOf: plan.known) {
                 try moves.putBack(plan, insteadOf: snapshot.path)
             }
-        case .removeCompanions(let paths): try moves.remove(paths)
+        case .removeCompanions(let paths):
+            try moves.removeCompanions(paths, of: plan, known: plan.known)
         case .install(let file):
             if !file.isFile(try moves.live()) { try clearWay(plan, moves) }
-            let before = [plan.store] + [plan.snapshot].compactMap(\.self)
-            try moves.replaceStore(with: file, insteadOf: before) {
+            try moves.replaceStore(with: file, insteadOf: plan.known) {
                 try moves.putBack(plan, insteadOf: file.path)
             }
         }
@@ -162,7 +217,7 @@ package struct Swapper {
         let left = try StoreCompanion.allCases.map { $0.path(of: plan.store.path) }.filter {
             try moves.tree.status(of: $0) != nil
         }
-        if !left.isEmpty { try moves.remove(left) }
+        if !left.isEmpty { try moves.removeCompanions(left, of: plan, known: plan.known) }
     }
 
     private func add(

@@ -6,55 +6,77 @@ import DurableFiles
 /// SQLite does not evaluate them in a file that is opened for reading alone, so that the rows go,
 /// a batch at a time, into an empty table of the same declaration, which takes those that break
 /// nothing.
+///
+/// One connection, and so one budget, serves all tables of a file.
 struct BrokenChecks {
-    let table: SchemaObject
-    let columns: [StoreSchema.Column]
-    /// Holds the table.
-    let file: FilePath
+    private let connection: Connection
 
-    /// Rows that are tried at a time.
-    private static let batch = 1_000
+    /// Rows that are tried at a time, fewer where they are large.
+    private static let batch: Int64 = 1_000
+    /// The most pages that they take, of 4 KiB.
+    private static let pages: Int64 = 1 << 16
 
-    /// Counts the rows.
+    /// Opens a file.
     ///
-    /// - Throws: `StoreError` for a declaration that needs what only the app has.
-    /// - Complexity: reads the whole table; memory for one batch, of a table without rowids for
-    ///   all of it.
-    func count() throws(StoreError) -> Int64 {
-        let connection = try Connection(path: FilePath("checks"), mode: .memory)
-        try connection.create(table)
+    /// - Parameter file: holds the tables.
+    /// - Throws: `StoreError`.
+    init(_ file: FilePath) throws(StoreError) {
+        connection = try Connection(path: FilePath("checks"), mode: .memory)
+        _ = try connection.pragma("max_page_count", Self.pages)
         try connection.attachImmutable(file, as: "tried")
-        let broken = try count(connection)
-        try connection.close()
+    }
+
+    /// Counts the rows of a table.
+    ///
+    /// - Throws: `StoreError` for a declaration that needs what only the app has, and for rows that
+    ///   take more than 256 MiB: one of them, or all of a table without rowids.
+    /// - Complexity: reads the whole table.
+    func count(
+        _ table: SchemaObject, columns: [StoreSchema.Column]
+    ) throws(StoreError) -> Int64 {
+        try connection.create(table)
+        let broken = try rows(of: table, columns)
+        try connection.execute("DELETE FROM main.\(SQLText.quoted(table.name))")
         return broken
     }
 
-    private func count(_ connection: Connection) throws(StoreError) -> Int64 {
+    private func rows(
+        of table: SchemaObject, _ columns: [StoreSchema.Column]
+    ) throws(StoreError) -> Int64 {
         let name = SQLText.quoted(table.name)
         let list = columns.filter { !$0.isGenerated }.map { SQLText.quoted($0.name) }
             .joined(separator: ", ")
         let insert: SQLText = "INSERT OR IGNORE INTO main.\(name) (\(list)) SELECT \(list) "
-        guard let rowid = rowidName(connection) else {
+        guard let rowid = rowidName(of: table, columns) else {
             try connection.execute(insert + "FROM tried.\(name)")
             let all = try connection.integer("SELECT count(*) FROM tried.\(name)") ?? 0
             return try all - (connection.integer("SELECT count(*) FROM main.\(name)") ?? 0)
         }
         let keys: SQLText =
             "SELECT \(rowid) AS k FROM tried.\(name) WHERE \(rowid) > ?1 "
-            + "ORDER BY \(rowid) LIMIT \(Self.batch)"
+            + "ORDER BY \(rowid) LIMIT ?2"
         let next = try connection.prepare("SELECT count(*), max(k) FROM (\(keys))")
         let fill = try connection.prepare(
             insert + "FROM tried.\(name) WHERE \(rowid) > ?1 AND \(rowid) <= ?2")
         var broken: Int64 = 0
         var last = Int64.min
+        var batch = Self.batch
         while true {
             try next.bind(last, at: 1)
+            try next.bind(batch, at: 2)
             guard try next.step(), next.integer(0) > 0 else { return broken }
             let (rows, end) = (next.integer(0), next.integer(1))
             next.reset()
             try fill.bind(last, at: 1)
             try fill.bind(end, at: 2)
-            try fill.run()
+            do throws(StoreError) {
+                try fill.run()
+            } catch {
+                fill.reset()
+                guard case .outOfSpace = error, batch > 1 else { throw error }
+                batch = max(1, batch / 10)
+                continue
+            }
             broken += rows - connection.changes
             try connection.execute("DELETE FROM main.\(name)")
             last = end
@@ -62,7 +84,9 @@ struct BrokenChecks {
     }
 
     /// A name of the rowid that no column has; nil for a table without rowids.
-    private func rowidName(_ connection: Connection) -> SQLText? {
+    private func rowidName(
+        of table: SchemaObject, _ columns: [StoreSchema.Column]
+    ) -> SQLText? {
         let taken = Set(columns.map { $0.name.lowercased() })
         let names: [SQLText] = ["rowid", "_rowid_", "oid"]
         guard let name = names.first(where: { !taken.contains($0.description) }) else {

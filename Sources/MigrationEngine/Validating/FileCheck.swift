@@ -208,7 +208,7 @@ struct FileCheck {
                     .rTree, "rebuilt_\(number)", isTemporary: true,
                     sql: "CREATE VIRTUAL TABLE \(name) USING rtree (Z_PK, "
                         + "\(bounds.joined(separator: ", ")))"))
-            try RTreeNodes.check(tree.name, coordinates: tree.bounds.count, connection)
+            try RTreeNodes.check(tree.name, connection)
             let present = columns.map { "\($0) IS NOT NULL" as SQLText }.joined(separator: " AND ")
             try connection.execute(
                 "INSERT INTO \(name) SELECT Z_PK, "

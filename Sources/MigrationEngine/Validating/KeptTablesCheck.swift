@@ -34,6 +34,7 @@ struct KeptTablesCheck {
         // The source is attached as `origin`, so that SQLite compares both.
         let connection = try reading.destination.connection()
         try connection.attachImmutable(files.source, as: "origin")
+        var brokenChecks: BrokenChecks?
         for object in own {
             guard schema.object(.table, object.name) != nil else {
                 if !mustKeep(object) {
@@ -43,18 +44,17 @@ struct KeptTablesCheck {
             }
             let name = SQLText.quoted(object.name)
             if object.isRTree {
-                try RTreeNodes.check(
-                    object.name, coordinates: object.coordinates, connection)
+                try RTreeNodes.check(object.name, connection)
             }
             try compare(
                 object.name, expected: "SELECT * FROM origin.\(name)",
                 actual: "SELECT * FROM main.\(name)", connection, &result.findings)
             guard object.sql?.uppercased().contains("CHECK") == true else { continue }
             do throws(StoreError) {
-                let broken = try BrokenChecks(
-                    table: object, columns: original.columns[object.name] ?? [],
-                    file: files.destination
-                ).count()
+                if brokenChecks == nil { brokenChecks = try BrokenChecks(files.destination) }
+                let broken = try brokenChecks?.count(
+                    object, columns: original.columns[object.name] ?? [])
+                guard let broken else { continue }
                 if broken > 0 { result.brokenChecks.append((object.name, broken)) }
             } catch {
                 result.notes.append("the CHECK constraints of table \(object.name) were not tried")

@@ -52,7 +52,7 @@ import Testing
             }
             let ending = try lab.migrate(stores, observe: { log.add($0) })
             #expect(ending.counts == [.done: good.count, .failed: bad.count])
-            #expect(!ending.isResumed && !ending.isCutShort)
+            #expect(!ending.isResumed && ending.stopReason == nil)
             #expect(log.ended.count == stores.count && log.touched == Set(stores))
             try lab.expect(good: good, bad: bad, before: before)
         }

@@ -26,12 +26,12 @@ import Testing
                     request.bounds.failures = 2
                     request.slots = 1
                 })
-            #expect(ending.isCutShort)
+            #expect(ending.stopReason == "2 stores failed, which is the limit")
             #expect(ending.counts[.failed] == 2 && ending.counts[.done] == nil)
             #expect(try lab.bytes() == before)
             let log = NoticeLog()
             let rest = try lab.migrate(stores, strategy: strategy, observe: { log.add($0) })
-            #expect(rest.isResumed && !rest.isCutShort)
+            #expect(rest.isResumed && rest.stopReason == nil)
             #expect(rest.counts == [.done: good.count, .failed: 2])
             #expect(log.touched == Set(good))
             try lab.expect(

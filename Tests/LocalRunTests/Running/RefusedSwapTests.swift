@@ -2,7 +2,6 @@ import DurableFiles
 import Glibc
 import RunLedger
 import StoreForge
-import Synchronization
 import TestSupport
 import Testing
 
@@ -59,31 +58,6 @@ import Testing
             let pruned = try lab.prune(removes: true)
             #expect(pruned.refused.isEmpty, "\(pruned.refused)")
             #expect(try lab.ours().isEmpty)
-        }
-    }
-
-    /// No lock and no lease keeps a program from putting another file in the store's place.
-    @Test(arguments: [ForgeRecipe.Journal.rollback, .writeAheadLog])
-    func aStoreThatIsReplacedByARenameIsKept(journal: ForgeRecipe.Journal) throws {
-        try RunLab.run { lab in
-            let store = try lab.forge("a.sqlite", journal: journal)
-            let other = try lab.forge("other.sqlite", notes: 5, seed: 9)
-            let expected = try lab.files.contents(of: other, limit: 1 << 30)
-            let isReplaced = Mutex(false)
-            let files = DurableFileSystem(
-                faults: FaultPoints { point in
-                    guard point.operation == .rename, point.moment == .before,
-                        point.path == store, !isReplaced.withLock({ $0 })
-                    else { return nil }
-                    isReplaced.withLock { $0 = true }
-                    #expect(rename(other.description, store.description) == 0)
-                    return nil
-                })
-            let ending = try lab.migrate([store], files: files)
-            #expect(isReplaced.withLock { $0 })
-            #expect(ending.counts == [.failed: 1])
-            #expect(try lab.standings()[store]?.cause == .sourceChanged)
-            #expect(try lab.files.contents(of: store, limit: 1 << 30) == expected)
         }
     }
 

@@ -164,6 +164,36 @@ import Testing
         try expectRollback(lab, plan.recording(copies))
     }
 
+    /// Who made the new file may open it by a descriptor that no lease shows, as it waits for the
+    /// lease, and write it while the swap begins again.
+    @Test(arguments: shapes)
+    func aNewFileThatIsWrittenMeanwhileIsNotSwappedIn(shape: StoreShape) throws {
+        try withLab(shape) { lab in
+            let old = try lab.clientView()
+            let plan = try lab.plan()
+            let script =
+                "touch -r \"$1\" \"$1-time\"; echo here; exec 3<>\"$1\"; printf 'XX' >&3; "
+                + "touch -r \"$1-time\" \"$1\""
+            let lock = try StoreLock(lab.store)
+            var writer: ShellClient?
+            let error = #expect(throws: EngineError.self) {
+                _ = try Swapper(
+                    files: lab.files(), clients: ClientPolicy(patience: 60_000)
+                ).run(plan, under: lock) { index, moment in
+                    guard index == 0, moment == .begun, writer == nil else { return }
+                    let client = try ShellClient(script, plan.newFile.path.description)
+                    #expect(try client.line() == "here")
+                    #expect(becomesTrue { lock.isAwaited })
+                    writer = client
+                }
+            }
+            lock.release()
+            #expect(try #require(error).description.contains("is gone or changed"))
+            try #require(writer).end()
+            #expect(try lab.clientView() == old)
+        }
+    }
+
     private func expectRollback(_ lab: SwapLab, _ plan: SwapPlan) throws {
         let lock = try StoreLock(lab.store)
         let rollback = Rollback(files: lab.files())

@@ -1,0 +1,82 @@
+#include "Budget.h"
+#include "CSQLite.h"
+
+#include <stdatomic.h>
+
+// Of all connections together only large allocations are counted: values are large, and there are
+// few of them at a time, so that no thread waits for another one.
+enum { LARGE = 1 << 16 };
+
+static sqlite3_mem_methods standard;
+static atomic_llong held;
+static int64_t most;
+
+// Small ones are what SQLite makes of a schema's text, up to a hundred bytes of each. They are
+// counted by thread, and bounded in each call of a connection with a budget: a call that reads a
+// schema reads all of it.
+enum { SMALL_OF_A_CALL = 64 << 20 };
+
+static _Thread_local int64_t small;
+static _Thread_local int64_t small_before;
+static _Thread_local godwit_sqlite_budget *bounded;
+
+void godwit_sqlite_bound_small(godwit_sqlite_budget *budget) {
+    bounded = budget;
+    small_before = small;
+}
+
+static int has_no_room(int64_t size) {
+    if (bounded == NULL || size >= LARGE) return 0;
+    if (small + size - small_before <= SMALL_OF_A_CALL) return 0;
+    godwit_sqlite_budget_exhaust(bounded);
+    return 1;
+}
+
+static int64_t small_size(void *memory) {
+    if (memory == NULL) return 0;
+    int size = standard.xSize(memory);
+    return size < LARGE ? size : 0;
+}
+
+static int is_large(void *memory) { return memory != NULL && standard.xSize(memory) >= LARGE; }
+
+static void *counted_malloc(int size) {
+    if (size >= LARGE && atomic_load(&held) + size > most) return NULL;
+    if (has_no_room(size)) return NULL;
+    void *memory = standard.xMalloc(size);
+    small += small_size(memory);
+    if (is_large(memory)) atomic_fetch_add(&held, standard.xSize(memory));
+    return memory;
+}
+
+static void counted_free(void *memory) {
+    if (is_large(memory)) atomic_fetch_sub(&held, standard.xSize(memory));
+    small -= small_size(memory);
+    standard.xFree(memory);
+}
+
+static void *counted_realloc(void *memory, int size) {
+    long long before = is_large(memory) ? standard.xSize(memory) : 0;
+    if (size >= LARGE && atomic_load(&held) - before + size > most) return NULL;
+    int64_t small_one = small_size(memory);
+    if (has_no_room(size)) return NULL;
+    void *moved = standard.xRealloc(memory, size);
+    if (moved == NULL) return NULL;
+    small += small_size(moved) - small_one;
+    long long after = is_large(moved) ? standard.xSize(moved) : 0;
+    atomic_fetch_add(&held, after - before);
+    return moved;
+}
+
+int godwit_sqlite_limit_memory(int64_t limit) {
+    // A second call would count by itself.
+    if (most != 0) return SQLITE_MISUSE;
+    int code = sqlite3_config(SQLITE_CONFIG_GETMALLOC, &standard);
+    if (code != SQLITE_OK) return code;
+    most = limit;
+    sqlite3_mem_methods counted = standard;
+    counted.xMalloc = counted_malloc;
+    counted.xFree = counted_free;
+    counted.xRealloc = counted_realloc;
+    return sqlite3_config(SQLITE_CONFIG_MALLOC, &counted);
+}

@@ -1,0 +1,135 @@
+import CoreDataStore
+import DurableFiles
+import Glibc
+
+/// Files that were moved aside, because nothing else has what they hold.
+final class KeptFiles {
+    var paths: [FilePath] = []
+}
+
+extension StoreMoves {
+    /// What the names of kept files begin with; no run takes them for stores of a folder.
+    static let keptPrefix = ".godwit-kept-"
+
+    /// Gives a file a name of its own beside the store, which no command removes.
+    ///
+    /// - Parameters:
+    ///   - file: what has no other name; nothing happens where it is gone.
+    ///   - companions: its log and its journal, which get names that fit.
+    /// - Throws: `DurableFileError`.
+    func keep(
+        _ file: FilePath, with companions: [(path: FilePath, kind: StoreCompanion)] = []
+    ) throws(DurableFileError) {
+        guard try tree.status(of: file) != nil else { return }
+        for number in 1...Self.mostKept {
+            let target = keptName(number)
+            guard try tree.status(of: target) == nil else { continue }
+            // The main file is last: a process that is killed before takes the same name again.
+            for companion in companions where try tree.status(of: companion.path) != nil {
+                try tree.rename(
+                    companion.path, to: companion.kind.path(of: target), existing: .replace)
+            }
+            do throws(DurableFileError) {
+                try tree.rename(file, to: target, existing: .refuse)
+            } catch {
+                guard error.number == EEXIST else { throw error }
+                continue
+            }
+            kept.paths.append(target)
+            try tree.syncFolder(store.parent)
+            return
+        }
+        throw .system(.rename, file, number: EEXIST)
+    }
+
+    private static let mostKept = 10_000
+
+    private func keptName(_ number: Int) -> FilePath {
+        let name = store.lastComponent
+        let prefix = "\(Self.keptPrefix)\(number)-"
+        // A log's name is longer by four bytes, a journal's by eight.
+        guard name.bytes.count + prefix.utf8.count + 8 <= Int(NAME_MAX) else {
+            let digest = ContentDigest.hexadecimal(of: name.bytes)
+            return store.parent.appending(FilePath(prefix + digest.prefix(16)))
+        }
+        return store.parent.appending(FilePath(bytes: Array(prefix.utf8) + name.bytes))
+    }
+
+    /// Keeps the original of a swap whose store a program has replaced since: the next swap of
+    /// the run would put another file in its place.
+    ///
+    /// - Throws: `DurableFileError`.
+    func keepBackup(of plan: SwapPlan) throws(DurableFileError) {
+        let companions = plan.backups.compactMap { file in
+            file.kind.map { (path: file.backup, kind: $0) }
+        }
+        try keep(plan.mainBackup, with: companions)
+    }
+
+    /// Removes files beside the store that belong to what has its name now, and makes that durable.
+    ///
+    /// A program may have replaced the store since that was looked at, and written a log of its
+    /// own. So each gets a name of ours first.
+    ///
+    /// - Parameters:
+    ///   - paths: the store's log, its index, its journal; what is gone already is fine.
+    ///   - swap: whose backup's folder has the names of ours.
+    ///   - known: what may have the store's name, and what may lie beside it.
+    /// - Throws: `EngineError.sourceChanged` where the store or one of the files is another one;
+    ///   it has its name again then.
+    func removeCompanions(
+        _ paths: [FilePath], of swap: SwapPlan, known: [PlannedFile]
+    ) throws {
+        for path in paths {
+            let aside = swap.aside(path)
+            try settle(aside, of: path, known)
+            guard try tree.status(of: path) != nil else { continue }
+            guard try isOwnStore(known) else { throw EngineError.changed(store) }
+            do throws(DurableFileError) {
+                try tree.rename(path, to: aside, existing: .refuse)
+            } catch {
+                // It may have gone by itself. Where the backup's folder has gone, it must not stay.
+                guard error.isMissing, try tree.status(of: path) == nil else { throw error }
+            }
+            try settle(aside, of: path, known)
+        }
+        try tree.syncFolder(store.parent)
+    }
+
+    /// Removes a file that was moved aside, or gives it its name back.
+    private func settle(
+        _ aside: FilePath, of path: FilePath, _ known: [PlannedFile]
+    ) throws {
+        guard let found = try tree.status(of: aside) else { return }
+        let isKnown =
+            known.contains { $0.isFile(found.identity) } || found.size == 0
+            || path == StoreCompanion.sharedMemory.path(of: store)
+        if try isOwnStore(known), isKnown { return try tree.unlink(aside) }
+        do throws(DurableFileError) {
+            try tree.rename(aside, to: path, existing: .refuse)
+        } catch {
+            guard error.number == EEXIST else { throw error }
+            // The program has made another one since: this one belonged to what it replaced.
+            if isKnown { try tree.unlink(aside) } else { try keep(aside) }
+        }
+        throw EngineError.changed(store)
+    }
+
+    private func isOwnStore(_ known: [PlannedFile]) throws(DurableFileError) -> Bool {
+        let live = try live()
+        return known.contains { $0.isFile(live) }
+    }
+}
+
+extension SwapPlan {
+    /// What may have the store's name during the swap, and what may lie beside it.
+    var known: [PlannedFile] {
+        backups.map(\.original) + [newFile, store] + [snapshot].compactMap(\.self)
+    }
+
+    /// The name that a file beside the store has while it is being removed.
+    func aside(_ path: FilePath) -> FilePath {
+        let digest = ContentDigest.hexadecimal(of: path.lastComponent.bytes)
+        return backupFolder.appending(".godwit-aside-\(digest.prefix(16))")
+    }
+}
