@@ -25,12 +25,11 @@ import Threads
             try FileManager.default.createDirectory(
                 at: temporary, withIntermediateDirectories: false)
             fill()
-            process.executableURL = ProcessTests.program
-            process.arguments = words
-            if let shell {
-                process.executableURL = URL(fileURLWithPath: "/bin/sh")
-                process.arguments = ["-c", shell, ProcessTests.program.path] + words
-            }
+            // The tests may themselves run where signals are ignored.
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            let program = shell.map { ["/bin/sh", "-c", $0] } ?? []
+            process.arguments =
+                ["--default-signal"] + program + [ProcessTests.program.path] + words
             process.currentDirectoryURL = folder
             var environment = ProcessInfo.processInfo.environment
             environment["TMPDIR"] = temporary.path
@@ -69,6 +68,9 @@ import Threads
         /// Sends signals, waits for the end, and checks that the last of them was the reason.
         func end(by signals: Int32...) {
             for signal in signals { kill(process.processIdentifier, signal) }
+            let limit = ContinuousClock.now.advanced(by: .seconds(60))
+            while process.isRunning, ContinuousClock.now < limit { sched_yield() }
+            if process.isRunning { kill(process.processIdentifier, SIGKILL) }
             process.waitUntilExit()
             #expect(process.terminationReason == .uncaughtSignal)
             #expect(process.terminationStatus == signals.last)
