@@ -83,7 +83,7 @@ struct ClusterProcess {
         process.standardError = try FileHandle(forWritingTo: log)
         process.standardOutput =
             try output.map { try FileHandle(forWritingTo: $0) } ?? FileHandle.nullDevice
-        try process.run()
+        try process.runBounded()
         return process
     }
 

@@ -7,6 +7,7 @@ import Jobs
 import MigrationEngine
 import RunLedger
 import Synchronization
+import TestSupport
 import Testing
 import Threads
 @testable import ZeroMQ
@@ -67,23 +68,27 @@ final class ScriptedPeer {
     func next<Value>(
         _ what: String, _ value: (CoordinatorMessage) -> Value?
     ) throws -> Value {
-        while true {
+        let found = try awaited {
             let message: CoordinatorMessage = try MessageCodec().decode(frame(what))
             if let found = value(message) { return found }
             // Orders may come while something else is waited for.
             if case .jobs(let orders) = message { waiting.append(orders) }
+            return nil
         }
+        guard let found else { throw Missing(description: what) }
+        return found
     }
 
     /// Makes sure that nothing was said but what these are: what follows was asked for later.
     func expectNothing(but isMeant: (CoordinatorMessage) -> Bool = { _ in false }) throws {
         try hello()
-        while true {
+        let isWelcome = try awaited {
             let message = try heard("a welcome")
-            if case .welcome = message { return }
-            if message == .heartbeat { continue }
-            #expect(isMeant(message), "\(message)")
+            if case .welcome = message { return true }
+            if message != .heartbeat { #expect(isMeant(message), "\(message)") }
+            return nil
         }
+        #expect(isWelcome == true)
     }
 
     /// The next message, whatever it is.
@@ -92,9 +97,9 @@ final class ScriptedPeer {
     /// The next answer that gives a value; those before it are passed over.
     @discardableResult
     func reply<Value>(_ what: String, _ value: (ClientReply) -> Value?) throws -> Value {
-        while true {
-            if let found = value(try MessageCodec().decode(frame(what))) { return found }
-        }
+        let found = try awaited { value(try MessageCodec().decode(frame(what))) }
+        guard let found else { throw Missing(description: what) }
+        return found
     }
 
     // MARK: - As a worker
@@ -166,11 +171,11 @@ final class ScriptedPeer {
 
     /// Asks until a run is as it should be.
     func wait(for run: String, until condition: (RunStatus) -> Bool) throws {
-        let end = ContinuousClock.now.advanced(by: .seconds(60))
-        while ContinuousClock.now < end {
-            if let found = try status(run).runs.first, condition(found) { return }
+        let isThere = try awaited {
+            if let found = try status(run).runs.first, condition(found) { return true }
+            return nil
         }
-        throw Missing(description: "the right state of \(run)")
+        if isThere == nil { throw Missing(description: "the right state of \(run)") }
     }
 
     func refusal() throws -> Refusal {

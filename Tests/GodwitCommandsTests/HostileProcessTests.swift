@@ -51,7 +51,7 @@ import Testing
                 try Data().write(to: log)
                 process.standardOutput = FileHandle.nullDevice
                 process.standardError = try FileHandle(forWritingTo: log)
-                try process.run()
+                try process.runBounded()
                 process.waitUntilExit()
                 let text = String(decoding: try Data(contentsOf: log), as: UTF8.self)
                 #expect(process.terminationStatus == one.status, "\(one.name): \(text)")

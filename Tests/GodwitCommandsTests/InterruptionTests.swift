@@ -36,7 +36,7 @@ import Threads
             process.environment = environment
             process.standardOutput = FileHandle.nullDevice
             process.standardError = pipe
-            try process.run()
+            try process.runBounded()
         }
 
         private func fill() {
@@ -68,9 +68,6 @@ import Threads
         /// Sends signals, waits for the end, and checks that the last of them was the reason.
         func end(by signals: Int32...) {
             for signal in signals { kill(process.processIdentifier, signal) }
-            let limit = ContinuousClock.now.advanced(by: .seconds(60))
-            while process.isRunning, ContinuousClock.now < limit { sched_yield() }
-            if process.isRunning { kill(process.processIdentifier, SIGKILL) }
             process.waitUntilExit()
             #expect(process.terminationReason == .uncaughtSignal)
             #expect(process.terminationStatus == signals.last)

@@ -39,7 +39,7 @@ import Testing
         for file in [output, log] { try Data().write(to: file) }
         process.standardOutput = try FileHandle(forWritingTo: output)
         process.standardError = try FileHandle(forWritingTo: log)
-        try process.run()
+        try process.runBounded()
         process.waitUntilExit()
         let texts = try [output, log].map {
             String(decoding: try Data(contentsOf: $0), as: UTF8.self)

@@ -21,7 +21,7 @@ import Testing
                     Issue.record("\(death.text)")
                 }
             }
-            while !FileManager.default.fileExists(atPath: sign) { usleep(1000) }
+            #expect(becomesTrue { FileManager.default.fileExists(atPath: sign) })
             // It returns, and nobody is started again.
             WorkerProcess.end(workers, patience: .milliseconds(50))
         }

@@ -19,7 +19,7 @@ package final class ShellClient: @unchecked Sendable {
         shell.arguments = ["-c", script, "sh", file]
         shell.standardInput = input
         shell.standardOutput = output
-        try shell.run()
+        try shell.runBounded()
     }
 
     package var process: Int32 { shell.processIdentifier }

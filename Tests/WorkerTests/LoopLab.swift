@@ -74,12 +74,14 @@ final class LoopLab {
 
     /// Waits for a note that gives a value; those before it are passed over.
     func note<Value>(_ what: String, _ value: (WorkerNote) -> Value?) throws -> Value {
-        while true {
+        let found = try awaited {
             guard case .element(let note) = notes.receive(within: .seconds(60)) else {
                 throw Missing(description: what)
             }
-            if let value = value(note) { return value }
+            return value(note)
         }
+        guard let found else { throw Missing(description: what) }
+        return found
     }
 
     func unreadable() throws -> String {

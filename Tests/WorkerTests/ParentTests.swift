@@ -2,6 +2,7 @@ import CLinux
 import DurableFiles
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 @testable import Worker
 
@@ -14,7 +15,7 @@ import Testing
         let (input, output) = (Pipe(), Pipe())
         process.standardInput = input
         process.standardOutput = output
-        try process.run()
+        try process.runBounded()
         return (process, input.fileHandleForWriting, output.fileHandleForReading)
     }
 

@@ -1,6 +1,7 @@
 import CLinux
 import ClusterProtocol
 import Jobs
+import TestSupport
 import Testing
 import Threads
 import ZeroMQ
@@ -84,12 +85,14 @@ final class ScriptedCoordinator {
 
     /// Waits for a connection that was kept out in a way that gives a value.
     func keptOut<Value>(_ what: String, _ value: (Kept) -> Value?) throws -> Value {
-        while true {
+        let found = try awaited {
             guard case .element(let kept) = kept.receive(within: .seconds(60)) else {
                 throw Missing(description: what)
             }
-            if let value = value(kept) { return value }
+            return value(kept)
         }
+        guard let found else { throw Missing(description: what) }
+        return found
     }
 
     /// Goes away without a word, and returns when its endpoint is free for the next one.
@@ -103,13 +106,15 @@ final class ScriptedCoordinator {
     func next<Value>(
         _ what: String, _ value: (WorkerMessage) -> Value?
     ) throws -> Value {
-        while true {
+        let found = try awaited {
             guard case .element(let heard) = heard.receive(within: .seconds(60)) else {
                 throw Missing(description: what)
             }
             if case .hello = heard.message { (peer, user) = (heard.peer, heard.user) }
-            if let value = value(heard.message) { return value }
+            return value(heard.message)
         }
+        guard let found else { throw Missing(description: what) }
+        return found
     }
 
     func hello() throws -> WorkerHello {

@@ -26,7 +26,7 @@ import ZeroMQ
         try Data().write(to: log)
         process.standardOutput = FileHandle.nullDevice
         process.standardError = try FileHandle(forWritingTo: log)
-        try process.run()
+        try process.runBounded()
         return process
     }
 
@@ -83,7 +83,7 @@ import ZeroMQ
             // Nobody decides on the result, so that the first signal leaves it its grace.
             #expect(kill(process.processIdentifier, SIGINT) == 0)
             // It takes orders until the signal has come.
-            for number in 1... {
+            for number in 1...10_000 {
                 let late = chunks.order(chunks.works[1], number: number)
                 try coordinator.send(.jobs([late]))
                 let isReturned = try coordinator.next("an answer") { message in
@@ -126,7 +126,7 @@ import ZeroMQ
         let log = Pipe()
         process.standardOutput = FileHandle.nullDevice
         process.standardError = log
-        try process.run()
+        try process.runBounded()
         let text = String(
             decoding: log.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()

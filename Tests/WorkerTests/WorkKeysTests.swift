@@ -24,7 +24,7 @@ import ZeroMQ
             keys.arguments = ["keys", "new", "--output", "\(url.path)/keys", "--workers", "2"]
             keys.standardOutput = FileHandle.nullDevice
             keys.standardError = FileHandle.nullDevice
-            try keys.run()
+            try keys.runBounded()
             keys.waitUntilExit()
             try #require(keys.terminationStatus == 0)
             let made = url.appendingPathComponent("data")
@@ -204,7 +204,7 @@ private final class WorkerProcess {
         if !PoolLab.canLimitMemory { process.arguments? += ["--slot-memory", "2000T"] }
         process.standardOutput = FileHandle.nullDevice
         process.standardError = log
-        try process.run()
+        try process.runBounded()
     }
 
     deinit { kill() }

@@ -104,7 +104,7 @@ import ZeroMQ
             let input = Pipe()
             parent.standardInput = input
             parent.standardOutput = Pipe()
-            try parent.run()
+            try parent.runBounded()
             if isGoneBefore {
                 try input.fileHandleForWriting.close()
                 parent.waitUntilExit()

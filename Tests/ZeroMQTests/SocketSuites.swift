@@ -39,10 +39,13 @@ extension Socket {
 extension SocketMonitor {
     /// Waits for the first event that fits; those before it are passed over.
     func next(where isWanted: (MonitorEvent.Kind) -> Bool) throws -> MonitorEvent {
-        while true {
+        let found = try awaited {
             for event in try receive(upTo: 1) where isWanted(event.kind) { return event }
             guard pair.waits(for: ZMQ_POLLIN) else { throw Missing(what: "an event") }
+            return nil as MonitorEvent?
         }
+        guard let found else { throw Missing(what: "an event") }
+        return found
     }
 }
 
@@ -97,12 +100,14 @@ final class Echo: PollLoopHandler {
 extension BoundedMailbox where Element == Note {
     /// Waits for the first note that gives a value; those before it are passed over.
     func next<Value>(_ what: String, _ value: (Note) -> Value?) throws -> Value {
-        while true {
+        let found = try awaited {
             guard case .element(let note) = receive(within: .seconds(30)) else {
                 throw Missing(what: what)
             }
-            if let value = value(note) { return value }
+            return value(note)
         }
+        guard let found else { throw Missing(what: what) }
+        return found
     }
 
     func nextText() throws -> String? {

@@ -142,7 +142,7 @@ final class ClientProcess {
         process.currentDirectoryURL = folder
         process.standardOutput = try FileHandle(forWritingTo: output)
         process.standardError = try FileHandle(forWritingTo: log)
-        try process.run()
+        try process.runBounded()
     }
 
     static func endpoint(in folder: URL) -> String { "ipc://\(folder.path)/c" }

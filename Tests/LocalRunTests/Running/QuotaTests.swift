@@ -56,9 +56,10 @@ private struct QuotaDisk: Sendable {
         process.arguments = words
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.runBounded()
         process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
+        let isDone = process.terminationStatus == 0
+        try #require(isDone, "\(words) ended with \(process.terminationStatus)")
     }
 }
 

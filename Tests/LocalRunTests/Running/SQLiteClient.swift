@@ -1,5 +1,6 @@
 import DurableFiles
 import Foundation
+import TestSupport
 import Testing
 
 /// SQLite's own shell in a process of its own, which has a store open.
@@ -17,7 +18,7 @@ final class SQLiteClient {
         process.arguments = ["-batch", try #require(store.string)]
         process.standardInput = input
         process.standardOutput = output
-        try process.run()
+        try process.runBounded()
     }
 
     /// Runs statements and waits until they are done.

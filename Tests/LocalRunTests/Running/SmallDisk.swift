@@ -49,7 +49,7 @@ struct SmallDisk: Sendable {
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [name] + arguments
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try process.runBounded()
         process.waitUntilExit()
         return process.terminationStatus
     }

@@ -274,7 +274,7 @@ import Testing
             let (input, output) = (Pipe(), Pipe())
             client.standardInput = input
             client.standardOutput = output
-            try client.run()
+            try client.runBounded()
             input.fileHandleForWriting.write(
                 Data("SELECT 'ready', count(*) FROM t;\n".utf8))
             var answer = Data()
