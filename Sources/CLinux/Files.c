@@ -55,6 +55,15 @@ int clinux_stat_link(const char *path, struct clinux_status *status) {
     return 0;
 }
 
+int clinux_birth(const char *path, int64_t *seconds, uint32_t *nanoseconds) {
+    struct statx found;
+    if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &found) != 0) return -errno;
+    if ((found.stx_mask & STATX_BTIME) == 0) return 0;
+    *seconds = found.stx_btime.tv_sec;
+    *nanoseconds = found.stx_btime.tv_nsec;
+    return 1;
+}
+
 int clinux_stat_open(int descriptor, struct clinux_status *status) {
     struct stat found;
     if (fstat(descriptor, &found) != 0) return -errno;

@@ -7,6 +7,23 @@ package struct FileTime: Hashable, Sendable, Codable {
     package let seconds: Int64
     /// 0 to 999,999,999.
     package let nanoseconds: UInt32
+
+    /// When a file was made; a link is not followed.
+    ///
+    /// - Returns: the time; nil where the file system does not keep it.
+    /// - Throws: `DurableFileError`; `isMissing` where nothing is there.
+    package static func birth(of path: FilePath) throws(DurableFileError) -> FileTime? {
+        var (seconds, nanoseconds): (Int64, UInt32) = (0, 0)
+        let result = try path.withPointer { clinux_birth($0, &seconds, &nanoseconds) }
+        return try checked(result, .status, path) == 1
+            ? FileTime(seconds: seconds, nanoseconds: nanoseconds) : nil
+    }
+}
+
+extension FileTime: Comparable {
+    package static func < (left: FileTime, right: FileTime) -> Bool {
+        (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
+    }
 }
 
 /// What makes a file this file in this state: two equal values mean that nobody wrote between.

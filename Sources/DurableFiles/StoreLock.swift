@@ -128,7 +128,10 @@ extension StoreLock {
                 return try takeFromClients(file, policy)
             } catch {
                 guard error.isInUse else { throw error }
-                if case .inUse(_, let users) = error, !users.isEmpty { seen = users }
+                if case .inUse(_, let users) = error {
+                    // A guardian looks whether anybody but itself has the file open, as we do.
+                    if users.isEmpty { letGo(of: file) } else { seen = users }
+                }
                 if clinux_monotonic() - start >= policy.patience {
                     guard case .inUse(let path, _) = error else { throw error }
                     if seen.isEmpty {
@@ -139,6 +142,15 @@ extension StoreLock {
                 }
                 clinux_sleep(StoreLock.pause)
             }
+        }
+    }
+
+    /// Closes a file until the next look.
+    private func letGo(of file: FilePath) {
+        guard let status = try? FileStatus.ifPresent(file) else { return }
+        held.files.withLock { files in
+            for held in files where held.isFile(status.identity) { held.close() }
+            files.removeAll { $0.isFile(status.identity) }
         }
     }
 
@@ -274,12 +286,12 @@ extension StoreLock {
     /// Clients are let into the others.
     ///
     /// - Parameters:
-    ///   - before: what had the name when clients were kept out; nil where that is not known.
+    ///   - named: what had the name since clients were kept out, also for a moment.
     ///   - live: what has the name now; nil where that cannot be seen.
-    package func abandon(_ before: FileIdentity?, unless live: FileIdentity?) {
+    package func abandon(_ named: [FileIdentity], unless live: FileIdentity?) {
         held.files.withLock { files in
             let isLost = { (file: HeldFile) in
-                before.map(file.isFile) == true && live.map(file.isFile) != true
+                named.contains(where: file.isFile) && live.map(file.isFile) != true
             }
             for file in files where isLost(file) { file.abandon() }
             files.removeAll(where: isLost)

@@ -36,6 +36,9 @@ int clinux_stat(const char *path, struct clinux_status *status);
 /// Like clinux_stat, but a symbolic link is not followed.
 int clinux_stat_link(const char *path, struct clinux_status *status);
 int clinux_stat_open(int descriptor, struct clinux_status *status);
+/// When a file was made (statx(2), STATX_BTIME); a symbolic link is not followed. 0 where the file
+/// system does not tell, otherwise 1.
+int clinux_birth(const char *path, int64_t *seconds, uint32_t *nanoseconds);
 int clinux_stat_file_system(const char *path, struct clinux_file_system *status);
 
 /// open(2) with O_CLOEXEC added.

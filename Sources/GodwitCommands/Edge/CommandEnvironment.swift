@@ -13,7 +13,8 @@ enum CommandEnvironment {
             clock: clock, wallTime: { wallMilliseconds() },
             identifier: { String(UUID().uuidString.lowercased().prefix(13)) },
             wait: { _ = silence.receive(within: .seconds($0)) },
-            reportLateClient: { Console.log("warning: \($0.description)") })
+            reportLateClient: { Console.log("warning: \($0.description)") },
+            warn: { Console.log("warning: \($0)") })
     }
 
     /// Milliseconds since 1970, by the machine's clock.

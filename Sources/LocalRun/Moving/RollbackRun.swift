@@ -1,3 +1,4 @@
+import CoreDataStore
 package import DurableFiles
 import Jobs
 import MigrationEngine
@@ -138,13 +139,19 @@ package struct RollbackRun: Sendable {
 
     /// Puts an empty file in the place of a result that was removed: the original can take it.
     ///
-    /// It belongs to the original's owner. To a program it is the same as no file.
+    /// It belongs to the original's owner. To a program it is the same as no file, but where a log
+    /// is left, which SQLite deletes beside an empty file: its main file may come back.
     private func standIn(for swap: SwapPlan) throws {
         let path = swap.store.path
         let tree = try HeldTree(path.parent, store: path, faults: files.faults)
         guard try tree.status(of: path) == nil, let main = swap.backups.first,
             try tree.status(of: main.backup) != nil
         else { return }
+        for kind in StoreCompanion.allCases where !discardsChanges {
+            guard try kind.content(of: path, files: files) == .none else {
+                throw DurableFileError.changedMeanwhile(path)
+            }
+        }
         let made = try tree.create(path)
         _ = try files.copyAttributes(from: tree.openForReading(main.backup), to: made)
         try made.close()
@@ -169,7 +176,10 @@ package struct RollbackRun: Sendable {
     }
 
     private func run(_ plan: RollbackPlan, under lock: StoreLock) throws -> [FilePath] {
-        let receipt = try Rollback(files: files, clients: clients).run(plan, under: lock)
+        let rollback = Rollback(
+            files: files, clients: clients,
+            reportKept: { [environment] in environment.warn(StoreMover.words(ofKept: $0)) })
+        let receipt = try rollback.run(plan, under: lock)
         environment.replaced.keep(receipt.replaced, of: plan.facts.swap)
         return receipt.kept
     }

@@ -198,10 +198,12 @@ struct SelectedRun {
         guard store.found.output == nil, let plan = try unfinishedRollback(of: store) else {
             return false
         }
-        let live = try RunError.translating {
-            try FileStatus.ifPresent(plan.facts.swap.store.path)
+        return try RunError.translating {
+            guard let live = try FileStatus.ifPresent(plan.facts.swap.store.path) else {
+                return false
+            }
+            return try Rollback(files: environment.files).hasBegun(plan, live: live.identity)
         }
-        return live.map { !plan.facts.live.isFile($0.identity) } ?? false
     }
 
     /// Removes the backup of a swap that went no further.
@@ -214,6 +216,9 @@ struct SelectedRun {
             guard let live = try FileStatus.ifPresent(plan.store.path)?.identity,
                 try plan.hasName(live) || !plan.hasMoved(live: live)
             else { return }
+            // An original that was kept under a name of its own needs its external data.
+            let isKept = try FileStatus.ifPresentLink(plan.mainBackup) == nil
+            if isKept, !plan.hasName(live), plan.externalData != nil { return }
             let lock = try StoreLock(plan.store.path, faults: environment.files.faults)
             defer { lock.release() }
             try PrunePlan(plan, backupNames: [], storeNames: [], files: environment.files)

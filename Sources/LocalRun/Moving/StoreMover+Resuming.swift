@@ -45,12 +45,11 @@ extension StoreMover {
                 throw .file(error)
             }
             do throws(EngineError) {
-                try Swapper(files: files, clients: clients).check(plan, under: lock)
+                try swapper.check(plan, under: lock)
             } catch {
                 guard try isVoid(plan, after: error) else { throw .engine(error) }
                 let kept = try RunError.translating {
-                    let kept = try Swapper(files: files, clients: clients).abandon(
-                        plan, under: lock)
+                    let kept = try swapper.abandon(plan, under: lock)
                     // A store that a program has replaced is not what the backup is of.
                     guard plan.hasName(try FileStatus(of: plan.store.path).identity) else {
                         return kept
@@ -104,7 +103,10 @@ extension StoreMover {
             guard try !hasBegun(recorded) else { return }
             if case .swap(let plan) = recorded.way {
                 let lock = try recorded.lock ?? StoreLock(plan.store.path, faults: files.faults)
-                _ = try Swapper(files: files, clients: clients).abandon(plan, under: lock)
+                // The error is of the store; this would be lost with it.
+                for file in try swapper.abandon(plan, under: lock) {
+                    environment.warn(Self.words(ofKept: file))
+                }
             }
         } catch {
             return

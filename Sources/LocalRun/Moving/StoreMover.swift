@@ -18,6 +18,11 @@ struct StoreMover: Sendable {
     let clients: ClientPolicy
 
     var files: DurableFileSystem { environment.files }
+    var swapper: Swapper {
+        Swapper(
+            files: files, clients: clients,
+            reportKept: { [environment] in environment.warn(Self.words(ofKept: $0)) })
+    }
 
     /// A result whose move stands in the ledger.
     struct Recorded {
@@ -235,7 +240,7 @@ struct StoreMover: Sendable {
             case .swap(let plan):
                 let lock = try recorded.lock ?? StoreLock(plan.store.path, faults: files.faults)
                 let record = backupRecorder(of: recorded.found)
-                let receipt = try Swapper(files: files, clients: clients).run(
+                let receipt = try swapper.run(
                     plan, under: lock, recording: record)
                 environment.replaced.keep(receipt.replaced, of: plan, recording: record)
                 result.backup = plan.backupFolder

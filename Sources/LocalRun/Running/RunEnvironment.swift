@@ -14,6 +14,8 @@ package struct RunEnvironment: Sendable {
     package var identifier: @Sendable () -> String
     /// Waits about so many seconds.
     package var wait: @Sendable (Double) -> Void
+    /// Told what no store's result or failure says, in words for people.
+    package let warn: @Sendable (String) -> Void
     /// Keeps the files that lost their stores' names; a command that swaps finishes it.
     package let replaced: ReplacedFileWatch
 
@@ -23,7 +25,8 @@ package struct RunEnvironment: Sendable {
         bootIdentifier: String = RunEnvironment.currentBoot,
         identifier: @escaping @Sendable () -> String = { "" },
         wait: @escaping @Sendable (Double) -> Void = { _ in },
-        reportLateClient: @escaping @Sendable (LateClient) -> Void = { _ in }
+        reportLateClient: @escaping @Sendable (LateClient) -> Void = { _ in },
+        warn: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.files = files
         self.clock = clock
@@ -31,6 +34,7 @@ package struct RunEnvironment: Sendable {
         self.bootIdentifier = bootIdentifier
         self.identifier = identifier
         self.wait = wait
+        self.warn = warn
         replaced = ReplacedFileWatch(files: files, report: reportLateClient)
     }
 

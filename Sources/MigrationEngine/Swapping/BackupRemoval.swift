@@ -101,6 +101,16 @@ struct BackupRemoval {
         return try file.hasSameContents(as: tree.openForReading(swap.mainBackup))
     }
 
+    /// Whether nothing is lost with a file that a killed process left; another program's log may be
+    /// one of those that were being removed.
+    private func isDisposable(_ file: FilePath) throws(DurableFileError) -> Bool {
+        let isAside = StoreCompanion.allCases.contains {
+            swap.aside($0.path(of: swap.store.path)) == file
+        }
+        guard isAside, let left = try tree.status(of: file), left.size > 0 else { return true }
+        return (swap.known + (copies ?? [])).contains { $0.isFile(left.identity) }
+    }
+
     /// Removes the backup; what is gone already is fine, and what is not this swap's stays.
     ///
     /// - Throws: `DurableFileError`.
@@ -111,7 +121,7 @@ struct BackupRemoval {
             try tree.unlinkIfPresent(file.backup)
         }
         try tree.syncFolder(swap.backupFolder)
-        for file in swap.scratch { try tree.unlinkIfPresent(file) }
+        for file in swap.scratch where try isDisposable(file) { try tree.unlinkIfPresent(file) }
         if let folder = swap.externalData, let support {
             let files = try external()
             for file in files where try isOwn(file, known) { try tree.unlinkIfPresent(file) }

@@ -5,13 +5,20 @@ package import DurableFiles
 package struct Rollback {
     private let files: DurableFileSystem
     private let clients: ClientPolicy
+    private let reportKept: (FilePath) -> Void
 
     /// - Parameters:
     ///   - files: through which files are changed.
     ///   - clients: how long to wait for programs that have the store or its backup open.
-    package init(files: DurableFileSystem, clients: ClientPolicy = ClientPolicy()) {
+    ///   - reportKept: told, where a call throws, of each file that lies beside the store under a
+    ///     name of its own since.
+    package init(
+        files: DurableFileSystem, clients: ClientPolicy = ClientPolicy(),
+        reportKept: @escaping (FilePath) -> Void = { _ in }
+    ) {
         self.files = files
         self.clients = clients
+        self.reportKept = reportKept
     }
 
     /// Looks at the store and its backup, makes the copies that are needed, and plans.
@@ -94,11 +101,12 @@ package struct Rollback {
                 try carryOut(plan, from: first, moves, journal)
             }
         } catch {
+            moves.moved.kept.forEach(reportKept)
             // The first failure is the one to report; the next try looks at the files again.
             do { try withdrawCompanions(of: plan, moves) } catch {}
             throw error
         }
-        receipt.kept = moves.kept.paths
+        receipt.kept = moves.moved.kept
         return receipt
     }
 
@@ -110,6 +118,7 @@ package struct Rollback {
         return try moves.whileClientsAreOut { letIn in
             try moves.cover(moves.store)
             try coverBackup(of: swap, moves)
+            try moves.settleAsides(of: swap, known: plan.known)
             try moves.endExchanges(of: swap, insteadOf: plan.known, copies: plan.copies)
             let start = try resume(plan, from: first, moves)
             var isChanged = false
@@ -128,24 +137,39 @@ package struct Rollback {
     /// Takes the original's log or journal away from beside a file that a program has put in the
     /// store's place: that file would read wrong with it.
     ///
-    /// One that was written since stays: it may be that program's by now.
+    /// Only what a rollback put there, and nobody has written since: a second name of a file of
+    /// the backup, or a copy that this process made. An empty one does no harm, and may be that
+    /// program's.
     private func withdrawCompanions(of plan: RollbackPlan, _ moves: StoreMoves) throws {
-        guard let live = try moves.tree.status(of: moves.store)?.identity,
-            !plan.known.contains(where: { $0.isFile(live) }),
-            // Where files have one name alone, the original comes back as a copy.
-            try !isCopiedBack(plan, live, moves.files)
-        else { return }
-        for file in plan.facts.swap.backups where file.kind != nil {
-            let beside = file.original.path
-            guard let present = try moves.tree.status(of: beside)?.identity,
-                let backup = try moves.tree.status(of: file.backup)?.identity,
-                try file.original.isSame(present)
-                    || !file.original.isFile(present) && present.size == backup.size
-                        && isEqual(beside, file.backup, moves.files)
-            else { continue }
-            try moves.tree.unlink(beside)
+        guard try isForeign(plan, moves) else { return }
+        let companions = plan.facts.swap.backups.filter { $0.kind != nil && $0.hasContent }
+        let left = try companions.filter { try isPutBack($0, moves) }
+        guard !left.isEmpty else { return }
+        // A program that has opened the store uses what lies beside it.
+        defer { moves.admitClients() }
+        try moves.cover(moves.store)
+        guard try isForeign(plan, moves) else { return }
+        for file in left where try isPutBack(file, moves) {
+            try moves.tree.unlink(file.original.path)
         }
         try moves.tree.syncFolder(moves.store.parent)
+    }
+
+    /// Whether what has the store's name is neither of the swap nor of the rollback.
+    private func isForeign(_ plan: RollbackPlan, _ moves: StoreMoves) throws -> Bool {
+        guard let live = try moves.tree.status(of: moves.store)?.identity,
+            !plan.known.contains(where: { $0.isFile(live) })
+        else { return false }
+        // Where files have one name alone, the original comes back as a copy.
+        return try !isCopiedBack(plan, live, moves.files)
+    }
+
+    private func isPutBack(_ file: BackedUpFile, _ moves: StoreMoves) throws -> Bool {
+        guard let present = try moves.tree.status(of: file.original.path)?.identity,
+            let backup = try moves.tree.status(of: file.backup)?.identity
+        else { return false }
+        return file.original.isSame(present) && PlannedFile.isFile(present, backup)
+            || moves.moved.companions.contains { $0.isSame(present) }
     }
 
     private func perform(
@@ -201,7 +225,8 @@ package struct Rollback {
             {
                 throw EngineError.storeChangedSinceSwap(store: moves.store.description)
             }
-            try moves.linkOrClone(file.backup, to: target, where: found.isSame)
+            let put = try moves.linkOrClone(file.backup, to: target, where: found.isSame)
+            if file.kind != nil { moves.moved.companions.append(put.file) }
         }
         try moves.tree.syncFolder(moves.store.parent)
     }
@@ -271,6 +296,19 @@ extension Rollback {
             if case .restoreCompanions = $0 { true } else { false }
         }
         return max(first, last.map { $0 + 1 } ?? first)
+    }
+
+    /// Whether a rollback has given the store's name to a file: to one of its copies or to the
+    /// original. What a program has put there since is neither.
+    ///
+    /// - Parameters:
+    ///   - plan: as it was recorded.
+    ///   - live: what has the store's name.
+    /// - Throws: `DurableFileError`.
+    package func hasBegun(_ plan: RollbackPlan, live: FileIdentity) throws -> Bool {
+        if plan.facts.live.isFile(live) { return false }
+        return try (plan.copies + [plan.facts.swap.store]).contains { $0.isFile(live) }
+            || isCopiedBack(plan, live, files)
     }
 
     /// Whether the store is a copy of a backup that is a copy itself, made before a crash.

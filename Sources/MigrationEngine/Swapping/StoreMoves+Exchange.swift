@@ -27,6 +27,7 @@ extension StoreMoves {
             else { throw refusal("\(file.path), which was to take its place, is gone or changed") }
             try cover(file.path)
             if try !exchangeStore(for: file) {
+                moved.named.append(file.identity)
                 try tree.rename(file.path, to: store, existing: .replace)
                 let named = try tree.status(of: store)
                 guard let named, file.isFile(named.identity) else {
@@ -46,6 +47,7 @@ extension StoreMoves {
     ///
     /// - Returns: whether the file system can do that; nothing has changed where it cannot.
     private func exchangeStore(for file: PlannedFile) throws -> Bool {
+        moved.named.append(file.identity)
         guard try tree.exchange(file.path, with: store) else { return false }
         let (named, out) = (try tree.status(of: store), try tree.status(of: file.path))
         guard let named, file.isFile(named.identity) else {
@@ -95,7 +97,8 @@ extension StoreMoves {
         let isOurs =
             ([file] + replaced).contains { $0.isFile(left.identity) } || lock.holds(left.identity)
         guard isOurs else {
-            guard try isUntouched(file, known: replaced) else { return try keep(file.path) }
+            guard try isUntouched(file, known: replaced) || hasCompanions(left, instead: file)
+            else { return try keep(file.path) }
             try giveBack(from: file.path, placed: file.identity)
             throw EngineError.changed(store)
         }
@@ -112,6 +115,26 @@ extension StoreMoves {
         }
     }
 
+    /// Whether what lies beside the store belongs to a file that an exchange took out: it was
+    /// there before the exchange, by whose time both files last changed.
+    ///
+    /// - Throws: `EngineError.swapRefused` where the file system does not tell.
+    private func hasCompanions(_ out: FileStatus, instead file: PlannedFile) throws -> Bool {
+        let live = try live()
+        guard file.isSame(live) else { return false }
+        let exchange = min(out.identity.changed, live.changed)
+        return try companionsWithContent().contains { kind in
+            let path = kind.path(of: store)
+            guard let birth = try FileTime.birth(of: path) else {
+                throw refusal(
+                    "\(path) belongs to it or to \(file.path), which a program put in its place "
+                        + "while it was stopped: keep copies of all of them, and move "
+                        + "\(file.path) away")
+            }
+            return birth <= exchange
+        }
+    }
+
     /// Gives the store's name to what a program put there last.
     ///
     /// - Parameters:
@@ -120,6 +143,7 @@ extension StoreMoves {
     /// - Throws: `DurableFileError`.
     private func giveBack(from path: FilePath, placed: FileIdentity) throws {
         var placed = placed
+        moved.named.append(placed)
         var kept: OpenFile?
         for _ in 0..<Self.exchanges {
             // As long as it is held, no other file gets its number.

@@ -2,9 +2,14 @@ import CoreDataStore
 import DurableFiles
 import Glibc
 
-/// Files that were moved aside, because nothing else has what they hold.
-final class KeptFiles {
-    var paths: [FilePath] = []
+/// What became of files on the way of a swap or a rollback.
+final class MovedFiles {
+    /// Files that were moved aside, because nothing else has what they hold.
+    var kept: [FilePath] = []
+    /// Files that had the store's name, also those that another one took it from at once.
+    var named: [FileIdentity] = []
+    /// Logs and journals that were put beside the store.
+    var companions: [PlannedFile] = []
 }
 
 extension StoreMoves {
@@ -35,7 +40,7 @@ extension StoreMoves {
                 guard error.number == EEXIST else { throw error }
                 continue
             }
-            kept.paths.append(target)
+            moved.kept.append(target)
             try tree.syncFolder(store.parent)
             return
         }
@@ -82,7 +87,9 @@ extension StoreMoves {
     ) throws {
         for path in paths {
             let aside = swap.aside(path)
-            try settle(aside, of: path, known)
+            guard try settle(aside, of: path, swap, known) else {
+                throw EngineError.changed(store)
+            }
             guard try tree.status(of: path) != nil else { continue }
             guard try isOwnStore(known) else { throw EngineError.changed(store) }
             do throws(DurableFileError) {
@@ -91,28 +98,66 @@ extension StoreMoves {
                 // It may have gone by itself. Where the backup's folder has gone, it must not stay.
                 guard error.isMissing, try tree.status(of: path) == nil else { throw error }
             }
-            try settle(aside, of: path, known)
+            guard try settle(aside, of: path, swap, known) else {
+                throw EngineError.changed(store)
+            }
         }
         try tree.syncFolder(store.parent)
     }
 
+    /// Ends what a process that was killed had begun to remove: a log of a program that had
+    /// replaced the store gets its name back.
+    ///
+    /// - Parameters:
+    ///   - swap: whose backup's folder has the names of ours.
+    ///   - known: as `removeCompanions`.
+    /// - Throws: `DurableFileError`.
+    func settleAsides(of swap: SwapPlan, known: [PlannedFile]) throws(DurableFileError) {
+        for kind in StoreCompanion.allCases {
+            let path = kind.path(of: store)
+            _ = try settle(swap.aside(path), of: path, swap, known)
+        }
+    }
+
     /// Removes a file that was moved aside, or gives it its name back.
+    ///
+    /// - Returns: whether it is removed, or was not there, and the store is one that is known.
     private func settle(
-        _ aside: FilePath, of path: FilePath, _ known: [PlannedFile]
-    ) throws {
-        guard let found = try tree.status(of: aside) else { return }
-        let isKnown =
-            known.contains { $0.isFile(found.identity) } || found.size == 0
-            || path == StoreCompanion.sharedMemory.path(of: store)
-        if try isOwnStore(known), isKnown { return try tree.unlink(aside) }
+        _ aside: FilePath, of path: FilePath, _ swap: SwapPlan, _ known: [PlannedFile]
+    ) throws(DurableFileError) -> Bool {
+        guard let found = try tree.status(of: aside) else { return true }
+        // Not by its number alone, which a program's file may have got once ours was gone.
+        let isKnown = known.contains { $0.isSame(found.identity) }
+        let isEmpty =
+            found.size == 0 || path == StoreCompanion.sharedMemory.path(of: store)
+        if try isOwnStore(known), isKnown || isEmpty {
+            try tree.unlink(aside)
+            return true
+        }
+        if isKnown {
+            // It belongs to a file that a program has replaced, and fits no other one.
+            if try isBackedUp(found, swap) { try tree.unlink(aside) } else { try keep(aside) }
+            return false
+        }
         do throws(DurableFileError) {
             try tree.rename(aside, to: path, existing: .refuse)
         } catch {
             guard error.number == EEXIST else { throw error }
             // The program has made another one since: this one belonged to what it replaced.
-            if isKnown { try tree.unlink(aside) } else { try keep(aside) }
+            if isEmpty { try tree.unlink(aside) } else { try keep(aside) }
         }
-        throw EngineError.changed(store)
+        try tree.syncFolder(store.parent)
+        return false
+    }
+
+    private func isBackedUp(
+        _ found: FileStatus, _ swap: SwapPlan
+    ) throws(DurableFileError) -> Bool {
+        for file in swap.backups {
+            guard let backup = try tree.status(of: file.backup) else { continue }
+            if PlannedFile.isFile(backup.identity, found.identity) { return true }
+        }
+        return false
     }
 
     private func isOwnStore(_ known: [PlannedFile]) throws(DurableFileError) -> Bool {

@@ -12,8 +12,8 @@ struct StoreMoves {
     /// Keeps other runs and clients out of every file that has, or gets, the store's name.
     let lock: StoreLock
     let clients: ClientPolicy
-    /// What was moved aside on the way.
-    let kept = KeptFiles()
+    /// What was moved on the way.
+    let moved = MovedFiles()
 
     /// Opens the store's folder, in whose path no link may stand.
     ///
@@ -68,13 +68,12 @@ struct StoreMoves {
     func whileClientsAreOut(
         _ body: (_ letIn: () throws -> Void) throws -> Void
     ) throws -> [ReplacedFile] {
-        var before: FileIdentity?
         var users: [FileUser] = []
         // What fails after the name has changed hands leaves the old file as a success does.
-        defer { lock.abandon(before, unless: identity(before: before)) }
+        defer { admitClients() }
         for _ in 0..<StoreMoves.tries {
             do {
-                before = try live()
+                moved.named.append(try live())
                 try body {
                     if lock.isAwaited || lock.isAboutToBeOpened { throw ClientWaits() }
                 }
@@ -92,9 +91,13 @@ struct StoreMoves {
                 ? "programs that open it again and again" : FileUser.words(users))
     }
 
-    /// What has the store's name now; what had it, where that cannot be seen.
-    private func identity(before: FileIdentity?) -> FileIdentity? {
-        do throws(DurableFileError) { return try live() } catch { return before }
+    /// Lets clients in again, but into no file that had the store's name and has lost it: a
+    /// program that looked the name up meanwhile waits for that file.
+    func admitClients() {
+        let live: FileIdentity?
+        do throws(DurableFileError) { live = try self.live() } catch { live = nil }
+        // What cannot be seen may be the file that had the name first.
+        lock.abandon(moved.named, unless: live ?? moved.named.first)
     }
 
     /// How often programs that wait for the store may come first.

@@ -23,13 +23,20 @@ package struct SwapReceipt: Sendable {
 package struct Swapper {
     private let files: DurableFileSystem
     private let clients: ClientPolicy
+    private let reportKept: (FilePath) -> Void
 
     /// - Parameters:
     ///   - files: through which files are changed.
     ///   - clients: how long to wait for programs that have the store open.
-    package init(files: DurableFileSystem, clients: ClientPolicy = ClientPolicy()) {
+    ///   - reportKept: told, where a call throws, of each file that lies beside the store under a
+    ///     name of its own since.
+    package init(
+        files: DurableFileSystem, clients: ClientPolicy = ClientPolicy(),
+        reportKept: @escaping (FilePath) -> Void = { _ in }
+    ) {
         self.files = files
         self.clients = clients
+        self.reportKept = reportKept
     }
 
     /// Carries out a plan, or what is left of it after a crash.
@@ -63,8 +70,9 @@ package struct Swapper {
             receipt.replaced = try EngineError.passing {
                 try replace(plan, from: first, moves, &receipt, journal, recording)
             }
-            receipt.kept = moves.kept.paths
+            receipt.kept = moves.moved.kept
         } catch {
+            moves.moved.kept.forEach(reportKept)
             // Who looks into the backup meanwhile would use the store beside another log.
             if (error as? EngineError)?.refusesSwap == true {
                 try EngineError.translating { try moves.giveUpBackup(of: plan) }
@@ -84,6 +92,7 @@ package struct Swapper {
             try moves.cover(plan.store.path)
             try coverBackup(of: plan, moves)
             try coverNewFiles(of: plan, moves)
+            try moves.settleAsides(of: plan, known: plan.known)
             let start = try resume(plan, from: first, moves)
             try checkSteady(plan, moves, &steady)
             for (index, step) in plan.steps.enumerated().dropFirst(start) {
@@ -171,17 +180,26 @@ package struct Swapper {
     ) throws(EngineError) -> [FilePath] {
         let moves = try StoreMoves(
             store: plan.store.path, files: files, lock: lock, clients: clients)
-        defer { lock.admitClients() }
-        return try EngineError.translating {
-            let live = try moves.live()
-            if plan.store.isFile(live) { return [] }
-            if plan.hasName(live) {
-                try moves.cover(plan.store.path)
-                try moves.endExchanges(of: plan, insteadOf: plan.known)
-            } else if try plan.hasMoved(live: live) {
-                try moves.keepBackup(of: plan)
-            }
-            return moves.kept.paths
+        defer { moves.admitClients() }
+        do throws(EngineError) {
+            try EngineError.translating { try abandon(plan, moves) }
+        } catch {
+            moves.moved.kept.forEach(reportKept)
+            throw error
+        }
+        return moves.moved.kept
+    }
+
+    private func abandon(_ plan: SwapPlan, _ moves: StoreMoves) throws {
+        let live = try moves.live()
+        moves.moved.named.append(live)
+        try moves.settleAsides(of: plan, known: plan.known)
+        if plan.store.isFile(live) { return }
+        if plan.hasName(live) {
+            try moves.cover(plan.store.path)
+            try moves.endExchanges(of: plan, insteadOf: plan.known)
+        } else if try plan.hasMoved(live: live) {
+            try moves.keepBackup(of: plan)
         }
     }
 

@@ -251,6 +251,108 @@ import Testing
         }
     }
 
+    /// What lies beside a program's store is not taken for what a rollback put there: neither an
+    /// empty log, nor one that holds the same as the original's.
+    @Test(arguments: [ForgeRecipe.Journal.writeAheadLog, .writeAheadLogWithContent])
+    func aRefusedRollbackLeavesALog(journal: ForgeRecipe.Journal) throws {
+        try RunLab.run { lab in
+            let store = try lab.forge("a.sqlite", journal: journal)
+            let log = FilePath("\(store)-wal")
+            if journal == .writeAheadLog {
+                #expect(FileManager.default.createFile(atPath: "\(log)", contents: Data()))
+            }
+            let held = try lab.files.contents(of: log, limit: 1 << 30)
+            #expect(try lab.migrate([store]).counts == [.done: 1])
+            let other = try lab.forge("other.sqlite", notes: 5, seed: 9)
+            let isDone = Mutex(false)
+            let files = DurableFileSystem(
+                faults: FaultPoints { point in
+                    guard point.operation == .rename, point.path == store else { return nil }
+                    isDone.withLock { isDone in
+                        guard !isDone else { return }
+                        isDone = true
+                        #expect(rename("\(other)", "\(store)") == 0)
+                        #expect(
+                            FileManager.default.createFile(
+                                atPath: "\(log)-new", contents: Data(held)))
+                        #expect(rename("\(log)-new", "\(log)") == 0)
+                    }
+                    return nil
+                })
+            #expect(try lab.rollBack(files: files).contains { $0.failure != nil })
+            #expect(isDone.withLock { $0 })
+            let identity = try FileStatus(of: log).identity
+            #expect(try lab.rollBack().contains { $0.failure != nil })
+            #expect(try FileStatus(of: log).identity == identity)
+            #expect(try lab.files.contents(of: log, limit: 1 << 30) == held)
+        }
+    }
+
+    /// The process ends when a log of a program has the name that ours get while they are removed.
+    @Test func aLogComesBackAfterAStop() throws {
+        try RunLab.run { lab in
+            let store = try lab.forge("a.sqlite", journal: .writeAheadLog)
+            let log = FilePath("\(store)-wal")
+            #expect(FileManager.default.createFile(atPath: "\(log)", contents: Data()))
+            let other = try lab.forge("other.sqlite", notes: 5, seed: 9)
+            let isDone = Mutex(false)
+            let files = DurableFileSystem(
+                faults: FaultPoints { point in
+                    isDone.withLock { isDone in
+                        if isDone { return .error(EIO) }
+                        guard point.operation == .rename,
+                            "\(point.path)".contains(".godwit-aside-") || point.path == log
+                        else { return nil }
+                        isDone = true
+                        #expect(rename("\(other)", "\(store)") == 0)
+                        let text = Data("a log".utf8)
+                        #expect(
+                            FileManager.default.createFile(atPath: "\(log)-new", contents: text))
+                        #expect(rename("\(log)-new", "\(log)") == 0)
+                        return nil
+                    }
+                })
+            _ = try? lab.migrate([store], files: files)
+            #expect(isDone.withLock { $0 })
+            #expect(try FileStatus.ifPresent(log) == nil)
+            _ = try? lab.migrate([store])
+            #expect(try lab.files.contents(of: log, limit: 1 << 30) == Array("a log".utf8))
+        }
+    }
+
+    /// The process ends after an exchange that took out a program's store: what lay beside that
+    /// before fits no other file.
+    @Test(arguments: [false, true]) func aStoreComesBackWithItsLog(inRollback: Bool) throws {
+        try RunLab.run { lab in
+            let store = try lab.forge("a.sqlite")
+            if inRollback { #expect(try lab.migrate([store]).counts == [.done: 1]) }
+            let other = try lab.forge(
+                "other.sqlite", notes: 5, seed: 9, journal: .writeAheadLogWithContent)
+            let names = ["", "-wal"].map { (FilePath("\(other)\($0)"), FilePath("\(store)\($0)")) }
+            let bytes = try names.map { try lab.files.contents(of: $0.0, limit: 1 << 30) }
+            let count = Mutex(0)
+            let files = DurableFileSystem(
+                faults: FaultPoints { point in
+                    count.withLock { count in
+                        if count > 0 { return .error(EIO) }
+                        guard point.operation == .rename, point.path == store else { return nil }
+                        count += 1
+                        for (old, new) in names { #expect(rename("\(old)", "\(new)") == 0) }
+                        return nil
+                    }
+                })
+            if inRollback {
+                _ = try? lab.rollBack(files: files)
+            } else {
+                _ = try? lab.migrate([store], files: files)
+            }
+            #expect(try lab.files.contents(of: store, limit: 1 << 30) != bytes[0])
+            if inRollback { _ = try lab.rollBack() } else { _ = try? lab.migrate([store]) }
+            let found = try names.map { try lab.files.contents(of: $0.1, limit: 1 << 30) }
+            #expect(found == bytes)
+        }
+    }
+
     private func titles(in store: FilePath) throws -> Set<String> {
         let connection = try Connection(path: store, mode: .readWrite)
         var found: Set<String> = []
