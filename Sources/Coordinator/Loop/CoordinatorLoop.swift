@@ -210,7 +210,7 @@ final class CoordinatorLoop: PollLoopHandler {
 
     /// A task has ended.
     func ended(_ report: TaskReport) {
-        if let cause = report.cause { mapping.learn(cause, of: report.store) }
+        mapping.learn(report.cause, of: report.store)
         switch report.outcome {
         case .failed(let code, let text) where code.decision != .pause,
             .interrupted(let code, let text) where code.decision != .pause:

@@ -25,8 +25,8 @@ struct RecordMapping {
     /// Lets go of a run that the machine does not have any more.
     mutating func forget(_ run: String) { standing[run] = nil }
 
-    /// Learns why a store's task failed.
-    mutating func learn(_ cause: FailureCause, of store: StoreKey) { causes[store] = cause }
+    /// Learns why a store's last task failed; nil where it did not, or has no coarse cause.
+    mutating func learn(_ cause: FailureCause?, of store: StoreKey) { causes[store] = cause }
 
     /// The records of one of the machine's; none where the ledger knows it already.
     ///

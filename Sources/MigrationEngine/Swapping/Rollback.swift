@@ -298,12 +298,13 @@ extension Rollback {
         return max(first, last.map { $0 + 1 } ?? first)
     }
 
-    /// Whether a rollback has given the store's name to a file: to one of its copies or to the
-    /// original. What a program has put there since is neither.
+    /// Whether a rollback has given the store's name to another file.
     ///
     /// - Parameters:
     ///   - plan: as it was recorded.
     ///   - live: what has the store's name.
+    /// - Returns: whether that is one of its copies or the original; what a program has put there
+    ///   is neither.
     /// - Throws: `DurableFileError`.
     package func hasBegun(_ plan: RollbackPlan, live: FileIdentity) throws -> Bool {
         if plan.facts.live.isFile(live) { return false }

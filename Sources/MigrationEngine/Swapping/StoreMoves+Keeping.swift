@@ -20,14 +20,17 @@ extension StoreMoves {
     ///
     /// - Parameters:
     ///   - file: what has no other name; nothing happens where it is gone.
+    ///   - kind: what it is; nil for a main file.
     ///   - companions: its log and its journal, which get names that fit.
     /// - Throws: `DurableFileError`.
     func keep(
-        _ file: FilePath, with companions: [(path: FilePath, kind: StoreCompanion)] = []
+        _ file: FilePath, as kind: StoreCompanion? = nil,
+        with companions: [(path: FilePath, kind: StoreCompanion)] = []
     ) throws(DurableFileError) {
         guard try tree.status(of: file) != nil else { return }
         for number in 1...Self.mostKept {
-            let target = keptName(number)
+            let main = keptName(number)
+            let target = kind?.path(of: main) ?? main
             guard try tree.status(of: target) == nil else { continue }
             // The main file is last: a process that is killed before takes the same name again.
             for companion in companions where try tree.status(of: companion.path) != nil {
@@ -86,10 +89,10 @@ extension StoreMoves {
         _ paths: [FilePath], of swap: SwapPlan, known: [PlannedFile]
     ) throws {
         for path in paths {
+            guard let kind = StoreCompanion.allCases.first(where: { $0.path(of: store) == path })
+            else { throw EngineError.internalError("\(path) does not lie beside its store") }
             let aside = swap.aside(path)
-            guard try settle(aside, of: path, swap, known) else {
-                throw EngineError.changed(store)
-            }
+            guard try settle(kind, swap, known) else { throw EngineError.changed(store) }
             guard try tree.status(of: path) != nil else { continue }
             guard try isOwnStore(known) else { throw EngineError.changed(store) }
             do throws(DurableFileError) {
@@ -98,9 +101,7 @@ extension StoreMoves {
                 // It may have gone by itself. Where the backup's folder has gone, it must not stay.
                 guard error.isMissing, try tree.status(of: path) == nil else { throw error }
             }
-            guard try settle(aside, of: path, swap, known) else {
-                throw EngineError.changed(store)
-            }
+            guard try settle(kind, swap, known) else { throw EngineError.changed(store) }
         }
         try tree.syncFolder(store.parent)
     }
@@ -114,8 +115,7 @@ extension StoreMoves {
     /// - Throws: `DurableFileError`.
     func settleAsides(of swap: SwapPlan, known: [PlannedFile]) throws(DurableFileError) {
         for kind in StoreCompanion.allCases {
-            let path = kind.path(of: store)
-            _ = try settle(swap.aside(path), of: path, swap, known)
+            _ = try settle(kind, swap, known)
         }
     }
 
@@ -123,31 +123,59 @@ extension StoreMoves {
     ///
     /// - Returns: whether it is removed, or was not there, and the store is one that is known.
     private func settle(
-        _ aside: FilePath, of path: FilePath, _ swap: SwapPlan, _ known: [PlannedFile]
+        _ kind: StoreCompanion, _ swap: SwapPlan, _ known: [PlannedFile]
     ) throws(DurableFileError) -> Bool {
+        let path = kind.path(of: store)
+        let aside = swap.aside(path)
         guard let found = try tree.status(of: aside) else { return true }
         // Not by its number alone, which a program's file may have got once ours was gone.
         let isKnown = known.contains { $0.isSame(found.identity) }
         let isEmpty =
-            found.size == 0 || path == StoreCompanion.sharedMemory.path(of: store)
+            found.size == 0 || kind == .sharedMemory
         if try isOwnStore(known), isKnown || isEmpty {
             try tree.unlink(aside)
             return true
         }
         if isKnown {
             // It belongs to a file that a program has replaced, and fits no other one.
-            if try isBackedUp(found, swap) { try tree.unlink(aside) } else { try keep(aside) }
+            if try isBackedUp(found, swap) {
+                try tree.unlink(aside)
+            } else {
+                try keep(aside, as: kind)
+            }
             return false
         }
         do throws(DurableFileError) {
             try tree.rename(aside, to: path, existing: .refuse)
         } catch {
             guard error.number == EEXIST else { throw error }
-            // The program has made another one since: this one belonged to what it replaced.
-            if isEmpty { try tree.unlink(aside) } else { try keep(aside) }
+            // The program has made another one since: an empty one where it has only looked.
+            if isEmpty {
+                try tree.unlink(aside)
+            } else if try fits(found), try isInPlaceOfEmpty(aside, path) {
+                try tree.unlink(aside)
+            } else {
+                try keep(aside, as: kind)
+            }
         }
         try tree.syncFolder(store.parent)
         return false
+    }
+
+    /// Whether a log has what the store has not: nothing was written to the main file since.
+    private func fits(_ log: FileStatus) throws(DurableFileError) -> Bool {
+        try live().modified <= log.identity.modified
+    }
+
+    /// Gives a log its name back from an empty file that no program has open.
+    private func isInPlaceOfEmpty(
+        _ aside: FilePath, _ path: FilePath
+    ) throws(DurableFileError) -> Bool {
+        do throws(EngineError) { try cover(store) } catch { return false }
+        guard try tree.status(of: path)?.size == 0, try tree.exchange(aside, with: path) else {
+            return false
+        }
+        return try tree.status(of: aside)?.size == 0
     }
 
     private func isBackedUp(
