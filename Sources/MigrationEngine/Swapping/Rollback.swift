@@ -259,6 +259,7 @@ package struct Rollback {
             return try resumeAfterMain(plan, from: max(first, main + 1), live, moves)
         }
         if let main, try isCopiedBack(plan, live, moves.files) { return max(first, main) }
+        if let main, try isWrittenWhole(plan, live, moves) { return max(first, main + 1) }
         if let whole = plan.whole, whole.isSame(live) {
             return max(first, place(of: whole) ?? first)
         }
@@ -296,6 +297,20 @@ extension Rollback {
             if case .restoreCompanions = $0 { true } else { false }
         }
         return max(first, last.map { $0 + 1 } ?? first)
+    }
+
+    /// Whether a program has written to the copy that holds all of the original, before that took
+    /// its place: what it wrote is kept, as in the original itself.
+    private func isWrittenWhole(
+        _ plan: RollbackPlan, _ live: FileIdentity, _ moves: StoreMoves
+    ) throws -> Bool {
+        guard let whole = plan.whole, whole.isFile(live) else { return false }
+        let known = plan.facts.companions.map(\.file) + plan.facts.swap.backups.map(\.original)
+        return try !whole.isSame(live)
+            || moves.companionsWithContent().contains { kind in
+                let beside = try PlannedFile(at: kind.path(of: moves.store), in: moves.tree)
+                return !known.contains { $0.isSame(beside.identity) }
+            }
     }
 
     /// Whether a rollback has given the store's name to another file.

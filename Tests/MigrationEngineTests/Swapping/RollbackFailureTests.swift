@@ -58,6 +58,30 @@ import Testing
         }
     }
 
+    /// A program writes to the copy of the original that has its name for a moment, where the
+    /// rollback was stopped then: it is ended with what that wrote.
+    @Test(arguments: [StoreShape.fullLog, .hotJournal])
+    func whatIsWrittenToACopyStays(shape: StoreShape) throws {
+        try withSwapLab(shape) { lab, _ in
+            let swap = try lab.swap()
+            let lock = try StoreLock(lab.store)
+            let plan = try prepared(lab, swap, lock)
+            #expect(throws: Stop.self) {
+                try Rollback(files: lab.files()).run(plan, under: lock) { index, moment in
+                    guard case .restoreMain = plan.steps[index], moment == .begun else { return }
+                    throw Stop()
+                }
+            }
+            let app = try Connection(path: lab.store, mode: .readWrite)
+            try app.execute("DELETE FROM t WHERE rowid = 1")
+            try app.close()
+            try Rollback(files: lab.files()).run(plan, under: lock)
+            let reader = try Connection(path: lab.store, mode: .readWrite)
+            #expect(try reader.integer("SELECT count(*) FROM t WHERE rowid = 1") == 0)
+            try reader.close()
+        }
+    }
+
     /// The log stays where the backup's folder, in which it gets a name first, is gone.
     @Test(arguments: [StoreShape.fullLog, .hotJournal])
     func aLogStaysWithoutABackup(shape: StoreShape) throws {
