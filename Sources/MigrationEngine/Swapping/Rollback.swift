@@ -309,7 +309,13 @@ extension Rollback {
         return try !whole.isSame(live)
             || moves.companionsWithContent().contains { kind in
                 let beside = try PlannedFile(at: kind.path(of: moves.store), in: moves.tree)
-                return !known.contains { $0.isSame(beside.identity) }
+                if known.contains(where: { $0.isSame(beside.identity) }) { return false }
+                // Where files have one name alone, it is a copy.
+                let backup = plan.facts.swap.backups.first { $0.kind == kind }?.backup
+                guard let backup, try moves.tree.status(of: backup) != nil else { return true }
+                let other = try PlannedFile(at: backup, in: moves.tree)
+                guard !other.isFile(beside.identity) else { return true }
+                return try !isEqual(beside.path, backup, moves.files)
             }
     }
 
