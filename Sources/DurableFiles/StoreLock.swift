@@ -130,7 +130,7 @@ extension StoreLock {
                 guard error.isInUse else { throw error }
                 if case .inUse(_, let users) = error {
                     // A guardian looks whether anybody but itself has the file open, as we do.
-                    if users.isEmpty { letGo(of: file) } else { seen = users }
+                    if users.isEmpty { try letGo(of: file) } else { seen = users }
                 }
                 if clinux_monotonic() - start >= policy.patience {
                     guard case .inUse(let path, _) = error else { throw error }
@@ -146,8 +146,8 @@ extension StoreLock {
     }
 
     /// Closes a file until the next look.
-    private func letGo(of file: FilePath) {
-        guard let status = try? FileStatus.ifPresent(file) else { return }
+    private func letGo(of file: FilePath) throws(DurableFileError) {
+        guard let status = try FileStatus.ifPresent(file) else { return }
         held.files.withLock { files in
             for held in files where held.isFile(status.identity) { held.close() }
             files.removeAll { $0.isFile(status.identity) }
