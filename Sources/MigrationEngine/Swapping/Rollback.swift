@@ -137,9 +137,9 @@ package struct Rollback {
     /// Takes the original's log or journal away from beside a file that a program has put in the
     /// store's place: that file would read wrong with it.
     ///
-    /// Only what a rollback put there, and nobody has written since: a second name of a file of
-    /// the backup, or a copy that this process made. An empty one does no harm, and may be that
-    /// program's.
+    /// Only what a rollback put there, and no program has written since: a second name of a
+    /// file of the backup, or a copy that this process made. An empty one does no harm, and may be
+    /// that program's.
     private func withdrawCompanions(of plan: RollbackPlan, _ moves: StoreMoves) throws {
         guard try isForeign(plan, moves) else { return }
         let companions = plan.facts.swap.backups.filter { $0.kind != nil && $0.hasContent }
