@@ -39,26 +39,39 @@ import Testing
         return false
     }
 
+    /// What a process does before it is killed.
+    private enum Way: String, Codable {
+        case renames, unchanged
+        /// It gives the name to another file, and back once a program waits for that.
+        case givesBack
+    }
+
     /// Keeps clients out, renames once a program waits for the old file, and is killed there.
-    private static func swapAndDie(in folder: FilePath, renames: Bool) throws {
+    private static func swapAndDie(in folder: FilePath, _ way: Way) throws {
         FileGuardian.enable()
-        let store = folder.appending("store")
+        let (store, new) = (folder.appending("store"), folder.appending("new"))
         let lock = try StoreLock(store)
         try lock.keepClientsOut(of: store)
-        try lock.keepClientsOut(of: folder.appending("new"))
+        try lock.keepClientsOut(of: new)
+        let files = [try FileStatus(of: store).identity, try FileStatus(of: new).identity]
+        let held = try HeldFolder(folder)
+        if way == .givesBack { _ = try held.exchange("store", with: held, "new") }
         try DurableFileSystem().publish([], to: folder.appending("ready"))
         guard wait(until: { lock.isAwaited }) else { return }
-        if renames {
+        switch way {
+        case .unchanged: break
+        case .renames:
             try DurableFileSystem().linkWithoutSync(from: store, to: folder.appending("backup"))
-            guard rename(folder.appending("new").description, store.description) == 0 else {
-                return
-            }
+            guard rename(new.description, store.description) == 0 else { return }
+        case .givesBack:
+            _ = try held.exchange("store", with: held, "new")
+            lock.abandon(files, unless: files[0])
         }
         kill(getpid(), SIGKILL)
     }
 
     /// A client's descriptor of the store, which it got after that process had died.
-    private func lateClient(in folder: FilePath, renames: Bool) async throws -> Int32 {
+    private func lateClient(in folder: FilePath, _ way: Way) async throws -> Int32 {
         let shared = Shared()
         let thread = Thread { [folder] in
             let ready = folder.appending("ready").description
@@ -68,8 +81,8 @@ import Testing
         }
         thread.start()
         await #expect(processExitsWith: .signal(SIGKILL)) {
-            [place = folder.description as String, renames = renames as Bool] in
-            try GuardianTests.swapAndDie(in: FilePath(place), renames: renames)
+            [place = folder.description as String, way = way as Way] in
+            try GuardianTests.swapAndDie(in: FilePath(place), way)
         }
         #expect(Self.wait { shared.value.withLock { $0 } >= 0 })
         return shared.value.withLock { $0 }
@@ -77,7 +90,7 @@ import Testing
 
     @Test func aLateClientStaysLockedOut() async throws {
         try await withStore { folder in
-            let late = try await lateClient(in: folder, renames: true)
+            let late = try await lateClient(in: folder, .renames)
             let live = open(folder.appending("store").description, O_RDWR)
             #expect(Self.wait { Self.canRead(live) }, "what has the name is free")
             close(live)
@@ -97,9 +110,24 @@ import Testing
         }
     }
 
+    /// A swap that fails gives the store's name back to the file that a program had put there.
+    @Test func aClientOfAFileThatHadTheNameForAMomentStaysLockedOut() async throws {
+        try await withStore { folder in
+            let late = try await lateClient(in: folder, .givesBack)
+            let live = open(folder.appending("store").description, O_RDWR)
+            #expect(Self.wait { Self.canRead(live) }, "what has the name is free")
+            close(live)
+            for _ in 0..<20 {
+                #expect(!Self.canRead(late))
+                ReplacedFile.pause(20)
+            }
+            close(late)
+        }
+    }
+
     @Test func aClientOfTheUnchangedStoreIsLetIn() async throws {
         try await withStore { folder in
-            let client = try await lateClient(in: folder, renames: false)
+            let client = try await lateClient(in: folder, .unchanged)
             #expect(Self.wait { Self.canRead(client) })
             close(client)
         }
