@@ -164,8 +164,9 @@ struct SelectedRun {
         guard store.found.output == nil, try hasSwap(of: store),
             let (plan, isDone) = try lastSwap(of: store), !isDone
         else { return nil }
+        // What a program has put there instead, a link or a folder, is no file of the swap's.
         let isThere = try RunError.translating {
-            try FileStatus.ifPresent(plan.store.path) != nil
+            try FileStatus.ifPresentLink(plan.store.path)?.isRegularFile == true
         }
         guard isThere else { return nil }
         return try RunError.translating {

@@ -353,6 +353,23 @@ import Testing
         }
     }
 
+    /// A program puts a link in the place of a store whose swap was stopped.
+    @Test func aLinkInAStoresPlaceStopsNoOtherRollback() throws {
+        try RunLab.run { lab in
+            let stores = try ["a.sqlite", "b.sqlite"].map { try lab.forge($0) }
+            let before = try lab.content(stores[0])
+            let program = try replacer(lab, stores[1], 0, end: 1)
+            _ = try? lab.migrate(stores, files: program.files) { $0.slots = 1 }
+            #expect(try lab.content(stores[0]) != before)
+            #expect(unlink(stores[1].description) == 0)
+            #expect(symlink("other.sqlite", stores[1].description) == 0)
+            let changes = try lab.rollBack()
+            #expect(changes.contains { $0.path == stores[0] && $0.failure == nil })
+            #expect(try lab.content(stores[0]) == before)
+            #expect(try FileStatus(ofLink: stores[1]).isSymbolicLink)
+        }
+    }
+
     private func titles(in store: FilePath) throws -> Set<String> {
         let connection = try Connection(path: store, mode: .readWrite)
         var found: Set<String> = []
