@@ -5,9 +5,12 @@
 
 #include <stdint.h>
 
-/// Limits the memory that SQLite has in this process for what is large: values and buffers of 64
-/// KiB or more, in bytes. To be called before SQLite starts; returns an SQLite result code.
-int godwit_sqlite_limit_memory(int64_t limit);
+/// Counts the memory that SQLite has in this process. To be called once, before SQLite starts;
+/// returns an SQLite result code.
+int godwit_sqlite_count_memory(void);
+
+/// Limits what is large of it: values and buffers of 64 KiB or more, in bytes.
+void godwit_sqlite_limit_memory(int64_t limit);
 
 /// Lets `godwit_sqlite_budget_open` bound what is opened; once, when SQLite's settings are made.
 /// Returns an SQLite result code.

@@ -73,14 +73,23 @@ static void note_room(void) {
 
 long godwit_sqlite_room_failures(void) { return atomic_load(&room_failures); }
 
+static int configured = SQLITE_MISUSE;
+
+// When the program is loaded, before anything can have started SQLite, which takes no configuration
+// afterwards: what a file of a stranger may take would have no bounds then.
+__attribute__((constructor)) static void configure(void) {
+    configured = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    if (configured == SQLITE_OK) configured = godwit_sqlite_count_memory();
+    if (configured == SQLITE_OK) configured = sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 1200, 160);
+    if (configured == SQLITE_OK) configured = sqlite3_config(SQLITE_CONFIG_URI, 1);
+}
+
 int godwit_sqlite_configure(int64_t memory) {
-    int code = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-    if (code == SQLITE_OK) code = godwit_sqlite_limit_memory(memory);
-    if (code == SQLITE_OK) code = sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 1200, 160);
-    if (code == SQLITE_OK) code = sqlite3_config(SQLITE_CONFIG_URI, 1);
+    if (configured != SQLITE_OK) return configured;
+    godwit_sqlite_limit_memory(memory);
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, note_room);
-    return code == SQLITE_OK ? godwit_sqlite_bound_openings() : code;
+    return godwit_sqlite_bound_openings();
 }
 
 int godwit_sqlite_harden(sqlite3 *connection, int is_made) {

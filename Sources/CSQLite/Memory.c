@@ -2,6 +2,7 @@
 #include "CSQLite.h"
 
 #include <stdatomic.h>
+#include <stdint.h>
 
 // Of all connections together only large allocations are counted: values are large, and there are
 // few of them at a time, so that no thread waits for another one.
@@ -9,7 +10,7 @@ enum { LARGE = 1 << 16 };
 
 static sqlite3_mem_methods standard;
 static atomic_llong held;
-static int64_t most;
+static atomic_llong most = INT64_MAX;
 
 // Small ones are what SQLite makes of a schema's text, up to a hundred bytes of each. They are
 // counted by thread, and bounded in each call of a connection with a budget: a call that reads a
@@ -41,7 +42,7 @@ static int64_t small_size(void *memory) {
 static int is_large(void *memory) { return memory != NULL && standard.xSize(memory) >= LARGE; }
 
 static void *counted_malloc(int size) {
-    if (size >= LARGE && atomic_load(&held) + size > most) return NULL;
+    if (size >= LARGE && atomic_load(&held) + size > atomic_load(&most)) return NULL;
     if (has_no_room(size)) return NULL;
     void *memory = standard.xMalloc(size);
     small += small_size(memory);
@@ -57,7 +58,7 @@ static void counted_free(void *memory) {
 
 static void *counted_realloc(void *memory, int size) {
     long long before = is_large(memory) ? standard.xSize(memory) : 0;
-    if (size >= LARGE && atomic_load(&held) - before + size > most) return NULL;
+    if (size >= LARGE && atomic_load(&held) - before + size > atomic_load(&most)) return NULL;
     int64_t small_one = small_size(memory);
     if (has_no_room(size)) return NULL;
     void *moved = standard.xRealloc(memory, size);
@@ -68,12 +69,11 @@ static void *counted_realloc(void *memory, int size) {
     return moved;
 }
 
-int godwit_sqlite_limit_memory(int64_t limit) {
-    // A second call would count by itself.
-    if (most != 0) return SQLITE_MISUSE;
+void godwit_sqlite_limit_memory(int64_t limit) { atomic_store(&most, limit); }
+
+int godwit_sqlite_count_memory(void) {
     int code = sqlite3_config(SQLITE_CONFIG_GETMALLOC, &standard);
     if (code != SQLITE_OK) return code;
-    most = limit;
     sqlite3_mem_methods counted = standard;
     counted.xMalloc = counted_malloc;
     counted.xFree = counted_free;

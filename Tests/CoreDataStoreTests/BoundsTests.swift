@@ -9,6 +9,11 @@ import Testing
 
 /// What a stranger's file has SQLite do comes to an end, and takes no more memory than fits.
 @Suite("Bounds on strangers' files") struct BoundsTests {
+    /// Also where another library has used SQLite first, as tests do.
+    @Test func sqliteHasItsSettings() {
+        #expect(Connection.isConfigured)
+    }
+
     private func refusal(_ connection: Connection, _ sql: SQLText) throws -> String {
         let error = #expect(throws: StoreError.self) { try connection.integer(sql) }
         return "\(try #require(error))"

@@ -5,13 +5,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Lets every connection understand `file:` names, and leaves out statistics of memory, whose lock
-/// all threads of the process would wait for at every allocation; small allocations have room
-/// enough beside a connection that most do not reach malloc. Writes are watched for want of room.
-/// What SQLite has in this process for large values and buffers, of 64 KiB or more, is limited to
-/// `memory` bytes: an allocation beyond that fails (SQLITE_NOMEM). To be called before the first
-/// connection is opened; returns an SQLite result code (SQLITE_MISUSE when SQLite is running
-/// already, which does no harm where names are enabled at compile time).
+/// Bounds what files may take of connections that are opened afterwards. Writes are watched for
+/// want of room. What SQLite has in this process for large values and buffers, of 64 KiB or more,
+/// is limited to `memory` bytes: an allocation beyond that fails (SQLITE_NOMEM). A second call
+/// changes the limit alone.
+///
+/// When the program was loaded, SQLite was told to understand `file:` names and to leave out
+/// statistics of memory, whose lock all threads of the process would wait for at every allocation;
+/// small allocations have room enough beside a connection that most do not reach malloc. Returns an
+/// SQLite result code: SQLITE_MISUSE where SQLite was running before that.
 int godwit_sqlite_configure(int64_t memory);
 
 /// Makes a connection safe for files of strangers: no triggers, no views, no double-quoted strings,

@@ -167,7 +167,7 @@ package final class Connection {
         }
     }
 
-    // Once a process, before SQLite starts; later calls are refused by SQLite and do no harm.
+    // Once a process.
     static let isConfigured: Bool =
         godwit_sqlite_configure(SystemMemory.sqliteLimit) == SQLITE_OK
 

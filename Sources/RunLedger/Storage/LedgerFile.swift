@@ -25,7 +25,7 @@ struct LedgerFile: Sendable {
     /// Milliseconds between two tries.
     private static let interval: UInt32 = 5
 
-    // Once a process, before SQLite starts: stores are opened by `file:` names, too.
+    // Once a process: stores are opened with the same settings.
     private static let isConfigured: Bool =
         godwit_sqlite_configure(SystemMemory.sqliteLimit) == SQLITE_OK
 
