@@ -33,39 +33,34 @@ static int has_no_room(int64_t size) {
     return 1;
 }
 
-static int64_t small_size(void *memory) {
-    if (memory == NULL) return 0;
-    int size = standard.xSize(memory);
-    return size < LARGE ? size : 0;
-}
+static int64_t size_of(void *memory) { return memory == NULL ? 0 : standard.xSize(memory); }
 
-static int is_large(void *memory) { return memory != NULL && standard.xSize(memory) >= LARGE; }
+// Threads share a counter for what is large alone.
+static void count(int64_t before, int64_t after) {
+    int64_t large = (after >= LARGE ? after : 0) - (before >= LARGE ? before : 0);
+    if (large != 0) atomic_fetch_add(&held, large);
+    small += after - before - large;
+}
 
 static void *counted_malloc(int size) {
     if (size >= LARGE && atomic_load(&held) + size > atomic_load(&most)) return NULL;
     if (has_no_room(size)) return NULL;
     void *memory = standard.xMalloc(size);
-    small += small_size(memory);
-    if (is_large(memory)) atomic_fetch_add(&held, standard.xSize(memory));
+    count(0, size_of(memory));
     return memory;
 }
 
 static void counted_free(void *memory) {
-    if (is_large(memory)) atomic_fetch_sub(&held, standard.xSize(memory));
-    small -= small_size(memory);
+    count(size_of(memory), 0);
     standard.xFree(memory);
 }
 
 static void *counted_realloc(void *memory, int size) {
-    long long before = is_large(memory) ? standard.xSize(memory) : 0;
-    if (size >= LARGE && atomic_load(&held) - before + size > atomic_load(&most)) return NULL;
-    int64_t small_one = small_size(memory);
+    int64_t before = size_of(memory), large = before >= LARGE ? before : 0;
+    if (size >= LARGE && atomic_load(&held) - large + size > atomic_load(&most)) return NULL;
     if (has_no_room(size)) return NULL;
     void *moved = standard.xRealloc(memory, size);
-    if (moved == NULL) return NULL;
-    small += small_size(moved) - small_one;
-    long long after = is_large(moved) ? standard.xSize(moved) : 0;
-    atomic_fetch_add(&held, after - before);
+    if (moved != NULL) count(before, size_of(moved));
     return moved;
 }
 

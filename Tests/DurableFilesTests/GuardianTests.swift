@@ -88,17 +88,22 @@ import Testing
         return shared.value.withLock { $0 }
     }
 
+    /// A client cannot use its file while what has the store's name is free; closes the client's.
+    private static func expectLocked(_ late: Int32, beside store: FilePath) {
+        let live = open(store.description, O_RDWR)
+        #expect(wait { canRead(live) }, "what has the name is free")
+        close(live)
+        for _ in 0..<20 {
+            #expect(!canRead(late))
+            ReplacedFile.pause(20)
+        }
+        close(late)
+    }
+
     @Test func aLateClientStaysLockedOut() async throws {
         try await withStore { folder in
             let late = try await lateClient(in: folder, .renames)
-            let live = open(folder.appending("store").description, O_RDWR)
-            #expect(Self.wait { Self.canRead(live) }, "what has the name is free")
-            close(live)
-            for _ in 0..<20 {
-                #expect(!Self.canRead(late))
-                ReplacedFile.pause(20)
-            }
-            close(late)
+            Self.expectLocked(late, beside: folder.appending("store"))
             // Now nothing holds the backup any more.
             let backup = folder.appending("backup")
             #expect(
@@ -114,14 +119,7 @@ import Testing
     @Test func aClientOfAFileThatHadTheNameForAMomentStaysLockedOut() async throws {
         try await withStore { folder in
             let late = try await lateClient(in: folder, .givesBack)
-            let live = open(folder.appending("store").description, O_RDWR)
-            #expect(Self.wait { Self.canRead(live) }, "what has the name is free")
-            close(live)
-            for _ in 0..<20 {
-                #expect(!Self.canRead(late))
-                ReplacedFile.pause(20)
-            }
-            close(late)
+            Self.expectLocked(late, beside: folder.appending("store"))
         }
     }
 

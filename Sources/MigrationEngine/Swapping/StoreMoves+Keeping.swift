@@ -130,8 +130,7 @@ extension StoreMoves {
         guard let found = try tree.status(of: aside) else { return true }
         // Not by its number alone, which a program's file may have got once ours was gone.
         let isKnown = known.contains { $0.isSame(found.identity) }
-        let isEmpty =
-            found.size == 0 || kind == .sharedMemory
+        let isEmpty = found.size == 0 || kind == .sharedMemory
         if try isOwnStore(known), isKnown || isEmpty {
             try tree.unlink(aside)
             return true
@@ -152,7 +151,7 @@ extension StoreMoves {
             // The program has made another one since: an empty one where it has only looked.
             if isEmpty {
                 try tree.unlink(aside)
-            } else if try fits(found), try isInPlaceOfEmpty(aside, path) {
+            } else if try fits(found), try replaceEmpty(aside, path) {
                 try tree.unlink(aside)
             } else {
                 try keep(aside, as: kind)
@@ -168,7 +167,9 @@ extension StoreMoves {
     }
 
     /// Gives a log its name back from an empty file that no program has open.
-    private func isInPlaceOfEmpty(
+    ///
+    /// - Returns: whether it has; the empty one has the log's other name then.
+    private func replaceEmpty(
         _ aside: FilePath, _ path: FilePath
     ) throws(DurableFileError) -> Bool {
         do throws(EngineError) { try cover(store) } catch { return false }
