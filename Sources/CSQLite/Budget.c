@@ -12,14 +12,18 @@ struct godwit_sqlite_budget {
     // Milliseconds: counted and paid for; those since the processor's time was asked for; the time
     // of the last look; and the processor's time, of which thread.
     int64_t limit, used, pending, last, processor;
-    pthread_t thread;
+    uint64_t thread;
     // Bytes that may be written, what was, and what this thread had written before the call.
     int64_t room, wrote, before;
     // The call that runs, 0 for none, and how many there were.
     _Atomic uint64_t call;
     uint64_t calls;
-    // The clock of the thread that it runs on.
+    // The thread of the last call, 0 before the first one.
+    uint64_t caller;
+    // The clock of the thread that it runs on, and whether it has run for longer than a look of
+    // the watch.
     _Atomic clockid_t clock;
+    atomic_int is_long;
     // What follows is the watch's, under its lock: the call that it saw last, and for how long.
     godwit_sqlite_budget *previous, *next;
     sqlite3 *connection;
@@ -57,6 +61,9 @@ static void *keep_watch(void *unused) {
             int64_t more = worked - budget->worked;
             if (call == 0 || call != budget->seen) budget->watched = 0;
             else if (more > 0) budget->watched += more < 2 * TICK ? more : 2 * TICK;
+            if (budget->watched > 0) {
+                atomic_store_explicit(&budget->is_long, 1, memory_order_relaxed);
+            }
             budget->seen = call;
             budget->worked = worked;
             if (call == 0 || budget->connection == NULL) continue;
@@ -94,11 +101,22 @@ static _Thread_local int64_t written;
 
 void godwit_sqlite_wrote(int64_t count) { written += count; }
 
+// A number for each thread, which none gets again, as it does with addresses and pthread_self(3).
+static uint64_t thread_number(void) {
+    static atomic_uint_fast64_t last;
+    static _Thread_local uint64_t number;
+    if (number == 0) number = atomic_fetch_add(&last, 1) + 1;
+    return number;
+}
+
 // Instructions of SQLite's virtual machine between two looks. A prime: SQLite looks at jumps alone
 // and counts on from row to row, so that a multiple of a row's instructions is never met.
 enum { INSTRUCTIONS = 1999 };
 // Milliseconds by the clock after which the processor's time is asked for, by a system call.
 enum { PENDING = 100 };
+// Calls that are timed together, with what the caller does between them: rows are many, and two
+// looks at the clock take as long as a short one.
+enum { CALLS = 16 };
 
 // Coarse: rows are many.
 static int64_t coarse(void) { return milliseconds(CLOCK_MONOTONIC_COARSE); }
@@ -107,11 +125,11 @@ static int64_t coarse(void) { return milliseconds(CLOCK_MONOTONIC_COARSE); }
 // stands still, other programs, or a process that is stopped.
 static void pay(godwit_sqlite_budget *budget) {
     int64_t processor = milliseconds(CLOCK_THREAD_CPUTIME_ID), worked = budget->pending;
-    if (pthread_equal(budget->thread, pthread_self())) worked = processor - budget->processor;
+    if (budget->thread == thread_number()) worked = processor - budget->processor;
     budget->used += worked < budget->pending ? worked : budget->pending;
     budget->pending = 0;
     budget->processor = processor;
-    budget->thread = pthread_self();
+    budget->thread = thread_number();
 }
 
 static int is_spent(void *context) {
@@ -155,7 +173,8 @@ static void set(godwit_sqlite_budget *budget, sqlite3 *connection, int64_t limit
     budget->before = written;
     budget->last = coarse();
     budget->processor = milliseconds(CLOCK_THREAD_CPUTIME_ID);
-    budget->thread = pthread_self();
+    budget->thread = thread_number();
+    budget->caller = 0;
     if (limit > 0) {
         sqlite3_progress_handler(connection, INSTRUCTIONS, is_spent, budget);
     } else {
@@ -173,23 +192,46 @@ void godwit_sqlite_budget_retire(godwit_sqlite_budget *budget) {
     watch_over(budget, NULL, budget->limit);
 }
 
-void godwit_sqlite_budget_begin(godwit_sqlite_budget *budget) {
-    if (budget->limit == 0) return;
+static void begin_timing(godwit_sqlite_budget *budget) {
     budget->last = coarse();
     budget->before = written;
+    if (budget->caller == thread_number()) return;
+    budget->caller = thread_number();
     clockid_t clock;
     if (pthread_getcpuclockid(pthread_self(), &clock) == 0) {
         atomic_store_explicit(&budget->clock, clock, memory_order_relaxed);
+    }
+}
+
+static inline void begin(godwit_sqlite_budget *budget) {
+    if (budget->limit == 0) return;
+    if (budget->calls % CALLS == 0 || budget->room > 0 || budget->caller != thread_number()) {
+        begin_timing(budget);
     }
     atomic_store_explicit(&budget->call, ++budget->calls, memory_order_release);
     godwit_sqlite_bound_small(budget);
 }
 
-int godwit_sqlite_budget_end(godwit_sqlite_budget *budget) {
+static inline int end(godwit_sqlite_budget *budget) {
     if (budget->limit == 0) return 0;
     atomic_store_explicit(&budget->call, 0, memory_order_relaxed);
     godwit_sqlite_bound_small(NULL);
+    int ends_timing = budget->calls % CALLS == 0 || budget->room > 0
+        || atomic_load_explicit(&budget->is_long, memory_order_relaxed) != 0;
+    if (!ends_timing) return budget->used > budget->limit;
+    atomic_store_explicit(&budget->is_long, 0, memory_order_relaxed);
     return is_spent(budget);
+}
+
+void godwit_sqlite_budget_begin(godwit_sqlite_budget *budget) { begin(budget); }
+
+int godwit_sqlite_budget_end(godwit_sqlite_budget *budget) { return end(budget); }
+
+int godwit_sqlite_budget_step(godwit_sqlite_budget *budget, sqlite3_stmt *statement) {
+    begin(budget);
+    int code = sqlite3_step(statement);
+    int is_spent = end(budget);
+    return code == SQLITE_ROW && is_spent ? SQLITE_INTERRUPT : code;
 }
 
 void godwit_sqlite_budget_set_room(godwit_sqlite_budget *budget, int64_t room) {

@@ -16,8 +16,16 @@ void godwit_sqlite_limit_memory(int64_t limit);
 /// Returns an SQLite result code.
 int godwit_sqlite_bound_openings(void);
 
+/// What small allocations of this thread hold, in bytes, and what they held when they were bounded.
+extern _Thread_local int64_t godwit_sqlite_small, godwit_sqlite_small_before;
+/// The budget that bounds them; NULL for none.
+extern _Thread_local godwit_sqlite_budget *godwit_sqlite_bounded;
+
 /// Bounds the small allocations of this thread's calls until it is called with NULL.
-void godwit_sqlite_bound_small(godwit_sqlite_budget *budget);
+static inline void godwit_sqlite_bound_small(godwit_sqlite_budget *budget) {
+    godwit_sqlite_bounded = budget;
+    godwit_sqlite_small_before = godwit_sqlite_small;
+}
 
 /// Has the limit of a budget passed.
 void godwit_sqlite_budget_exhaust(godwit_sqlite_budget *budget);

@@ -113,12 +113,15 @@ void godwit_sqlite_budget_set_room(godwit_sqlite_budget *budget, int64_t room);
 /// database reads its schema. NULL ends that.
 void godwit_sqlite_budget_open(godwit_sqlite_budget *budget, int64_t limit);
 
-/// Says that a call of SQLite begins: the time before is not counted.
+/// Says that a call of SQLite begins. What the caller does between a few calls of one thread is
+/// counted with them.
 void godwit_sqlite_budget_begin(godwit_sqlite_budget *budget);
 
-/// Says that a call of SQLite has ended: the time afterwards is not counted. Whether the budget is
-/// spent.
+/// Says that a call of SQLite has ended. Whether the budget is spent.
 int godwit_sqlite_budget_end(godwit_sqlite_budget *budget);
+
+/// sqlite3_step within a budget; SQLITE_INTERRUPT instead of a row where that is spent.
+int godwit_sqlite_budget_step(godwit_sqlite_budget *budget, sqlite3_stmt *statement);
 
 /// Counts the time until now; whether a limit is passed.
 int godwit_sqlite_budget_is_spent(godwit_sqlite_budget *budget);

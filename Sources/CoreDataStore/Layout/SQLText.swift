@@ -8,7 +8,7 @@ package import ManagedObjectModel
 /// alone; interpolating it directly does not compile.
 package struct SQLText: Hashable, Sendable, ExpressibleByStringInterpolation {
     /// The text itself.
-    package let description: String
+    package private(set) var description: String
 
     /// Takes a literal of the source.
     package init(stringLiteral value: String) { description = value }
@@ -46,7 +46,9 @@ package struct SQLText: Hashable, Sendable, ExpressibleByStringInterpolation {
     }
 
     /// Appends a piece.
-    package static func += (left: inout SQLText, right: SQLText) { left = left + right }
+    package static func += (left: inout SQLText, right: SQLText) {
+        left.description += right.description
+    }
 }
 
 extension SQLText: CustomStringConvertible {}
@@ -56,7 +58,7 @@ extension SQLText {
     package static func quoted(_ name: String) -> SQLText {
         // Hardly any name has one, and looking at bytes is many times cheaper than replacing.
         guard name.utf8.contains(UInt8(ascii: "\"")) else {
-            return SQLText(unchecked: "\"\(name)\"")
+            return SQLText(unchecked: enclosed(name, "\""))
         }
         return SQLText(unchecked: "\"" + name.replacing("\"", with: "\"\"") + "\"")
     }
@@ -89,10 +91,17 @@ extension SQLText {
         }
     }
 
+    private static func enclosed(_ text: String, _ quote: String) -> String {
+        var result = quote
+        result += text
+        result += quote
+        return result
+    }
+
     /// A text in single quotes.
     package static func text(_ text: String) -> SQLText {
         guard text.utf8.contains(UInt8(ascii: "'")) else {
-            return SQLText(unchecked: "'\(text)'")
+            return SQLText(unchecked: enclosed(text, "'"))
         }
         return SQLText(unchecked: "'" + text.replacing("'", with: "''") + "'")
     }
@@ -156,13 +165,17 @@ extension SQLText {
     }
 }
 
-extension Sequence<SQLText> {
+extension [SQLText] {
     /// The pieces one after the other, with a separator between them.
     package func joined(separator: SQLText = "") -> SQLText {
         var text = ""
-        for (number, piece) in enumerated() {
-            if number > 0 { text += separator.description }
-            text += piece.description
+        text.reserveCapacity(
+            reduce(count * separator.description.utf8.count) { sum, piece in
+                sum + piece.description.utf8.count
+            })
+        for index in indices {
+            if index > 0 { text += separator.description }
+            text += self[index].description
         }
         return SQLText(unchecked: text)
     }

@@ -10,10 +10,13 @@ package final class Statement {
     /// lives as long as this object.
     package let pointer: OpaquePointer
     private let connection: Connection
+    // Lives as long as the connection; asked for through that, it costs as much as a short row.
+    private let budget: OpaquePointer
 
     init(_ pointer: OpaquePointer, connection: Connection) {
         self.pointer = pointer
         self.connection = connection
+        budget = connection.budget
     }
 
     deinit { sqlite3_finalize(pointer) }
@@ -23,11 +26,8 @@ package final class Statement {
     /// - Returns: whether there is one.
     /// - Throws: `StoreError` with SQLite's message.
     package func step() throws(StoreError) -> Bool {
-        godwit_sqlite_budget_begin(connection.budget)
-        let code = sqlite3_step(pointer)
-        let isSpent = godwit_sqlite_budget_end(connection.budget) != 0
+        let code = godwit_sqlite_budget_step(budget, pointer)
         switch code {
-        case SQLITE_ROW where isSpent: throw connection.failure(SQLITE_INTERRUPT)
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
         default: throw connection.failure(code)
