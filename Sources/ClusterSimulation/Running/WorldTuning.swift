@@ -29,7 +29,7 @@ struct WorldTuning {
     var isLocal = false
     /// Whether messages cross as bytes, which takes as long as all the rest.
     var encodes = false
-    var mostEvents = 300_000
+    var mostEvents = 1_000_000
     /// How long the fleet may take once faults stopped.
     var patience: Int64 = 4 * 3_600_000
 
