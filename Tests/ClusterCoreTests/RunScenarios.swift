@@ -41,6 +41,31 @@ extension CoordinatorScenario {
             #expect(bench.standing(1) == .done)
             #expect(bench.runStanding() == .ended)
         },
+        CoordinatorScenario("a swap between two names stops no other store") { bench in
+            bench.join("w")
+            bench.open(stores: 3)
+            bench.small(1...1)
+            bench.done(.whole, store: 1)
+            for _ in 0..<8 {
+                bench.answer(.interrupted(.inputOutput, text: "it is open"))
+                #expect(bench.runStanding() != .paused)
+                bench.wait(100_000, beating: ["w"])
+            }
+            let swap = bench.tasks
+            bench.tasks = []
+            bench.small(2...3)
+            bench.finishAll()
+            #expect(bench.standing(2) == .done && bench.standing(3) == .done)
+            #expect(bench.standing(1) == .running)
+            bench.tasks = swap
+            bench.answer(.interrupted(.inputOutput, text: "it is open"))
+            #expect(bench.runStanding() == .paused)
+            #expect(bench.standing(1) == .running)
+            bench.request(.resume(run: "r"))
+            bench.finishAll()
+            #expect(bench.standing(1) == .done)
+            #expect(bench.runStanding() == .ended)
+        },
         CoordinatorScenario("a move whose sync failed is not tried again by itself") { bench in
             bench.join("w")
             for (run, store) in [("a", 1), ("b", 2)] {

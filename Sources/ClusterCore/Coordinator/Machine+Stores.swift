@@ -384,7 +384,7 @@ extension CoordinatorMachine {
         dismiss(
             store.key,
             accepted: store.jobs.values.compactMap(\.accepted) + store.known.map(\.attempt))
-        runs[store.run]?.inside -= 1
+        runs[store.run]?.leave(index)
         if hadBegun { runs[store.run]?.begun -= 1 }
         runs[store.run]?.ended[end.standing, default: 0] += 1
         if end.standing == .failed { countFailure(store.run) }

@@ -70,6 +70,7 @@ extension CoordinatorMachine {
                 return interrupted(task, Cause(code, text))
             }
             stores[task.store]?.taskTries = 0
+            if let run = stores[task.store]?.run { runs[run]?.interrupted.remove(task.store) }
             take(outcome, of: task)
         }
     }
@@ -167,6 +168,9 @@ extension CoordinatorMachine {
             wait(task, .room(cause.text))
         case .retry, .quarantineWorker, .nothing:
             if tryAgain(task, cause) { return }
+            guard isAlone(task.store) else {
+                return rest(task, tries: settings.quarantine.tasks, after: cause)
+            }
             stores[task.store]?.taskTries = 0
             wait(task, .stopped(cause.text))
         case .planAgain, .quarantineChunk, .stopRun:
@@ -174,6 +178,15 @@ extension CoordinatorMachine {
             // store can neither be planned again nor fail: people have to look.
             stop(task, cause.text)
         }
+    }
+
+    /// Whether nothing is left of a store's run but stores like it, between two names: a program
+    /// that has one store open must not stop the others.
+    private mutating func isAlone(_ index: Int) -> Bool {
+        guard let number = stores[index]?.run else { return true }
+        runs[number]?.interrupted.insert(index)
+        guard let run = runs[number], run.isOpen else { return true }
+        return run.toOffer == 0 && run.questions == 0 && run.inside <= run.interrupted.count
     }
 
     /// Keeps a task until its run goes on; in a run that can be paused no more, for a while.

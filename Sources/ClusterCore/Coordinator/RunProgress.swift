@@ -71,6 +71,12 @@ struct RunProgress: Sendable {
         min(one &+ min(max(0, other), most), most)
     }
 
+    /// Counts a store out that has ended.
+    mutating func leave(_ store: Int) {
+        inside -= 1
+        interrupted.remove(store)
+    }
+
     /// Its turn among runs, and the turn up to which its flows have come.
     var pass: Int64 = 0
     private var turn: Int64 = 0
@@ -84,6 +90,8 @@ struct RunProgress: Sendable {
     var waitingLarge = Queue<Int>()
     /// Tasks that wait for the end of a pause.
     var heldTasks: [PendingTask] = []
+    /// Stores between two names, whose swap was tried often enough to stop the run.
+    var interrupted: Set<Int> = []
     var waitingSmall = 0
     var throttleJobs: Int?
     var bucket = TokenBucket(bytesPerSecond: nil)
