@@ -12,6 +12,7 @@
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -26,49 +27,42 @@
         result_ < 0 ? -(int64_t)errno : result_;         \
     })
 
-static void fill(struct clinux_status *status, const struct stat *from) {
-    status->device = from->st_dev;
-    status->inode = from->st_ino;
-    status->size = from->st_size;
-    status->modified_seconds = from->st_mtim.tv_sec;
-    status->modified_nanoseconds = (uint32_t)from->st_mtim.tv_nsec;
-    status->changed_seconds = from->st_ctim.tv_sec;
-    status->changed_nanoseconds = (uint32_t)from->st_ctim.tv_nsec;
-    status->mode = from->st_mode;
-    status->owner = from->st_uid;
-    status->group = from->st_gid;
-    status->links = from->st_nlink;
-    status->allocated = (int64_t)from->st_blocks * 512;
+/// statx(2) and not stat(2), which does not tell when a file was made.
+static int look(int folder, const char *path, int flags, struct clinux_status *status) {
+    struct statx found;
+    if (statx(folder, path, flags, STATX_BASIC_STATS | STATX_BTIME, &found) != 0) return -errno;
+    status->device = makedev(found.stx_dev_major, found.stx_dev_minor);
+    status->inode = found.stx_ino;
+    status->size = (int64_t)found.stx_size;
+    status->modified_seconds = found.stx_mtime.tv_sec;
+    status->modified_nanoseconds = found.stx_mtime.tv_nsec;
+    status->changed_seconds = found.stx_ctime.tv_sec;
+    status->changed_nanoseconds = found.stx_ctime.tv_nsec;
+    status->has_birth = (found.stx_mask & STATX_BTIME) != 0;
+    status->birth_seconds = status->has_birth ? found.stx_btime.tv_sec : 0;
+    status->birth_nanoseconds = status->has_birth ? found.stx_btime.tv_nsec : 0;
+    status->mode = found.stx_mode;
+    status->owner = found.stx_uid;
+    status->group = found.stx_gid;
+    status->links = found.stx_nlink;
+    status->allocated = (int64_t)found.stx_blocks * 512;
+    return 0;
 }
 
 int clinux_stat(const char *path, struct clinux_status *status) {
-    struct stat found;
-    if (stat(path, &found) != 0) return -errno;
-    fill(status, &found);
-    return 0;
+    return look(AT_FDCWD, path, 0, status);
 }
 
 int clinux_stat_link(const char *path, struct clinux_status *status) {
-    struct stat found;
-    if (lstat(path, &found) != 0) return -errno;
-    fill(status, &found);
-    return 0;
+    return look(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, status);
 }
 
-int clinux_birth(const char *path, int64_t *seconds, uint32_t *nanoseconds) {
-    struct statx found;
-    if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, STATX_BTIME, &found) != 0) return -errno;
-    if ((found.stx_mask & STATX_BTIME) == 0) return 0;
-    *seconds = found.stx_btime.tv_sec;
-    *nanoseconds = found.stx_btime.tv_nsec;
-    return 1;
+int clinux_stat_in(int folder, const char *name, struct clinux_status *status) {
+    return look(folder, name, AT_SYMLINK_NOFOLLOW, status);
 }
 
 int clinux_stat_open(int descriptor, struct clinux_status *status) {
-    struct stat found;
-    if (fstat(descriptor, &found) != 0) return -errno;
-    fill(status, &found);
-    return 0;
+    return look(descriptor, "", AT_EMPTY_PATH, status);
 }
 
 int clinux_stat_file_system(const char *path, struct clinux_file_system *status) {

@@ -18,24 +18,6 @@
         result_ < 0 ? -errno : result_;                  \
     })
 
-int clinux_stat_in(int folder, const char *name, struct clinux_status *status) {
-    struct stat found;
-    if (fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW) != 0) return -errno;
-    status->device = found.st_dev;
-    status->inode = found.st_ino;
-    status->size = found.st_size;
-    status->modified_seconds = found.st_mtim.tv_sec;
-    status->modified_nanoseconds = (uint32_t)found.st_mtim.tv_nsec;
-    status->changed_seconds = found.st_ctim.tv_sec;
-    status->changed_nanoseconds = (uint32_t)found.st_ctim.tv_nsec;
-    status->mode = found.st_mode;
-    status->owner = found.st_uid;
-    status->group = found.st_gid;
-    status->links = found.st_nlink;
-    status->allocated = (int64_t)found.st_blocks * 512;
-    return 0;
-}
-
 int clinux_link_in(int from_folder, const char *from, int to_folder, const char *to) {
     return RETRYING(linkat(from_folder, from, to_folder, to, 0));
 }

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { HOLD = 1, ADMIT = 2, ABANDON = 3 };
+enum { HOLD = 1, ADMIT = 2, ABANDON = 3, KEEP = 4 };
 
 /// Files that are held at a time: more are not taken, which leaves them as they were without a
 /// guardian.
@@ -37,6 +37,8 @@ struct held {
     uint64_t number;
     int descriptor;
     int is_abandoned;
+    /// The file until whose last user it is kept; negative where it is kept for its own users.
+    int other;
     /// Whether those who waited for it were let in.
     int is_open;
     int64_t since;
@@ -50,6 +52,7 @@ static struct held *files[MOST];
 
 static void drop(struct held **place) {
     close((*place)->descriptor);
+    if ((*place)->other >= 0) close((*place)->other);
     free(*place);
     *place = NULL;
 }
@@ -70,6 +73,10 @@ static void abandon(struct held **place) {
 /// Looks at a file that was abandoned.
 static void look(struct held **place) {
     struct held *held = *place;
+    if (held->other >= 0) {
+        if (clinux_lease(held->other) != -EAGAIN) drop(place);
+        return;
+    }
     if (!held->is_open) {
         if (clinux_lease_is_whole(held->descriptor)) {
             // No program has come, and none can that looked the name up before, unless the system
@@ -100,6 +107,7 @@ static void take(const struct message *message, int descriptor) {
         memset(held, 0, sizeof *held);
         held->number = message->number;
         held->descriptor = descriptor;
+        held->other = -1;
         held->device = status.st_dev;
         held->inode = status.st_ino;
         memcpy(held->path, message->path, sizeof held->path);
@@ -108,6 +116,12 @@ static void take(const struct message *message, int descriptor) {
         return;
     }
     close(descriptor);
+}
+
+/// Keeps a file until no program has another one open.
+static void keep(struct held *held, int other) {
+    held->other = other;
+    held->is_abandoned = 1;
 }
 
 /// Receives one message; 0 once the other end is closed.
@@ -135,6 +149,7 @@ static int receive(int socket) {
     for (int place = 0; message.kind != HOLD && place < MOST; place++) {
         if (files[place] == NULL || files[place]->number != message.number) continue;
         if (message.kind == ADMIT) drop(&files[place]);
+        else if (message.kind == KEEP) keep(files[place], descriptor);
         else abandon(&files[place]);
     }
     return 1;
@@ -161,6 +176,7 @@ static _Noreturn void guard(int socket) {
     for (int number = 0; nothing >= 0 && number < 3; number++) dup2(nothing, number);
     if (nothing > 3) close(nothing);
     if (chdir("/") != 0) _exit(1);
+    if (send(3, "", 1, MSG_NOSIGNAL) != 1) _exit(1);
     int is_told = 1;
     for (;;) {
         int is_watching = 0, is_holding = 0;
@@ -202,7 +218,15 @@ int clinux_guardian_start(void) {
     if (child >= 0) {
         while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
     }
-    if (child >= 0 && status == 0) return pair[0];
+    // Until then it has every file of this process open, under the name of one of its threads, and
+    // another thread would find a store in use.
+    char ready;
+    ssize_t count = -1;
+    if (child >= 0 && status == 0) {
+        do count = recv(pair[0], &ready, 1, 0);
+        while (count < 0 && errno == EINTR);
+    }
+    if (count == 1) return pair[0];
     close(pair[0]);
     return child < 0 ? -number : -EAGAIN;
 }
@@ -245,4 +269,9 @@ int clinux_guardian_admit(int socket, uint64_t number) {
 int clinux_guardian_abandon(int socket, uint64_t number) {
     struct message message = {.number = number, .kind = ABANDON};
     return tell(socket, &message, -1);
+}
+
+int clinux_guardian_keep(int socket, uint64_t number, int other) {
+    struct message message = {.number = number, .kind = KEEP};
+    return tell(socket, &message, other);
 }

@@ -35,8 +35,7 @@ extension DurableFileSystem {
                 _ = try checked(result, .rename, place)
             }
             let moved = try FileStatus(ofLink: place).identity
-            guard moved.device == found.identity.device, moved.inode == found.identity.inode
-            else {
+            guard moved.isFile(found.identity) else {
                 discard(place)
                 throw .changedMeanwhile(folder.appending(name))
             }

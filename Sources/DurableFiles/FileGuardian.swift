@@ -63,6 +63,17 @@ package enum FileGuardian {
         }
     }
 
+    /// Leaves a file to the guardian until no program has another file open.
+    ///
+    /// - Parameters:
+    ///   - number: of the file.
+    ///   - other: a descriptor of the other file.
+    static func keep(_ number: UInt64, until other: Int32) {
+        state.withLock { state in
+            if let socket = state.socket { _ = clinux_guardian_keep(socket, number, other) }
+        }
+    }
+
     /// Leaves a file to the guardian.
     static func abandon(_ number: UInt64) {
         state.withLock { state in

@@ -7,17 +7,6 @@ package struct FileTime: Hashable, Sendable, Codable {
     package let seconds: Int64
     /// 0 to 999,999,999.
     package let nanoseconds: UInt32
-
-    /// When a file was made; a link is not followed.
-    ///
-    /// - Returns: the time; nil where the file system does not keep it.
-    /// - Throws: `DurableFileError`; `isMissing` where nothing is there.
-    package static func birth(of path: FilePath) throws(DurableFileError) -> FileTime? {
-        var (seconds, nanoseconds): (Int64, UInt32) = (0, 0)
-        let result = try path.withPointer { clinux_birth($0, &seconds, &nanoseconds) }
-        return try checked(result, .status, path) == 1
-            ? FileTime(seconds: seconds, nanoseconds: nanoseconds) : nil
-    }
 }
 
 extension FileTime: Comparable {
@@ -39,9 +28,43 @@ package struct FileIdentity: Hashable, Sendable, Codable {
     package let modified: FileTime
     /// When contents, name or rights last changed (ctime).
     package let changed: FileTime
+    /// When the file was made; nil where the file system does not tell, or an earlier version of
+    /// this program recorded the file.
+    ///
+    /// A file that is made after another one was removed may get its number.
+    package let birth: FileTime?
+
+    /// Whether it is the same file, whatever was written to it since; for two looks of one
+    /// process.
+    package func isFile(_ other: FileIdentity) -> Bool {
+        guard device == other.device, inode == other.inode else { return false }
+        guard let birth, let otherBirth = other.birth, birth != otherBirth else { return true }
+        // An overlay copies a file when it is first opened for writing: made then, and otherwise
+        // equal.
+        return size == other.size && modified == other.modified
+    }
+
+    /// Whether a file that was recorded is the one that is found, whatever was written to it
+    /// since.
+    ///
+    /// Many file systems get another device number when they are mounted again, after a restart:
+    /// then number and birth tell.
+    package func isStill(_ found: FileIdentity) -> Bool {
+        if isFile(found) { return true }
+        guard let birth, device != found.device else { return false }
+        return inode == found.inode && birth == found.birth
+    }
+
+    /// Whether a recorded file is the one that is found, with the same contents as far as
+    /// statx(2) shows.
+    ///
+    /// When a name, a link or a right changed (ctime) does not count, for a swap changes those.
+    package func isSame(_ found: FileIdentity) -> Bool {
+        isStill(found) && size == found.size && modified == found.modified
+    }
 }
 
-/// What stat(2) says of a file.
+/// What statx(2) says of a file.
 package struct FileStatus: Hashable, Sendable {
     package let identity: FileIdentity
     /// Type and permission bits as in `st_mode`.
@@ -83,7 +106,10 @@ package struct FileStatus: Hashable, Sendable {
             modified: FileTime(
                 seconds: status.modified_seconds, nanoseconds: status.modified_nanoseconds),
             changed: FileTime(
-                seconds: status.changed_seconds, nanoseconds: status.changed_nanoseconds))
+                seconds: status.changed_seconds, nanoseconds: status.changed_nanoseconds),
+            birth: status.has_birth
+                ? FileTime(
+                    seconds: status.birth_seconds, nanoseconds: status.birth_nanoseconds) : nil)
         mode = status.mode
         owner = status.owner
         group = status.group

@@ -24,7 +24,7 @@ struct HeldFile: Sendable {
 
     /// Whether it is the same file, in whatever state.
     func isFile(_ other: FileIdentity) -> Bool {
-        identity.device == other.device && identity.inode == other.inode
+        identity.isFile(other)
     }
 
     /// Whether a program has opened the file, or waits to open it, since the lease was granted.

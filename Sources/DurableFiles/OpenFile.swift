@@ -13,7 +13,7 @@ internal import Synchronization
 package struct OpenFile: ~Copyable, Sendable {
     private let name: FilePath
     private var number: Int32
-    private let faults: FaultPoints
+    let faults: FaultPoints
     /// Whether a sync has failed: what was written before it may be lost.
     private let isLost = Atomic<Bool>(false)
 

@@ -91,7 +91,7 @@ package struct StoreFingerprint: Hashable, Sendable, Codable {
         _ left: FileIdentity, _ right: FileIdentity
     ) -> Set<FingerprintPart> {
         var parts: Set<FingerprintPart> = []
-        if left.device != right.device || left.inode != right.inode { parts.insert(.place) }
+        if !left.isStill(right) { parts.insert(.place) }
         if left.size != right.size { parts.insert(.size) }
         if left.modified != right.modified { parts.insert(.modified) }
         if left.changed != right.changed { parts.insert(.changed) }

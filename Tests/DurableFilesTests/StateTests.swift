@@ -182,3 +182,89 @@ import Testing
         #expect(Set(words).count == words.count)
     }
 }
+
+@Suite struct FileIdentityTests {
+    /// File systems give the number of a file that is gone to the next one that is made.
+    @Test func aNumberThatIsUsedAgainIsAnotherFile() throws {
+        try withFolder { folder in
+            let path = folder.appending("file")
+            try DurableFileSystem().write([1], to: path)
+            let identity = try FileStatus(of: path).identity
+            let birth = try #require(identity.birth, "this file system does not tell births")
+            let later = try changed(identity) { fields in
+                fields["birth"] = ["seconds": birth.seconds, "nanoseconds": 1 ^ birth.nanoseconds]
+                fields["size"] = 2
+            }
+            #expect(later.inode == identity.inode)
+            #expect(!later.isFile(identity))
+            #expect(!later.isSame(identity))
+        }
+    }
+
+    /// An overlay copies a file of a lower layer when it is first opened for writing.
+    @Test func aFileThatIsCopiedUpStaysItself() throws {
+        try withFolder { folder in
+            let path = folder.appending("file")
+            try DurableFileSystem().write([1], to: path)
+            let identity = try FileStatus(of: path).identity
+            let copied = try changed(identity) { $0["birth"] = ["seconds": 5, "nanoseconds": 0] }
+            #expect(identity.isFile(copied))
+        }
+    }
+
+    /// A file system may have another device number after a restart.
+    @Test func aFileStaysItselfOnAnotherDevice() throws {
+        try withFolder { folder in
+            let path = folder.appending("file")
+            try DurableFileSystem().write([1], to: path)
+            let identity = try FileStatus(of: path).identity
+            let later = try changed(identity) { $0["device"] = identity.device + 1 }
+            #expect(!identity.isFile(later))
+            #expect(identity.isStill(later) && identity.isSame(later))
+            let other = try changed(later) { $0["birth"] = ["seconds": 5, "nanoseconds": 0] }
+            #expect(!identity.isStill(other))
+            let unknown = try changed(later) { $0["birth"] = nil }
+            #expect(!identity.isStill(unknown))
+        }
+    }
+
+    @Test func aFileStaysItself() throws {
+        try withFolder { folder in
+            let files = DurableFileSystem()
+            let path = folder.appending("file")
+            try files.write([1], to: path)
+            let first = try FileStatus(of: path).identity
+            let open = try files.openForWriting(path)
+            try open.write([2, 3])
+            try open.close()
+            try files.hardLink(from: path, to: folder.appending("second"))
+            let second = try FileStatus(of: folder.appending("second")).identity
+            #expect(first.isFile(second))
+            #expect(!first.isSame(second))
+        }
+    }
+
+    /// Records of earlier versions have no birth.
+    @Test func anUnknownBirthIsNotCompared() throws {
+        try withFolder { folder in
+            let path = folder.appending("file")
+            try DurableFileSystem().write([1], to: path)
+            let identity = try FileStatus(of: path).identity
+            let older = try changed(identity) { $0["birth"] = nil }
+            #expect(older.birth == nil)
+            #expect(older.isSame(identity))
+            #expect(identity.isSame(older))
+        }
+    }
+
+    /// The identity with other fields in its record.
+    private func changed(
+        _ identity: FileIdentity, _ change: (inout [String: Any]) -> Void
+    ) throws -> FileIdentity {
+        let record = try JSONSerialization.jsonObject(with: JSONEncoder().encode(identity))
+        var fields = try #require(record as? [String: Any])
+        change(&fields)
+        return try JSONDecoder().decode(
+            FileIdentity.self, from: JSONSerialization.data(withJSONObject: fields))
+    }
+}

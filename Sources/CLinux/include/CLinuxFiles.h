@@ -2,10 +2,11 @@
 #ifndef CLINUX_FILES_H
 #define CLINUX_FILES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/// What stat(2) says of a file, in fixed widths.
+/// What statx(2) says of a file, in fixed widths.
 struct clinux_status {
     uint64_t device;
     uint64_t inode;
@@ -14,6 +15,10 @@ struct clinux_status {
     int64_t changed_seconds;
     uint32_t modified_nanoseconds;
     uint32_t changed_nanoseconds;
+    /// When the file was made; nothing where the file system does not tell.
+    int64_t birth_seconds;
+    uint32_t birth_nanoseconds;
+    bool has_birth;
     uint32_t mode;
     uint32_t owner;
     uint32_t group;
@@ -35,10 +40,9 @@ struct clinux_file_system {
 int clinux_stat(const char *path, struct clinux_status *status);
 /// Like clinux_stat, but a symbolic link is not followed.
 int clinux_stat_link(const char *path, struct clinux_status *status);
+/// Like clinux_stat_link, of a name in a folder.
+int clinux_stat_in(int folder, const char *name, struct clinux_status *status);
 int clinux_stat_open(int descriptor, struct clinux_status *status);
-/// When a file was made (statx(2), STATX_BTIME); a symbolic link is not followed. 0 where the file
-/// system does not tell, otherwise 1.
-int clinux_birth(const char *path, int64_t *seconds, uint32_t *nanoseconds);
 int clinux_stat_file_system(const char *path, struct clinux_file_system *status);
 
 /// open(2) with O_CLOEXEC added.

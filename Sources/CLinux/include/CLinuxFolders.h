@@ -4,8 +4,6 @@
 
 #include "CLinuxFiles.h"
 
-/// fstatat(2); a symbolic link is not followed.
-int clinux_stat_in(int folder, const char *name, struct clinux_status *status);
 /// linkat(2); a symbolic link is linked itself.
 int clinux_link_in(int from_folder, const char *from, int to_folder, const char *to);
 /// renameat(2): what has the new name is replaced.

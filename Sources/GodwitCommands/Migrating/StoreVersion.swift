@@ -41,7 +41,7 @@ struct VerifiedVersions: Hashable, Sendable {
         self.source = StoreVersion(source.metadata)
         self.destination = StoreVersion(destination.metadata)
         let (first, second) = (source.fingerprint.main, destination.fingerprint.main)
-        if first.device == second.device, first.inode == second.inode {
+        if first.isFile(second) {
             warning =
                 "\(source.path) and \(destination.path) are the same file, which equals itself "
                 + "whatever a migration did"

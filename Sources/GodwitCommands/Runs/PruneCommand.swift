@@ -20,6 +20,9 @@ struct PruneCommand: ParsableCommand {
     @Option(help: "All ended runs that ended longer ago than this, such as 30d, 12h or 45m.")
     var olderThan: Age?
 
+    @Flag(help: "Kept originals, too, whose stores are gone or no Core Data stores any more.")
+    var lost = false
+
     @Flag(help: "Remove what is shown.")
     var yes = false
 
@@ -37,7 +40,8 @@ struct PruneCommand: ParsableCommand {
             var chosen = selection
             chosen.run = run
             let estimate = try CommandFailure.translating {
-                try PruneRun(chosen, environment: environment).run(removes: yes) { count in
+                let run = PruneRun(chosen, environment: environment, takesLost: lost)
+                return try run.run(removes: yes) { count in
                     guard Console.isTerminal, count % 16 == 0 else { return }
                     Console.status("\(yes ? "pruning" : "looking"): \(counted(count, "store"))")
                 }

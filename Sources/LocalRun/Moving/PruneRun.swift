@@ -23,10 +23,19 @@ package struct PruneEstimate: Sendable {
 package struct PruneRun: Sendable {
     private let selection: RunSelection
     private let environment: RunEnvironment
+    /// Whether kept originals go whose stores are gone.
+    private let takesLost: Bool
 
-    package init(_ selection: RunSelection, environment: RunEnvironment) {
+    /// Takes a selection of runs and stores.
+    ///
+    /// `takesLost`: whether kept originals go, too, whose stores are gone or are no Core Data
+    /// stores any more.
+    package init(
+        _ selection: RunSelection, environment: RunEnvironment, takesLost: Bool = false
+    ) {
         self.selection = selection
         self.environment = environment
+        self.takesLost = takesLost
     }
 
     private var files: DurableFileSystem { environment.files }
@@ -88,7 +97,9 @@ package struct PruneRun: Sendable {
                         + "roll it back first")
             } else if let places = try selected.presentPlaces(of: store) {
                 // A swap that went no further has left the names of its backup.
-                if removes { try selected.discardBackup(of: store) }
+                if removes, let left = try selected.discardBackup(of: store) {
+                    try pruneLost(left, nil, removes: true, &estimate)
+                }
                 try RunError.translating {
                     // The run's folder counts as a whole.
                     estimate.bytes += try places.bytes(countsFolder: selection.store != nil)
@@ -110,14 +121,71 @@ package struct PruneRun: Sendable {
         guard let swap = try selected.lastSwap(of: store)?.plan else {
             throw .engine(.internalError("a swapped store has no swap in the ledger"))
         }
+        let rollback = try selected.unfinishedRollback(of: store)
+        do throws(RunError) {
+            let plan = try RunError.translating {
+                let lock = try StoreLock(swap.store.path, faults: files.faults)
+                defer { lock.release() }
+                let plan = try self.plan(
+                    swap, rollback, selected.folders.folder.appending("prune"),
+                    RecordedRequest(reading: selected.run.record.request))
+                if removes {
+                    for kept in try plan.run(files: files, under: lock) {
+                        environment.warn(StoreMover.words(ofKept: kept))
+                    }
+                }
+                return plan
+            }
+            estimate.backups += 1
+            estimate.bytes = estimate.bytes.addingClamped(plan.bytes)
+        } catch {
+            guard try isLost(swap, error) else { throw error }
+            try pruneLost(swap, rollback, removes: removes, &estimate)
+        }
+    }
+
+    /// Whether a store is gone, or is no Core Data store any more.
+    ///
+    /// `error`: why its backup cannot be pruned as that of a store that is there.
+    private func isLost(_ swap: SwapPlan, _ error: RunError) throws(RunError) -> Bool {
+        let path = swap.store.path
+        if case .store(.notAStore(path.description, _)) = error { return true }
+        return try RunError.translating {
+            try FileStatus.ifPresentLink(path)?.isRegularFile != true
+        }
+    }
+
+    /// Removes the kept original of a store that is lost, where that is asked for.
+    ///
+    /// - Throws: `RunError.nothingToDo` where it is not.
+    private func pruneLost(
+        _ swap: SwapPlan, _ rollback: RollbackPlan?, removes: Bool, _ estimate: inout PruneEstimate
+    ) throws(RunError) {
+        let isThere = try RunError.translating {
+            try FileStatus.ifPresentLink(swap.mainBackup) != nil
+        }
+        // An operator may have removed it by hand, with the store's folder or alone. Or the file
+        // system is not mounted, and the folder on another one.
+        let isMounted = try RunError.translating {
+            try FileStatus.ifPresent(swap.store.path.parent)?.identity.device
+                == swap.store.identity.device
+        }
+        guard takesLost || isThere || isMounted else {
+            throw .nothingToDo(
+                "\(swap.store.path) is gone, and so is its kept original in \(swap.backupFolder); "
+                    + "check that its file system is mounted. godwit prune --lost takes both for "
+                    + "removed")
+        }
+        guard isThere else { return }
+        guard takesLost else {
+            throw .nothingToDo(
+                "\(swap.store.path) is gone, or is no Core Data store of its run any more, and its "
+                    + "kept original in \(swap.backupFolder) may be all that is left of it: godwit "
+                    + "rollback puts that back, godwit prune --lost removes it")
+        }
         let plan = try RunError.translating {
-            let lock = try StoreLock(swap.store.path, faults: files.faults)
-            defer { lock.release() }
-            let plan = try self.plan(
-                swap, selected.unfinishedRollback(of: store),
-                selected.folders.folder.appending("prune"),
-                RecordedRequest(reading: selected.run.record.request))
-            if removes { try plan.run(files: files, under: lock) }
+            let plan = try PrunePlan(lost: swap, rollback: rollback)
+            if removes { try plan.run(files: files, under: nil) }
             return plan
         }
         estimate.backups += 1

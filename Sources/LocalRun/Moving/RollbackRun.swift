@@ -83,7 +83,11 @@ package struct RollbackRun: Sendable {
             let store = try selected.read { ledger throws(LedgerError) in
                 try ledger.store(run: selected.run.id, number)
             }
-            guard let store, try selected.hasBegunRollback(of: store) else { continue }
+            guard let store else { continue }
+            guard try selected.hasBegunRollback(of: store) else {
+                try selected.settleStopped(store)
+                continue
+            }
             let change: StoreChange
             switch store.state {
             case .done: change = try rollBack(store, selected)
@@ -113,10 +117,15 @@ package struct RollbackRun: Sendable {
                 throw .engine(.internalError("a swapped store has no swap in the ledger"))
             }
             let kept = try RunError.translating {
-                try standIn(for: swap)
-                let lock = try StoreLock(swap.store.path, faults: files.faults)
-                defer { lock.release() }
-                return try rollBack(store, swap, selected, lock)
+                let made = try standIn(for: swap)
+                do {
+                    let lock = try StoreLock(swap.store.path, faults: files.faults)
+                    defer { lock.release() }
+                    return try rollBack(store, swap, selected, lock)
+                } catch {
+                    if let made { withdraw(made, from: swap.store.path) }
+                    throw error
+                }
             }
             // At the end and all at once: until then the result is not done, or not any more.
             try selected.record(
@@ -141,20 +150,43 @@ package struct RollbackRun: Sendable {
     ///
     /// It belongs to the original's owner. To a program it is the same as no file, but where a log
     /// is left, which SQLite deletes beside an empty file: its main file may come back.
-    private func standIn(for swap: SwapPlan) throws {
+    ///
+    /// - Returns: the file, where one was made.
+    private func standIn(for swap: SwapPlan) throws -> FileIdentity? {
         let path = swap.store.path
         let tree = try HeldTree(path.parent, store: path, faults: files.faults)
         guard try tree.status(of: path) == nil, let main = swap.backups.first,
             try tree.status(of: main.backup) != nil
-        else { return }
-        for kind in StoreCompanion.allCases where !discardsChanges {
-            guard try kind.content(of: path, files: files) == .none else {
-                throw DurableFileError.changedMeanwhile(path)
+        else { return nil }
+        for kind in [StoreCompanion.writeAheadLog, .rollbackJournal] where !discardsChanges {
+            guard try tree.status(of: kind.path(of: path)).map({ $0.size == 0 }) ?? true else {
+                throw EngineError.storeChangedSinceSwap(store: path.description)
             }
         }
         let made = try tree.create(path)
         _ = try files.copyAttributes(from: tree.openForReading(main.backup), to: made)
+        let identity = try made.status().identity
         try made.close()
+        return identity
+    }
+
+    /// Removes a stand-in of a rollback that was refused, unless a program has written to it.
+    private func withdraw(_ made: FileIdentity, from path: FilePath) {
+        do throws(DurableFileError) {
+            let tree = try HeldTree(path.parent, store: path, faults: files.faults)
+            guard let found = try tree.status(of: path)?.identity, found.isFile(made),
+                found.size == 0
+            else { return }
+            let lock = try StoreLock(path, faults: files.faults)
+            defer { lock.release() }
+            try lock.keepClientsOut(of: path, clients)
+            defer { lock.admitClients() }
+            guard try tree.status(of: path)?.identity.isSame(made) == true else { return }
+            try tree.unlink(path)
+        } catch {
+            // The refusal is what counts; an empty file is the same as none.
+            return
+        }
     }
 
     /// Carries out the plan of a rollback that an earlier process began, or a new one.

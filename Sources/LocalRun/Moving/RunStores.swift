@@ -207,23 +207,50 @@ struct SelectedRun {
         }
     }
 
-    /// Removes the backup of a swap that went no further.
-    func discardBackup(of store: StoreSummary) throws(RunError) {
-        guard store.found.output == nil, let (plan, isDone) = try lastSwap(of: store), !isDone
-        else { return }
+    /// Gives a log that a stopped rollback had moved aside its name back, where the rollback has
+    /// changed nothing else and so is not gone on with.
+    ///
+    /// - Throws: `RunError` where it cannot; the log is in the backup's folder then.
+    func settleStopped(_ store: StoreSummary) throws(RunError) {
+        guard let plan = try unfinishedRollback(of: store) else { return }
+        let swap = plan.facts.swap
         try RunError.translating {
+            let rollback = Rollback(files: environment.files)
+            guard try rollback.hasAsides(plan),
+                try FileStatus.ifPresentLink(swap.store.path)?.isRegularFile == true
+            else { return }
+            let lock = try StoreLock(swap.store.path, faults: environment.files.faults)
+            defer { lock.release() }
+            for kept in try rollback.settleAsides(of: plan, under: lock) {
+                environment.warn(StoreMover.words(ofKept: kept))
+            }
+        }
+    }
+
+    /// Removes the backup of a swap that went no further.
+    ///
+    /// - Returns: the swap whose backup stays, because it may be all that is left of the store.
+    @discardableResult
+    func discardBackup(of store: StoreSummary) throws(RunError) -> SwapPlan? {
+        guard store.found.output == nil, let (plan, isDone) = try lastSwap(of: store), !isDone
+        else { return nil }
+        return try RunError.translating {
             // Of a store that is gone, the backup may be all that is left.
             // The same where another file has the store's name.
             guard let live = try FileStatus.ifPresent(plan.store.path)?.identity,
                 try plan.hasName(live) || !plan.hasMoved(live: live)
-            else { return }
+            else { return plan }
             // An original that was kept under a name of its own needs its external data.
             let isKept = try FileStatus.ifPresentLink(plan.mainBackup) == nil
-            if isKept, !plan.hasName(live), plan.externalData != nil { return }
+            if isKept, !plan.hasName(live), plan.externalData != nil { return nil }
             let lock = try StoreLock(plan.store.path, faults: environment.files.faults)
             defer { lock.release() }
-            try PrunePlan(plan, backupNames: [], storeNames: [], files: environment.files)
-                .run(files: environment.files, under: lock)
+            let removal = try PrunePlan(
+                plan, backupNames: [], storeNames: [], files: environment.files)
+            for kept in try removal.run(files: environment.files, under: lock) {
+                environment.warn(StoreMover.words(ofKept: kept))
+            }
+            return nil
         }
     }
 

@@ -20,12 +20,12 @@ package struct BackupRecord: Hashable, Sendable, Codable {
 
         /// Whether it is the same file, whatever was written to it since.
         package func isFile(_ other: FileIdentity) -> Bool {
-            identity.device == other.device && identity.inode == other.inode
+            identity.isStill(other)
         }
 
         /// Whether it is the same file in the same state, as far as stat(2) shows.
         package func isSame(_ other: FileIdentity) -> Bool {
-            isFile(other) && identity.size == other.size && identity.modified == other.modified
+            identity.isSame(other)
         }
 
         /// The same file under its name in the backup.

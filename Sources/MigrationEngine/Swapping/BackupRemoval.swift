@@ -95,7 +95,7 @@ struct BackupRemoval {
         let known = [swap.store, swap.newFile] + [swap.snapshot].compactMap(\.self)
         if known.contains(where: { $0.isFile(left.identity) }) { return true }
         guard let backup = try tree.status(of: swap.mainBackup) else { return false }
-        if PlannedFile.isFile(backup.identity, left.identity) { return true }
+        if backup.identity.isFile(left.identity) { return true }
         guard backup.size == left.size else { return false }
         let file = try tree.openForReading(link)
         return try file.hasSameContents(as: tree.openForReading(swap.mainBackup))

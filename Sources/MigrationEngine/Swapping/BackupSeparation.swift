@@ -30,7 +30,7 @@ package struct BackupSeparation {
                 store.parent, store: store, through: replaced.held, faults: files.faults)
             let backup = swap.mainBackup
             if let status = try tree.status(of: backup),
-                PlannedFile.isFile(status.identity, replaced.identity)
+                status.identity.isFile(replaced.identity)
             {
                 let copy = StoreMoves.temporary(for: backup)
                 let entry = try self.copy(backup, to: copy, in: tree)

@@ -7,6 +7,8 @@ package struct PrunePlan: Hashable, Sendable, Codable {
     package let swap: SwapPlan
     /// Files of external data that the original alone referred to, as they are recorded.
     package let stale: [BackupRecord.Entry]
+    /// What may have the store's name, and what may lie beside it, as far as the run gave it.
+    private let known: [PlannedFile]
     /// Whether the original has its own name, so that copies go that were not recorded any more.
     package let isOriginal: Bool
     /// Bytes that the file system gets back: of files that have no other name.
@@ -44,15 +46,31 @@ package struct PrunePlan: Hashable, Sendable, Codable {
             return try PrunePlan(
                 swap, stale: facts.position == .original ? [] : stale,
                 isOriginal: facts.position == .original || isGivenUp,
-                copies: rollback.map { $0.copies + [$0.facts.live] })
+                rollback: rollback)
+        }
+    }
+
+    /// Looks at the backup of a store that is gone, or is no Core Data store any more: all of it
+    /// goes.
+    ///
+    /// - Parameters:
+    ///   - swap: the plan of the swap that made the backup.
+    ///   - rollback: of the swap, that was begun and is not recorded as done.
+    /// - Throws: `EngineError.swapRefused` where a file of the backup is not the one that the swap
+    ///   put there.
+    package init(lost swap: SwapPlan, rollback: RollbackPlan?) throws(EngineError) {
+        self = try EngineError.translating {
+            try PrunePlan(swap, stale: [], isOriginal: true, rollback: rollback)
         }
     }
 
     private init(
-        _ swap: SwapPlan, stale names: Set<String>, isOriginal: Bool, copies: [PlannedFile]?
+        _ swap: SwapPlan, stale names: Set<String>, isOriginal: Bool, rollback: RollbackPlan?
     ) throws {
         self.swap = swap
         self.isOriginal = isOriginal
+        known = swap.known + (rollback?.known ?? [])
+        let copies = rollback.map { $0.copies + [$0.facts.live] }
         let tree = try HeldTree(swap.store.path.parent, store: swap.store.path)
         let external = SupportFolder.externalData(ofStore: swap.store.path)
         let removal = BackupRemoval(
@@ -98,11 +116,23 @@ package struct PrunePlan: Hashable, Sendable, Codable {
     ///
     /// - Parameters:
     ///   - system: through which files are removed.
-    ///   - lock: of the store, so that no rollback needs the backup meanwhile.
+    ///   - lock: of the store, so that no rollback needs the backup meanwhile; nil where the store
+    ///     is gone.
+    /// - Returns: files that now lie beside the store under names of their own: what a command that
+    ///   was killed had moved aside.
     /// - Throws: `EngineError.file`.
-    package func run(files system: DurableFileSystem, under lock: StoreLock) throws(EngineError) {
+    @discardableResult
+    package func run(
+        files system: DurableFileSystem, under lock: StoreLock?
+    ) throws(EngineError) -> [FilePath] {
         try EngineError.translating {
             let store = swap.store.path
+            let kept = try lock.map { lock in
+                let moves = try StoreMoves(
+                    store: store, files: system, lock: lock, clients: ClientPolicy())
+                defer { moves.admitClients() }
+                return try moves.settleAsides(of: swap, known: known)
+            }
             let tree = try HeldTree(store.parent, store: store, faults: system.faults)
             // First: once the main file of the backup is gone, no rollback is tried.
             try BackupRemoval(swap: swap, tree: tree, takesUnrecordedCopies: isOriginal).run()
@@ -112,6 +142,7 @@ package struct PrunePlan: Hashable, Sendable, Codable {
                 try tree.unlinkIfPresent(file.path)
             }
             for folder in Set(stale.map(\.path.parent)) { try tree.syncFolder(folder) }
+            return kept ?? []
         }
     }
 }

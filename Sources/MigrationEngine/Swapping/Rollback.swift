@@ -3,8 +3,8 @@ package import DurableFiles
 
 /// Puts originals back.
 package struct Rollback {
-    private let files: DurableFileSystem
-    private let clients: ClientPolicy
+    let files: DurableFileSystem
+    let clients: ClientPolicy
     private let reportKept: (FilePath) -> Void
 
     /// - Parameters:
@@ -58,7 +58,7 @@ package struct Rollback {
     /// write to the store beside a `-wal` that it does not know.
     private func coverBackup(of swap: SwapPlan, _ moves: StoreMoves) throws {
         guard let backup = try moves.tree.status(of: swap.mainBackup),
-            !PlannedFile.isFile(backup.identity, try moves.live())
+            !backup.identity.isFile(try moves.live())
         else { return }
         try moves.cover(swap.mainBackup)
     }
@@ -104,6 +104,7 @@ package struct Rollback {
             moves.moved.kept.forEach(reportKept)
             // The first failure is the one to report; the next try looks at the files again.
             do { try withdrawCompanions(of: plan, moves) } catch {}
+            do { try moves.releaseLog(removes: false) } catch {}
             throw error
         }
         receipt.kept = moves.moved.kept
@@ -145,12 +146,15 @@ package struct Rollback {
         let companions = plan.facts.swap.backups.filter { $0.kind != nil && $0.hasContent }
         let left = try companions.filter { try isPutBack($0, moves) }
         guard !left.isEmpty else { return }
-        // A program that has opened the store uses what lies beside it.
+        let isHeld = moves.moved.logIndex != nil
+        // A program that has opened the store uses what lies beside it, unless that is held.
         defer { moves.admitClients() }
-        try moves.cover(moves.store)
+        if !isHeld { try moves.cover(moves.store) }
         guard try isForeign(plan, moves) else { return }
         for file in left where try isPutBack(file, moves) {
+            let open = try moves.tree.openForReading(file.original.path)
             try moves.tree.unlink(file.original.path)
+            if file.kind == .writeAheadLog { moves.abandonLog(open) }
         }
         try moves.tree.syncFolder(moves.store.parent)
     }
@@ -168,7 +172,7 @@ package struct Rollback {
         guard let present = try moves.tree.status(of: file.original.path)?.identity,
             let backup = try moves.tree.status(of: file.backup)?.identity
         else { return false }
-        return file.original.isSame(present) && PlannedFile.isFile(present, backup)
+        return file.original.isSame(present) && present.isFile(backup)
             || moves.moved.companions.contains { $0.isSame(present) }
     }
 
@@ -182,10 +186,15 @@ package struct Rollback {
         case .replaceStore(let file): try moves.replaceStore(with: file, insteadOf: plan.known)
         case .removeCompanions(let paths):
             try moves.removeCompanions(paths, of: swap, known: plan.known)
-        case .restoreCompanions(let backups): try restore(backups, plan, moves)
+        case .restoreCompanions(let backups):
+            if backups.contains(where: { $0.kind == .writeAheadLog && $0.hasContent }) {
+                try moves.holdLog(of: swap, known: plan.known)
+            }
+            try restore(backups, plan, moves)
         case .restoreMain(let main, let link):
             try moves.replaceStore(
                 with: moves.linkMain(main, to: link, plan), insteadOf: plan.known)
+            try moves.releaseLog(removes: true)
         case .removeAdded(let added, let folders):
             for addition in added {
                 if let present = try moves.tree.status(of: addition.target),

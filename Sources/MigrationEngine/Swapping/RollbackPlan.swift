@@ -82,7 +82,9 @@ package struct RollbackPlan: Hashable, Sendable, Codable {
                 )
             }
         }
-        let contents = facts.companions.filter { $0.content != .none }
+        // Beside an empty file nothing can be read from a log or a journal.
+        let isLost = discardsChanges && facts.live.identity.size == 0
+        let contents = isLost ? [] : facts.companions.filter { $0.content != .none }
         if let foreign = contents.first(where: { $0.content != .pages }) {
             throw .swapRefused(
                 store: store, reason: "\(foreign.file.path) does not belong to it")

@@ -88,7 +88,7 @@ extension StoreMoves {
         for (original, backup) in names {
             guard let live = try tree.status(of: original),
                 let second = try tree.status(of: backup),
-                PlannedFile.isFile(live.identity, second.identity)
+                live.identity.isFile(second.identity)
             else { continue }
             try tree.unlink(backup)
         }

@@ -97,42 +97,36 @@ extension StoreMoves {
         let isOurs =
             ([file] + replaced).contains { $0.isFile(left.identity) } || lock.holds(left.identity)
         guard isOurs else {
-            guard try isUntouched(file, known: replaced) || hasCompanions(left, instead: file)
-            else { return try keep(file.path) }
+            // Written since: it is a program's now, and what was there before has another name.
+            guard file.isSame(try live()) else { return try keep(file.path) }
+            if let beside = try foreignCompanion(of: file, known: replaced) {
+                throw refusal(
+                    "\(beside) belongs to \(store) or to \(file.path), which a program had put in "
+                        + "the store's place when a command was killed, and no one but that "
+                        + "program can tell: keep copies of all three, move \(file.path) away, "
+                        + "with the other file if that is its own, and run the same command again")
+            }
             try giveBack(from: file.path, placed: file.identity)
             throw EngineError.changed(store)
         }
         try tree.unlink(file.path)
     }
 
-    /// Whether a file that has the store's name is as it was planned, and nothing beside it holds
-    /// what was written since.
-    private func isUntouched(_ file: PlannedFile, known: [PlannedFile]) throws -> Bool {
-        guard file.isSame(try live()) else { return false }
-        return try companionsWithContent().allSatisfy { kind in
-            let companion = try PlannedFile(at: kind.path(of: store), in: tree)
-            return known.contains { $0.isSame(companion.identity) }
-        }
-    }
-
-    /// Whether what lies beside the store belongs to a file that an exchange took out: it was
-    /// there before the exchange, by whose time both files last changed.
+    /// A log or a journal with content that lies beside the store and may belong to a file that
+    /// has its name since an exchange; nil where there is none.
     ///
-    /// - Throws: `EngineError.swapRefused` where the file system does not tell.
-    private func hasCompanions(_ out: FileStatus, instead file: PlannedFile) throws -> Bool {
-        let live = try live()
-        guard file.isSame(live) else { return false }
-        let exchange = min(out.identity.changed, live.changed)
-        return try companionsWithContent().contains { kind in
-            let path = kind.path(of: store)
-            guard let birth = try FileTime.birth(of: path) else {
-                throw refusal(
-                    "\(path) belongs to it or to \(file.path), which a program put in its place "
-                        + "while it was stopped: keep copies of all of them, and move "
-                        + "\(file.path) away")
-            }
-            return birth <= exchange
+    /// What is known does not, and neither does what was last written before the file was planned.
+    /// Other times say nothing: a change of owner or a second link moves them, and a program may
+    /// write to a log that it found there.
+    private func foreignCompanion(
+        of file: PlannedFile, known: [PlannedFile]
+    ) throws -> FilePath? {
+        for kind in try companionsWithContent() {
+            let companion = try PlannedFile(at: kind.path(of: store), in: tree)
+            if known.contains(where: { $0.isSame(companion.identity) }) { continue }
+            if companion.identity.modified > file.identity.changed { return companion.path }
         }
+        return nil
     }
 
     /// Gives the store's name to what a program put there last.
@@ -158,7 +152,7 @@ extension StoreMoves {
                 _ = try tree.exchange(path, with: store)
             }
             guard isExchanged else { continue }
-            guard let out = try tree.status(of: path)?.identity, !PlannedFile.isFile(placed, out)
+            guard let out = try tree.status(of: path)?.identity, !placed.isFile(out)
             else { break }
             // The program has replaced the store once more: what it put there is newer.
             placed = waiting

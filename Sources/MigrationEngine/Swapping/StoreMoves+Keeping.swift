@@ -10,6 +10,16 @@ final class MovedFiles {
     var named: [FileIdentity] = []
     /// Logs and journals that were put beside the store.
     var companions: [PlannedFile] = []
+    /// The index of a log that no program may use now, while it is locked.
+    var logIndex: OpenFile?
+}
+
+/// A log or a journal that is kept with its main file.
+struct KeptCompanion {
+    let path: FilePath
+    let kind: StoreCompanion
+    /// What it is known to be: the original's own file, and a copy of it.
+    let known: [FileIdentity]
 }
 
 extension StoreMoves {
@@ -24,20 +34,19 @@ extension StoreMoves {
     ///   - companions: its log and its journal, which get names that fit.
     /// - Throws: `DurableFileError`.
     func keep(
-        _ file: FilePath, as kind: StoreCompanion? = nil,
-        with companions: [(path: FilePath, kind: StoreCompanion)] = []
+        _ file: FilePath, as kind: StoreCompanion? = nil, with companions: [KeptCompanion] = []
     ) throws(DurableFileError) {
         guard try tree.status(of: file) != nil else { return }
         for number in 1...Self.mostKept {
             let main = keptName(number)
+            guard try isFree(main, for: companions) else { continue }
             let target = kind?.path(of: main) ?? main
-            guard try tree.status(of: target) == nil else { continue }
-            // The main file is last: a process that is killed before takes the same name again.
-            for companion in companions where try tree.status(of: companion.path) != nil {
-                try tree.rename(
-                    companion.path, to: companion.kind.path(of: target), existing: .replace)
-            }
             do throws(DurableFileError) {
+                // The main file is last: after a kill before that, it gets the same name.
+                for companion in companions where try tree.status(of: companion.path) != nil {
+                    try tree.rename(
+                        companion.path, to: companion.kind.path(of: main), existing: .refuse)
+                }
                 try tree.rename(file, to: target, existing: .refuse)
             } catch {
                 guard error.number == EEXIST else { throw error }
@@ -48,6 +57,23 @@ extension StoreMoves {
             return
         }
         throw .system(.rename, file, number: EEXIST)
+    }
+
+    /// Whether no file has a name or a companion's name: SQLite would apply a log that lies
+    /// beside another database than its own.
+    private func isFree(
+        _ main: FilePath, for companions: [KeptCompanion]
+    ) throws(DurableFileError) -> Bool {
+        guard try tree.status(of: main) == nil else { return false }
+        for kind in StoreCompanion.allCases {
+            guard let found = try tree.status(of: kind.path(of: main)) else { continue }
+            // A process that was killed since has moved it here.
+            guard let companion = companions.first(where: { $0.kind == kind }),
+                companion.known.contains(where: { $0.isStill(found.identity) }),
+                try tree.status(of: companion.path) == nil
+            else { return false }
+        }
+        return true
     }
 
     private static let mostKept = 10_000
@@ -68,8 +94,14 @@ extension StoreMoves {
     ///
     /// - Throws: `DurableFileError`.
     func keepBackup(of plan: SwapPlan) throws(DurableFileError) {
+        let recorded = plan.record?.byPath
         let companions = plan.backups.compactMap { file in
-            file.kind.map { (path: file.backup, kind: $0) }
+            file.kind.map { kind in
+                KeptCompanion(
+                    path: file.backup, kind: kind,
+                    known: [file.original.identity]
+                        + [recorded?[file.backup]?.identity].compactMap(\.self))
+            }
         }
         try keep(plan.mainBackup, with: companions)
     }
@@ -112,11 +144,16 @@ extension StoreMoves {
     /// - Parameters:
     ///   - swap: whose backup's folder has the names of ours.
     ///   - known: as `removeCompanions`.
+    /// - Returns: files that have names of their own now.
     /// - Throws: `DurableFileError`.
-    func settleAsides(of swap: SwapPlan, known: [PlannedFile]) throws(DurableFileError) {
+    @discardableResult
+    func settleAsides(
+        of swap: SwapPlan, known: [PlannedFile]
+    ) throws(DurableFileError) -> [FilePath] {
         for kind in StoreCompanion.allCases {
             _ = try settle(kind, swap, known)
         }
+        return moved.kept
     }
 
     /// Removes a file that was moved aside, or gives it its name back.
@@ -144,6 +181,10 @@ extension StoreMoves {
             }
             return false
         }
+        guard try fits(found) else {
+            if isEmpty { try tree.unlink(aside) } else { try keep(aside, as: kind) }
+            return false
+        }
         do throws(DurableFileError) {
             try tree.rename(aside, to: path, existing: .refuse)
         } catch {
@@ -151,7 +192,7 @@ extension StoreMoves {
             // The program has made another one since: an empty one where it has only looked.
             if isEmpty {
                 try tree.unlink(aside)
-            } else if try fits(found), try replaceEmpty(aside, path) {
+            } else if try replaceEmpty(aside, path) {
                 try tree.unlink(aside)
             } else {
                 try keep(aside, as: kind)
@@ -161,9 +202,11 @@ extension StoreMoves {
         return false
     }
 
-    /// Whether a log has what the store has not: nothing was written to the main file since.
+    /// Whether a log that was moved aside is the store's: nothing was written to the main file
+    /// since, and it had its name before.
     private func fits(_ log: FileStatus) throws(DurableFileError) -> Bool {
-        try live().modified <= log.identity.modified
+        let live = try live()
+        return live.modified <= log.identity.modified && live.changed <= log.identity.changed
     }
 
     /// Gives a log its name back from an empty file that no program has open.
@@ -184,7 +227,7 @@ extension StoreMoves {
     ) throws(DurableFileError) -> Bool {
         for file in swap.backups {
             guard let backup = try tree.status(of: file.backup) else { continue }
-            if PlannedFile.isFile(backup.identity, found.identity) { return true }
+            if backup.identity.isFile(found.identity) { return true }
         }
         return false
     }

@@ -34,19 +34,12 @@ package struct PlannedFile: Hashable, Sendable, Codable {
 
     /// Whether it is the same file, whatever was written to it since.
     package func isFile(_ other: FileIdentity) -> Bool {
-        PlannedFile.isFile(identity, other)
-    }
-
-    /// Whether two identities are of one file, whatever was written to it between them.
-    static func isFile(_ left: FileIdentity, _ right: FileIdentity) -> Bool {
-        left.device == right.device && left.inode == right.inode
+        identity.isStill(other)
     }
 
     /// Whether it is the same file with the same contents.
-    ///
-    /// When a name, a link or a right changed (ctime) does not count, for the swap changes those.
     package func isSame(_ other: FileIdentity) -> Bool {
-        isFile(other) && identity.size == other.size && identity.modified == other.modified
+        identity.isSame(other)
     }
 }
 

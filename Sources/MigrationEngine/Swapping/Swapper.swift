@@ -200,6 +200,10 @@ package struct Swapper {
             try moves.endExchanges(of: plan, insteadOf: plan.known)
         } else if try plan.hasMoved(live: live) {
             try moves.keepBackup(of: plan)
+        } else if try moves.tree.status(of: plan.mainBackup) != nil {
+            // A program has replaced the original, which is not needed any more. Another plan of
+            // the run would find its log beside another main file.
+            try BackupRemoval(swap: plan, tree: moves.tree, takesUnrecordedCopies: true).run()
         }
     }
 

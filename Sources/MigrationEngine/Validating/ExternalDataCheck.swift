@@ -46,10 +46,7 @@ struct ExternalDataCheck {
                 return false
             }
             guard let before else { return false }
-            let isSame =
-                before.identity.device == after.identity.device
-                && before.identity.inode == after.identity.inode
-            if isSame { return true }
+            if before.identity.isFile(after.identity) { return true }
             let isEqual = try before.size == after.size && equal(source, destination)
             if !isEqual { result.add(Fault(label, .changedFile), destination: 1) }
             return isEqual

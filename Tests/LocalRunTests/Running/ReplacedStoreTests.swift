@@ -320,39 +320,6 @@ import Testing
         }
     }
 
-    /// The process ends after an exchange that took out a program's store: what lay beside that
-    /// before fits no other file.
-    @Test(arguments: [false, true]) func aStoreComesBackWithItsLog(inRollback: Bool) throws {
-        try RunLab.run { lab in
-            let store = try lab.forge("a.sqlite")
-            if inRollback { #expect(try lab.migrate([store]).counts == [.done: 1]) }
-            let other = try lab.forge(
-                "other.sqlite", notes: 5, seed: 9, journal: .writeAheadLogWithContent)
-            let names = ["", "-wal"].map { (FilePath("\(other)\($0)"), FilePath("\(store)\($0)")) }
-            let bytes = try names.map { try lab.files.contents(of: $0.0, limit: 1 << 30) }
-            let count = Mutex(0)
-            let files = DurableFileSystem(
-                faults: FaultPoints { point in
-                    count.withLock { count in
-                        if count > 0 { return .error(EIO) }
-                        guard point.operation == .rename, point.path == store else { return nil }
-                        count += 1
-                        for (old, new) in names { #expect(rename("\(old)", "\(new)") == 0) }
-                        return nil
-                    }
-                })
-            if inRollback {
-                _ = try? lab.rollBack(files: files)
-            } else {
-                _ = try? lab.migrate([store], files: files)
-            }
-            #expect(try lab.files.contents(of: store, limit: 1 << 30) != bytes[0])
-            if inRollback { _ = try lab.rollBack() } else { _ = try? lab.migrate([store]) }
-            let found = try names.map { try lab.files.contents(of: $0.1, limit: 1 << 30) }
-            #expect(found == bytes)
-        }
-    }
-
     /// A program puts a link in the place of a store whose swap was stopped.
     @Test func aLinkInAStoresPlaceStopsNoOtherRollback() throws {
         try RunLab.run { lab in
