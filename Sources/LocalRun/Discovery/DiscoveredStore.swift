@@ -70,6 +70,8 @@ package struct SkippedFile: Hashable, Sendable {
         case brokenLink(String)
         /// It cannot be read; the text is the whole message.
         case unreadable(String)
+        /// It is what a swap or a rollback kept beside a store that a program had replaced.
+        case kept
         /// It is a folder below more folders than are searched.
         case tooDeep
     }
@@ -91,7 +93,7 @@ package struct SkippedFile: Hashable, Sendable {
             .storeOutside:
             return true
         case .empty, .notADatabase, .notAFile, .notACoreDataStore, .linkLeavesFolder,
-            .brokenLink:
+            .brokenLink, .kept:
             return false
         }
     }
@@ -114,6 +116,9 @@ extension SkippedFile.Reason: CustomStringConvertible {
             "it is a symbolic link out of the folder, to \(target); name its target to take it"
         case .brokenLink(let reason): "it is a symbolic link that leads nowhere: \(reason)"
         case .unreadable(let reason): reason
+        case .kept:
+            "a swap or a rollback kept it when a program had replaced its store; rename it to take "
+                + "it, or remove it"
         case .tooDeep:
             "it lies below \(DurableFileSystem.depthLimit) folders; name it to search it"
         }

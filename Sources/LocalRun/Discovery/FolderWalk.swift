@@ -1,4 +1,5 @@
 import DurableFiles
+import MigrationEngine
 
 /// Searches one folder for stores.
 ///
@@ -102,11 +103,25 @@ struct FolderWalk {
                 continue
             }
             var inside: [Folder] = []
-            for name in names where !StoreFileName.isOurs(name.bytes) {
+            for name in names {
+                if StoreFileName.isOurs(name.bytes) {
+                    if isKept(name, beside: names) { skip(folder.relative.appending(name), .kept) }
+                    continue
+                }
                 if let found = try entry(name, in: folder, beside: names) { inside.append(found) }
             }
             waiting += inside.reversed()
         }
+    }
+
+    /// Whether an earlier command kept a file here, which its user may not have heard of: it may
+    /// have been killed before it could say so.
+    private func isKept(_ name: FilePath, beside names: [FilePath]) -> Bool {
+        guard damagedExtensions == nil, name.bytes.starts(with: SwapPlan.keptPrefix.utf8) else {
+            return false
+        }
+        let database = StoreFileName.databaseName(ofCompanion: name)
+        return database.map { !names.containsSorted($0) } ?? true
     }
 
     /// Takes in one entry of a folder; returns it where it is a folder to read.

@@ -23,9 +23,6 @@ struct KeptCompanion {
 }
 
 extension StoreMoves {
-    /// What the names of kept files begin with; no run takes them for stores of a folder.
-    static let keptPrefix = ".godwit-kept-"
-
     /// Gives a file a name of its own beside the store, which no command removes.
     ///
     /// - Parameters:
@@ -80,7 +77,7 @@ extension StoreMoves {
 
     private func keptName(_ number: Int) -> FilePath {
         let name = store.lastComponent
-        let prefix = "\(Self.keptPrefix)\(number)-"
+        let prefix = "\(SwapPlan.keptPrefix)\(number)-"
         // A log's name is longer by four bytes, a journal's by eight.
         guard name.bytes.count + prefix.utf8.count + 8 <= Int(NAME_MAX) else {
             let digest = ContentDigest.hexadecimal(of: name.bytes)

@@ -78,6 +78,9 @@ package struct SwapPlan: Hashable, Sendable, Codable {
 
     /// What the names of backup folders begin with.
     package static let backupPrefix = ".godwit-backup-"
+    /// What the names of files begin with that a program had put in a store's place and that
+    /// nothing else has any more; no run takes them for stores of a folder.
+    package static let keptPrefix = ".godwit-kept-"
     /// The longest name of a run, in bytes.
     package static let runLimit = 64
 

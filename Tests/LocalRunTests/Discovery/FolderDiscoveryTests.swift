@@ -70,6 +70,24 @@ import Testing
         }
     }
 
+    /// The command that kept a file may have been killed before it could name it.
+    @Test func keptFilesAreTold() throws {
+        try DiscoveryLab.with { lab in
+            try lab.store("a.sqlite", ".godwit-kept-1-a.sqlite")
+            try lab.file(".godwit-kept-1-a.sqlite-wal", [1])
+            try lab.file(".godwit-kept-2-a.sqlite-wal", [1])
+            try lab.file(".godwit-unpublished-1", [1])
+            let found = try lab.discover("")
+            #expect(found.relatives == ["a.sqlite"])
+            let reasons = found.reasons(below: lab.folder)
+            #expect(
+                reasons == [
+                    ".godwit-kept-1-a.sqlite": .kept, ".godwit-kept-2-a.sqlite-wal": .kept,
+                ])
+            #expect(found.skipped.filter(\.needsAttention).isEmpty)
+        }
+    }
+
     @Test func contentThatIsNotInTheDatabaseYetCounts() throws {
         try DiscoveryLab.with { lab in
             try lab.otherDatabase("fresh.sqlite")
