@@ -78,6 +78,15 @@ struct StoreProbe: Sendable {
         }
     }
 
+    /// Whether a file is certainly no Core Data store: empty, no SQLite database, or one of
+    /// another kind.
+    ///
+    /// - Throws: `DurableFileError` where it cannot be read.
+    func isNoStore(_ real: FilePath) throws(DurableFileError) -> Bool {
+        guard let start = try databasePrefix(of: real) else { return true }
+        return try !isCoreDataStore(real, prefix: start)
+    }
+
     /// The beginning of an SQLite database; nil for every other file.
     private func databasePrefix(of path: FilePath) throws(DurableFileError) -> [UInt8]? {
         let file = try files.openForReading(path)

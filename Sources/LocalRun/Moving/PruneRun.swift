@@ -121,11 +121,19 @@ package struct PruneRun: Sendable {
         guard let swap = try selected.lastSwap(of: store)?.plan else {
             throw .engine(.internalError("a swapped store has no swap in the ledger"))
         }
+        if try !hasBackup(swap) {
+            guard try isMounted(swap) else { return }
+        }
         let rollback = try selected.unfinishedRollback(of: store)
         do throws(RunError) {
             let plan = try RunError.translating {
                 let lock = try StoreLock(swap.store.path, faults: files.faults)
                 defer { lock.release() }
+                guard try !StoreProbe(files: files).isNoStore(swap.store.path) else {
+                    throw StoreError.notAStore(
+                        path: swap.store.path.description,
+                        reason: "it holds no tables of Core Data")
+                }
                 let plan = try self.plan(
                     swap, rollback, selected.folders.folder.appending("prune"),
                     RecordedRequest(reading: selected.run.record.request))
@@ -155,28 +163,41 @@ package struct PruneRun: Sendable {
         }
     }
 
+    private func hasBackup(_ swap: SwapPlan) throws(RunError) -> Bool {
+        try RunError.translating { try FileStatus.ifPresentLink(swap.mainBackup) != nil }
+    }
+
+    /// Whether the file system of a kept original that is not there is.
+    ///
+    /// An operator may have removed the original by hand, with the store's folder or alone. Or its
+    /// file system is not mounted, and whatever is there lies on another one.
+    ///
+    /// - Returns: false where it may not be and that does not matter.
+    /// - Throws: `RunError.nothingToDo` where it matters.
+    private func isMounted(_ swap: SwapPlan) throws(RunError) -> Bool {
+        let isMounted = try RunError.translating {
+            try FileStatus.ifPresent(swap.store.path.parent)?.identity.device
+                == swap.store.identity.device
+        }
+        guard takesLost || isMounted else {
+            throw .nothingToDo(
+                "the kept original of \(swap.store.path) is not in \(swap.backupFolder), and the "
+                    + "file system there is not the one of the run; check that it is mounted. "
+                    + "godwit prune --lost takes the original for removed")
+        }
+        return isMounted
+    }
+
     /// Removes the kept original of a store that is lost, where that is asked for.
     ///
     /// - Throws: `RunError.nothingToDo` where it is not.
     private func pruneLost(
         _ swap: SwapPlan, _ rollback: RollbackPlan?, removes: Bool, _ estimate: inout PruneEstimate
     ) throws(RunError) {
-        let isThere = try RunError.translating {
-            try FileStatus.ifPresentLink(swap.mainBackup) != nil
+        guard try hasBackup(swap) else {
+            _ = try isMounted(swap)
+            return
         }
-        // An operator may have removed it by hand, with the store's folder or alone. Or the file
-        // system is not mounted, and the folder on another one.
-        let isMounted = try RunError.translating {
-            try FileStatus.ifPresent(swap.store.path.parent)?.identity.device
-                == swap.store.identity.device
-        }
-        guard takesLost || isThere || isMounted else {
-            throw .nothingToDo(
-                "\(swap.store.path) is gone, and so is its kept original in \(swap.backupFolder); "
-                    + "check that its file system is mounted. godwit prune --lost takes both for "
-                    + "removed")
-        }
-        guard isThere else { return }
         guard takesLost else {
             throw .nothingToDo(
                 "\(swap.store.path) is gone, or is no Core Data store of its run any more, and its "

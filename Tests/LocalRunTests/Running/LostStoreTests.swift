@@ -1,6 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import Foundation
+import GRDB
 import LocalRun
 import MigrationEngine
 import RunLedger
@@ -12,13 +13,18 @@ import Testing
 /// Stores that are gone when their run is pruned, with users whose accounts were closed.
 @Suite struct LostStoreTests {
     enum Loss: String, CaseIterable {
-        case removed, emptied, overwritten, linked, madeFolder
+        case removed, emptied, overwritten, linked, madeFolder, otherDatabase
     }
 
-    @Test(arguments: Loss.allCases)
-    func theOriginalGoesOnlyWhereThatIsAskedFor(_ loss: Loss) throws {
+    @Test(arguments: Loss.allCases, [60, 0])
+    func theOriginalGoesOnlyWhereThatIsAskedFor(_ loss: Loss, notes: Int) throws {
         try RunLab.run { lab in
-            let stores = [try lab.forge("a.sqlite"), try lab.forge("b.sqlite")]
+            let stores = [
+                try lab.forge("a.sqlite", notes: notes), try lab.forge("b.sqlite", notes: notes),
+            ]
+            // A store without external data needs no look at what it refers to.
+            let support = try FileStatus.ifPresent(lab.path(".a_SUPPORT"))
+            #expect((support != nil) == (notes > 0))
             #expect(try lab.migrate(stores).counts == [.done: 2])
             try lose(stores[0], loss, lab)
             let backups = try keptFiles(lab, stores[0])
@@ -53,6 +59,27 @@ import Testing
             #expect(try lab.prune(removes: true).refused.count == 1)
             let pruned = try prune(lab, removes: true)
             #expect(pruned.refused.isEmpty && pruned.backups == 0)
+        }
+    }
+
+    /// The volume is not mounted, and the app has made a store of its own below the mount point.
+    @Test(.enabled(if: SmallDisk.isAvailable, SmallDisk.absence))
+    func anOriginalThatIsNotMountedIsNotForgotten() throws {
+        try RunLab.run { lab in
+            let folder = lab.path("user")
+            try lab.files.makeFolder(folder)
+            let store = try lab.forge("user/a.sqlite", notes: 0)
+            #expect(try lab.migrate([store]).counts == [.done: 1])
+            let options = ["-t", "tmpfs", "-o", "size=16m", "godwit-tests", folder.description]
+            try #require(try SmallDisk.command("mount", options) == 0)
+            do {
+                defer { _ = try? SmallDisk.command("umount", ["-l", folder.description]) }
+                _ = try lab.forge("user/a.sqlite", notes: 3)
+                let refused = try lab.prune(removes: true).refused
+                let cause = try #require(refused.first?.failure).description
+                #expect(cause.contains("check that it is mounted"))
+            }
+            #expect(try lab.rollBack().map { $0.failure == nil } == [true])
         }
     }
 
@@ -198,6 +225,10 @@ import Testing
             try file.close()
         case .linked: #expect(symlink("/etc/hostname", store.description) == 0)
         case .madeFolder: try lab.files.makeFolder(store)
+        case .otherDatabase:
+            let queue = try DatabaseQueue(path: store.description)
+            try queue.write { try $0.execute(sql: "CREATE TABLE x (y)") }
+            try queue.close()
         }
     }
 }
