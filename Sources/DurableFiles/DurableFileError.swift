@@ -116,7 +116,7 @@ extension DurableFileError: CustomStringConvertible {
             "use --output, or stop every program that uses it and give --assume-closed"
         case .refusedPath: "name a path without symbolic links, below the root that it belongs to"
         case .refusedFolder(_, let fault): fault.hint
-        case .notRegularFile: "name the database file itself"
+        case .notRegularFile: "move it away, or name the database file itself"
         case .changedMeanwhile: "stop what writes to it, then try again"
         case .overLimit: "check that it is what it should be"
         case .stopped: "start it again to go on"

@@ -24,6 +24,10 @@ extension OpenFile {
         }
     }
 
+    /// Whether a program has the file, which is open for reading alone, open for writing; false
+    /// where the file system does not tell.
+    package func hasWriters() -> Bool { clinux_lease_probe(descriptor) == -EAGAIN }
+
     /// Leaves an index to the guardian: it stays locked until no program has the log open.
     ///
     /// A program that has opened a log and waits for its index uses that log as soon as it can,

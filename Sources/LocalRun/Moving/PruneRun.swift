@@ -167,7 +167,7 @@ package struct PruneRun: Sendable {
         try RunError.translating { try FileStatus.ifPresentLink(swap.mainBackup) != nil }
     }
 
-    /// Whether the file system of a kept original that is not there is.
+    /// Whether the folder of a store is the one of the run, where the kept original is not there.
     ///
     /// An operator may have removed the original by hand, with the store's folder or alone. Or its
     /// file system is not mounted, and whatever is there lies on another one.
@@ -175,15 +175,14 @@ package struct PruneRun: Sendable {
     /// - Returns: false where it may not be and that does not matter.
     /// - Throws: `RunError.nothingToDo` where it matters.
     private func isMounted(_ swap: SwapPlan) throws(RunError) -> Bool {
-        let isMounted = try RunError.translating {
-            try FileStatus.ifPresent(swap.store.path.parent)?.identity.device
-                == swap.store.identity.device
-        }
+        let folder = swap.store.path.parent
+        let found = try RunError.translating { try FileStatus.ifPresent(folder)?.identity }
+        let isMounted = found.flatMap { swap.parent?.isStill($0) } == true
         guard takesLost || isMounted else {
             throw .nothingToDo(
-                "the kept original of \(swap.store.path) is not in \(swap.backupFolder), and the "
-                    + "file system there is not the one of the run; check that it is mounted. "
-                    + "godwit prune --lost takes the original for removed")
+                "the kept original of \(swap.store.path) is not in \(swap.backupFolder), and "
+                    + "\(folder) is not the folder of the run; check that its file system is "
+                    + "mounted. godwit prune --lost takes the original for removed")
         }
         return isMounted
     }

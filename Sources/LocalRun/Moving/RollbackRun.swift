@@ -155,7 +155,11 @@ package struct RollbackRun: Sendable {
     private func standIn(for swap: SwapPlan) throws -> FileIdentity? {
         let path = swap.store.path
         let tree = try HeldTree(path.parent, store: path, faults: files.faults)
-        guard try tree.status(of: path) == nil, let main = swap.backups.first,
+        let present = try tree.status(of: path)
+        if let present, !present.isRegularFile {
+            throw DurableFileError.notRegularFile(path, kind: present.kind)
+        }
+        guard present == nil, let main = swap.backups.first,
             try tree.status(of: main.backup) != nil
         else { return nil }
         for kind in [StoreCompanion.writeAheadLog, .rollbackJournal] where !discardsChanges {

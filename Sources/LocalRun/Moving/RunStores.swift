@@ -168,8 +168,11 @@ struct SelectedRun {
         let isThere = try RunError.translating {
             try FileStatus.ifPresentLink(plan.store.path)?.isRegularFile == true
         }
-        guard isThere else { return nil }
         return try RunError.translating {
+            guard isThere else {
+                // The backup may be all that is left of the store.
+                return try FileStatus.ifPresentLink(plan.mainBackup) == nil ? nil : plan
+            }
             let facts = try RollbackFacts(reading: plan, files: environment.files)
             return try plan.hasMoved(live: facts.live.identity) ? plan : nil
         }

@@ -42,6 +42,7 @@ package struct Rollback {
             defer { lock.admitClients() }
             try moves.cover(swap.store.path)
             try coverBackup(of: swap, moves)
+            try moves.checkUnwritten(swap.backups)
             let facts = try RollbackFacts(reading: swap, files: moves.files)
             let copies = try RollbackPlan.copies(facts, discardsChanges: discardsChanges)
             let settled = try copies.settled.map { copy in
@@ -119,6 +120,7 @@ package struct Rollback {
         return try moves.whileClientsAreOut { letIn in
             try moves.cover(moves.store)
             try coverBackup(of: swap, moves)
+            try moves.checkUnwritten(swap.backups)
             try moves.settleAsides(of: swap, known: plan.known)
             try moves.endExchanges(of: swap, insteadOf: plan.known, copies: plan.copies)
             let start = try resume(plan, from: first, moves)

@@ -5,6 +5,25 @@ import Glibc
 /// How an original's log comes back beside the store: any file that a program puts in the store's
 /// place just then would read wrong with it.
 extension StoreMoves {
+    /// Makes sure that no program can write to a log or a journal that is to lie beside the store.
+    ///
+    /// One that opened it before it was withdrawn has it open beside another main file, and would
+    /// empty it when it closes that.
+    ///
+    /// - Throws: `EngineError.storeBusy` where a program has one open for writing.
+    func checkUnwritten(_ backups: [BackedUpFile]) throws {
+        for file in backups where file.kind != nil && file.hasContent {
+            guard try tree.status(of: file.backup) != nil else { continue }
+            let open = try tree.openForReading(file.backup)
+            guard open.hasWriters() else { continue }
+            let users = try FileUser.all(of: open.status().identity)
+            throw EngineError.storeBusy(
+                store: store.description,
+                holder: users.isEmpty
+                    ? "a program that has its log open" : FileUser.words(users))
+        }
+    }
+
     /// Keeps SQLite from using a log beside the store, whatever file has the store's name.
     ///
     /// - Parameters:

@@ -98,6 +98,8 @@ package struct SwapFacts: Hashable, Sendable, Codable {
     package let run: String
     /// The main file; no symbolic link is left in its path.
     package let store: PlannedFile
+    /// The folder that it lies in.
+    package let parent: FileIdentity
     /// How many names the main file has.
     package let links: UInt64
     /// How many of them are backups of ours that an earlier run left.
@@ -138,6 +140,7 @@ package struct SwapFacts: Hashable, Sendable, Codable {
         let status = try FileStatus(ofLink: path)
         run = request.run
         store = try PlannedFile(at: path)
+        parent = try FileStatus(ofLink: path.parent).identity
         links = status.links
         ownLinks = try links > 1 ? SwapFacts.backups(of: store, files) : 0
         var changes = found.differences(from: request.expected)

@@ -61,6 +61,8 @@ package enum SwapStep: Hashable, Sendable, Codable {
 package struct SwapPlan: Hashable, Sendable, Codable {
     /// The main file of the original, no symbolic link in its path.
     package let store: PlannedFile
+    /// The folder that the store lies in; nil in plans of versions that did not record it.
+    package let parent: FileIdentity?
     package let newFile: PlannedFile
     /// Nil where the original is at rest.
     package let snapshot: PlannedFile?
@@ -93,6 +95,7 @@ package struct SwapPlan: Hashable, Sendable, Codable {
         let folder = path.parent.appending(SwapPlan.backupPrefix + facts.run)
         let hasContent = facts.companions.contains { $0.content == .pages }
         store = facts.store
+        parent = facts.parent
         newFile = facts.newFile
         snapshot = hasContent ? facts.snapshot : nil
         backupFolder = folder

@@ -77,7 +77,7 @@ import Testing
                 _ = try lab.forge("user/a.sqlite", notes: 3)
                 let refused = try lab.prune(removes: true).refused
                 let cause = try #require(refused.first?.failure).description
-                #expect(cause.contains("check that it is mounted"))
+                #expect(cause.contains("mounted"))
             }
             #expect(try lab.rollBack().map { $0.failure == nil } == [true])
         }
@@ -134,6 +134,33 @@ import Testing
         }
     }
 
+    /// The process of a swap ends after the exchange, and the result is removed.
+    @Test func anOriginalOfAStoppedSwapComesBack() throws {
+        try RunLab.run { lab in
+            let store = try lab.forge("a.sqlite")
+            let before = try contents(of: store, lab)
+            _ = try? lab.migrate([store], files: stoppingAfterExchange(store))
+            #expect(try contents(of: store, lab) != before)
+            try lab.files.remove(store)
+            #expect(throws: RunError.self) {
+                try CancelRun(lab.selection(), environment: lab.environment()).run()
+            }
+            #expect(try lab.rollBack().map { $0.failure == nil } == [true])
+            #expect(try contents(of: store, lab) == before)
+        }
+    }
+
+    private func stoppingAfterExchange(_ store: FilePath) -> DurableFileSystem {
+        let ends = Mutex(0)
+        return DurableFileSystem(
+            faults: FaultPoints { point in
+                ends.withLock { ends in
+                    if point.operation == .rename, point.path == store { ends += 1 }
+                    return ends > 1 ? .error(EIO) : nil
+                }
+            })
+    }
+
     /// Moves the main file of a store away whose app was killed before it emptied the log.
     ///
     /// - Returns: the log.
@@ -162,15 +189,7 @@ import Testing
     @Test func whatAKeptOriginalNeedsIsNotPruned() throws {
         try RunLab.run { lab in
             let store = try lab.forge("a.sqlite")
-            let ends = Mutex(0)
-            let stopping = DurableFileSystem(
-                faults: FaultPoints { point in
-                    ends.withLock { ends in
-                        if point.operation == .rename, point.path == store { ends += 1 }
-                        return ends > 1 ? .error(EIO) : nil
-                    }
-                })
-            _ = try? lab.migrate([store], files: stopping)
+            _ = try? lab.migrate([store], files: stoppingAfterExchange(store))
             let needed = try external(lab)
             try #require(!needed.isEmpty)
             let other = try lab.forge("other.sqlite", notes: 5, seed: 9)

@@ -99,6 +99,38 @@ import Testing
         }
     }
 
+    /// The same, and a program has that log open when the original is to come back.
+    @Test func aLogThatAProgramMayEmptyDoesNotComeBack() throws {
+        try RunLab.run { lab in
+            let store = try lab.forge("a.sqlite", journal: .writeAheadLogWithContent)
+            let log = StoreCompanion.writeAheadLog.path(of: store)
+            let original = try [store, log].map { try lab.files.contents(of: $0, limit: 1 << 30) }
+            #expect(try lab.migrate([store]).counts == [.done: 1])
+            let other = try lab.forge("other.sqlite", notes: 5, seed: 9)
+            let bytes = try lab.files.contents(of: other, limit: 1 << 30)
+            let program = Mutex<Int32>(-1)
+            let files = DurableFileSystem(
+                faults: FaultPoints { point in
+                    guard point.operation == .rename, point.path == store else { return nil }
+                    program.withLock { program in
+                        guard program < 0 else { return }
+                        program = open(log.description, O_RDWR)
+                        if program >= 0 { #expect(rename("\(other)", "\(store)") == 0) }
+                    }
+                    return nil
+                })
+            #expect(try lab.rollBack(files: files).contains { $0.failure != nil })
+            #expect(program.withLock { $0 } >= 0)
+            let refused = try lab.rollBack(discardsChanges: true).first?.failure?.description
+            #expect(try #require(refused).contains("open"))
+            #expect(try lab.files.contents(of: store, limit: 1 << 30) == bytes)
+            #expect(close(program.withLock { $0 }) == 0)
+            #expect(try lab.rollBack(discardsChanges: true).map { $0.failure == nil } == [true])
+            #expect(
+                try [store, log].map { try lab.files.contents(of: $0, limit: 1 << 30) } == original)
+        }
+    }
+
     /// The same, and the program tries again and again, also when the log is withdrawn.
     @Test func aWithdrawnLogIsReadByNoProgramThatWaits() async {
         await #expect(processExitsWith: .success) {
