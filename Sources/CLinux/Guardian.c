@@ -74,7 +74,8 @@ static void abandon(struct held **place) {
 static void look(struct held **place) {
     struct held *held = *place;
     if (held->other >= 0) {
-        if (clinux_lease(held->other) != -EAGAIN) drop(place);
+        // Readers do no harm, and another guardian may be one.
+        if (clinux_lease_probe(held->other) != -EAGAIN) drop(place);
         return;
     }
     if (!held->is_open) {
@@ -118,7 +119,7 @@ static void take(const struct message *message, int descriptor) {
     close(descriptor);
 }
 
-/// Keeps a file until no program has another one open.
+/// Keeps a file until no program has another one open for writing.
 static void keep(struct held *held, int other) {
     held->other = other;
     held->is_abandoned = 1;

@@ -63,11 +63,11 @@ package enum FileGuardian {
         }
     }
 
-    /// Leaves a file to the guardian until no program has another file open.
+    /// Leaves a file to the guardian until no program has another file open for writing.
     ///
     /// - Parameters:
     ///   - number: of the file.
-    ///   - other: a descriptor of the other file.
+    ///   - other: a descriptor of the other file, open for reading alone.
     static func keep(_ number: UInt64, until other: Int32) {
         state.withLock { state in
             if let socket = state.socket { _ = clinux_guardian_keep(socket, number, other) }

@@ -28,13 +28,14 @@ extension OpenFile {
     /// where the file system does not tell.
     package func hasWriters() -> Bool { clinux_lease_probe(descriptor) == -EAGAIN }
 
-    /// Leaves an index to the guardian: it stays locked until no program has the log open.
+    /// Leaves an index to the guardian: it stays locked until no program has the log open for
+    /// writing, as SQLite has it.
     ///
     /// A program that has opened a log and waits for its index uses that log as soon as it can,
     /// also once the log has lost its name. It may close the index meanwhile and open it again, so
     /// the index keeps its name and holds nothing, as after the end of a program by a signal.
     ///
-    /// - Parameter log: the log, which has lost its name beside the index.
+    /// - Parameter log: the log, open for reading, which has lost its name beside the index.
     package consuming func keepLogIndex(until log: borrowing OpenFile) {
         let path = path
         let descriptor = takeDescriptor()

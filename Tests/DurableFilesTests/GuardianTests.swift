@@ -123,6 +123,44 @@ import Testing
         }
     }
 
+    /// Two indexes that are kept for one log do not wait for each other.
+    @Test func indexesOfOneLogAreLetGo() async throws {
+        try await withStore { folder in
+            await #expect(processExitsWith: .success) {
+                [place = folder.description as String] in
+                FileGuardian.enable()
+                let folder = FilePath(place)
+                let (files, log) = (DurableFileSystem(), folder.appending("log"))
+                try files.create(log).close()
+                let program = open(log.description, O_RDWR)
+                for name in ["first", "second"] {
+                    let index = try files.create(folder.appending(FilePath(name)))
+                    try index.lockLogIndex()
+                    index.keepLogIndex(until: try files.openForReading(log))
+                }
+                for name in ["first", "second"] {
+                    #expect(!GuardianTests.isFree(folder.appending(FilePath(name))))
+                }
+                close(program)
+                for name in ["first", "second"] {
+                    let index = folder.appending(FilePath(name))
+                    #expect(GuardianTests.wait(until: { GuardianTests.isFree(index) }))
+                }
+            }
+        }
+    }
+
+    private static func isFree(_ index: FilePath) -> Bool {
+        do {
+            let file = try DurableFileSystem().openForWriting(index)
+            try file.lockLogIndex()
+            try file.close()
+            return true
+        } catch {
+            return false
+        }
+    }
+
     @Test func aClientOfTheUnchangedStoreIsLetIn() async throws {
         try await withStore { folder in
             let client = try await lateClient(in: folder, .unchanged)

@@ -23,8 +23,8 @@ int clinux_guardian_admit(int socket, uint64_t number);
 /// open(2) for it is let in, but the locks stay until no other process has it open.
 int clinux_guardian_abandon(int socket, uint64_t number);
 
-/// Leaves a file to the guardian until no program has another file open, of which this passes a
-/// descriptor; negative error number.
+/// Leaves a file to the guardian until no program has another file open for writing, of which this
+/// passes a descriptor for reading; negative error number.
 int clinux_guardian_keep(int socket, uint64_t number, int other);
 
 #endif

@@ -78,13 +78,21 @@ struct StoreProbe: Sendable {
         }
     }
 
-    /// Whether a file is certainly no Core Data store: empty, no SQLite database, or one of
-    /// another kind.
+    /// Whether Core Data's metadata can be read in a file; a log or a journal beside it is left
+    /// out.
     ///
-    /// - Throws: `DurableFileError` where it cannot be read.
-    func isNoStore(_ real: FilePath) throws(DurableFileError) -> Bool {
-        guard let start = try databasePrefix(of: real) else { return true }
-        return try !isCoreDataStore(real, prefix: start)
+    /// For what would be lost with a wrong yes: no doubt counts as one.
+    func isReadable(_ real: FilePath) -> Bool {
+        do throws(StoreError) {
+            let connection = try Connection(
+                path: real, mode: .immutable, patience: StoreProbe.patience)
+            let rows = try connection.integer("SELECT count(*) FROM Z_METADATA")
+            _ = try connection.integer("SELECT count(*) FROM Z_PRIMARYKEY")
+            try connection.close()
+            return rows != 0
+        } catch {
+            return false
+        }
     }
 
     /// The beginning of an SQLite database; nil for every other file.

@@ -98,7 +98,7 @@ package struct PruneRun: Sendable {
             } else if let places = try selected.presentPlaces(of: store) {
                 // A swap that went no further has left the names of its backup.
                 if removes, let left = try selected.discardBackup(of: store) {
-                    try pruneLost(left, nil, removes: true, &estimate)
+                    try pruneUnswapped(left, &estimate)
                 }
                 try RunError.translating {
                     // The run's folder counts as a whole.
@@ -121,7 +121,8 @@ package struct PruneRun: Sendable {
         guard let swap = try selected.lastSwap(of: store)?.plan else {
             throw .engine(.internalError("a swapped store has no swap in the ledger"))
         }
-        if try !hasBackup(swap) {
+        let isThere = try hasBackup(swap)
+        if !isThere {
             guard try isMounted(swap) else { return }
         }
         let rollback = try selected.unfinishedRollback(of: store)
@@ -129,10 +130,10 @@ package struct PruneRun: Sendable {
             let plan = try RunError.translating {
                 let lock = try StoreLock(swap.store.path, faults: files.faults)
                 defer { lock.release() }
-                guard try !StoreProbe(files: files).isNoStore(swap.store.path) else {
+                guard StoreProbe(files: files).isReadable(swap.store.path) else {
                     throw StoreError.notAStore(
                         path: swap.store.path.description,
-                        reason: "it holds no tables of Core Data")
+                        reason: "it holds no metadata of Core Data")
                 }
                 let plan = try self.plan(
                     swap, rollback, selected.folders.folder.appending("prune"),
@@ -144,11 +145,18 @@ package struct PruneRun: Sendable {
                 }
                 return plan
             }
-            estimate.backups += 1
+            estimate.backups += isThere ? 1 : 0
             estimate.bytes = estimate.bytes.addingClamped(plan.bytes)
         } catch {
             guard try isLost(swap, error) else { throw error }
-            try pruneLost(swap, rollback, removes: removes, &estimate)
+            guard !isThere || takesLost else {
+                throw .nothingToDo(
+                    "\(swap.store.path) is gone, or is no Core Data store of its run any more, and "
+                        + "its kept original in \(swap.backupFolder) may be all that is left of "
+                        + "it: godwit rollback puts that back, godwit prune --lost removes it")
+            }
+            // Without its main file it is the rest of what an earlier prune has begun to remove.
+            try removeLost(swap, rollback, removes: removes, &estimate)
         }
     }
 
@@ -187,11 +195,12 @@ package struct PruneRun: Sendable {
         return isMounted
     }
 
-    /// Removes the kept original of a store that is lost, where that is asked for.
+    /// Removes what a swap that went no further has left of a store that is lost, where that is
+    /// asked for.
     ///
     /// - Throws: `RunError.nothingToDo` where it is not.
-    private func pruneLost(
-        _ swap: SwapPlan, _ rollback: RollbackPlan?, removes: Bool, _ estimate: inout PruneEstimate
+    private func pruneUnswapped(
+        _ swap: SwapPlan, _ estimate: inout PruneEstimate
     ) throws(RunError) {
         guard try hasBackup(swap) else {
             _ = try isMounted(swap)
@@ -199,16 +208,23 @@ package struct PruneRun: Sendable {
         }
         guard takesLost else {
             throw .nothingToDo(
-                "\(swap.store.path) is gone, or is no Core Data store of its run any more, and its "
-                    + "kept original in \(swap.backupFolder) may be all that is left of it: godwit "
-                    + "rollback puts that back, godwit prune --lost removes it")
+                "\(swap.store.path) is gone, or another file has its name, and what its swap left "
+                    + "in \(swap.backupFolder) may be all that is left of it: copy it from there, "
+                    + "and have godwit prune --lost remove it")
         }
+        try removeLost(swap, nil, removes: true, &estimate)
+    }
+
+    private func removeLost(
+        _ swap: SwapPlan, _ rollback: RollbackPlan?, removes: Bool, _ estimate: inout PruneEstimate
+    ) throws(RunError) {
+        let isThere = try hasBackup(swap)
         let plan = try RunError.translating {
             let plan = try PrunePlan(lost: swap, rollback: rollback)
             if removes { try plan.run(files: files, under: nil) }
             return plan
         }
-        estimate.backups += 1
+        estimate.backups += isThere ? 1 : 0
         estimate.bytes = estimate.bytes.addingClamped(plan.bytes)
     }
 
@@ -216,12 +232,16 @@ package struct PruneRun: Sendable {
         _ swap: SwapPlan, _ rollback: RollbackPlan?, _ scratch: FilePath,
         _ request: RecordedRequest
     ) throws -> PrunePlan {
+        // Without the main file nothing tells what it referred to: an earlier prune was stopped.
         guard let external = swap.externalData, let main = swap.backups.first,
-            try FileStatus.ifPresent(external.backup) != nil
+            try FileStatus.ifPresent(external.backup) != nil,
+            try FileStatus.ifPresent(main.backup) != nil
         else {
             return try PrunePlan(
                 swap, backupNames: [], storeNames: [], rollback: rollback, files: files)
         }
+        // A process that was killed leaves its own.
+        ScratchRemoval.remove(scratch, files)
         defer { ScratchRemoval.remove(scratch, files) }
         let existing = try files.names(in: external.backup).map(\.description)
         // Another store may refer to the same files.

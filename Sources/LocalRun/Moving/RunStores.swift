@@ -171,7 +171,7 @@ struct SelectedRun {
         return try RunError.translating {
             guard isThere else {
                 // The backup may be all that is left of the store.
-                return try FileStatus.ifPresentLink(plan.mainBackup) == nil ? nil : plan
+                return try plan.hasMovedAll() ? plan : nil
             }
             let facts = try RollbackFacts(reading: plan, files: environment.files)
             return try plan.hasMoved(live: facts.live.identity) ? plan : nil

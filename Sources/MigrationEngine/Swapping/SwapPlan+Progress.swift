@@ -18,6 +18,14 @@ extension SwapPlan {
         if store.isFile(live) { return false }
         let files = [snapshot, newFile].compactMap { $0 }
         if files.contains(where: { $0.isFile(live) }) { return true }
+        return try hasMovedAll()
+    }
+
+    /// Whether the result has left its own name: where the store's name has neither the original
+    /// nor a file of this swap, the original may have its name in the backup alone.
+    ///
+    /// - Throws: `DurableFileError`.
+    package func hasMovedAll() throws(DurableFileError) -> Bool {
         // The backup is made before any name changes, and as long as the result lies under its own
         // name, it has not had the store's: a program has replaced the original, or the snapshot.
         guard try FileStatus.ifPresentLink(mainBackup) != nil else { return false }

@@ -13,7 +13,7 @@ import Testing
 /// Stores that are gone when their run is pruned, with users whose accounts were closed.
 @Suite struct LostStoreTests {
     enum Loss: String, CaseIterable {
-        case removed, emptied, overwritten, linked, madeFolder, otherDatabase
+        case removed, emptied, overwritten, linked, madeFolder, otherDatabase, otherWithLog, half
     }
 
     @Test(arguments: Loss.allCases, [60, 0])
@@ -59,6 +59,27 @@ import Testing
             #expect(try lab.prune(removes: true).refused.count == 1)
             let pruned = try prune(lab, removes: true)
             #expect(pruned.refused.isEmpty && pruned.backups == 0)
+        }
+    }
+
+    /// The process of a prune ends when the main file of the backup is gone.
+    @Test(arguments: [false, true]) func aPruneThatWasStoppedIsFinished(isGone: Bool) throws {
+        try RunLab.run { lab in
+            let store = try lab.forge("a.sqlite")
+            #expect(try lab.migrate([store]).counts == [.done: 1])
+            let backup = try #require(try keptFiles(lab, store).first)
+            if isGone { try lab.files.remove(store) }
+            let files = DurableFileSystem(
+                faults: FaultPoints { _ in
+                    (try? FileStatus.ifPresent(backup)) == nil ? .error(EIO) : nil
+                })
+            _ = try? PruneRun(
+                lab.selection(), environment: lab.environment(files), takesLost: true
+            ).run(removes: true)
+            #expect(try FileStatus.ifPresent(backup) == nil)
+            #expect(try FileStatus.ifPresent(backup.parent) != nil)
+            #expect(try prune(lab, removes: true).refused.isEmpty)
+            #expect(try FileStatus.ifPresent(backup.parent) == nil)
         }
     }
 
@@ -244,9 +265,18 @@ import Testing
             try file.close()
         case .linked: #expect(symlink("/etc/hostname", store.description) == 0)
         case .madeFolder: try lab.files.makeFolder(store)
-        case .otherDatabase:
+        case .half:
+            let backup = try #require(try keptFiles(lab, store).first)
+            let bytes = try lab.files.contents(of: backup, limit: 1 << 30)
+            try write(Array(bytes.prefix(bytes.count / 2)), to: store, lab)
+        case .otherDatabase, .otherWithLog:
+            if loss == .otherWithLog {
+                try write([1, 2, 3], to: StoreCompanion.writeAheadLog.path(of: store), lab)
+            }
             let queue = try DatabaseQueue(path: store.description)
-            try queue.write { try $0.execute(sql: "CREATE TABLE x (y)") }
+            try queue.write {
+                try $0.execute(sql: "CREATE TABLE x (y); INSERT INTO x VALUES ('Z_METADATA')")
+            }
             try queue.close()
         }
     }
