@@ -78,20 +78,32 @@ struct StoreProbe: Sendable {
         }
     }
 
-    /// Whether Core Data's metadata can be read in a file; a log or a journal beside it is left
-    /// out.
+    /// Whether Core Data's metadata can be read in a file.
     ///
-    /// For what would be lost with a wrong yes: no doubt counts as one.
-    func isReadable(_ real: FilePath) -> Bool {
+    /// For what would be lost with a wrong yes: doubt counts as one only where the file needs the
+    /// log or journal beside it to be whole.
+    ///
+    /// - Throws: `DurableFileError`.
+    func isReadable(_ real: FilePath) throws(DurableFileError) -> Bool {
         do throws(StoreError) {
             let connection = try Connection(
                 path: real, mode: .immutable, patience: StoreProbe.patience)
+            let tables = try connection.integer(
+                "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN "
+                    + "('Z_METADATA', 'Z_PRIMARYKEY')")
+            guard tables == 2 else {
+                try connection.close()
+                return false
+            }
             let rows = try connection.integer("SELECT count(*) FROM Z_METADATA")
-            _ = try connection.integer("SELECT count(*) FROM Z_PRIMARYKEY")
             try connection.close()
             return rows != 0
         } catch {
-            return false
+            // After a checkpoint that a reader held up, SQLite finds the file too short alone.
+            guard try hasUnseenContent(real), let start = try databasePrefix(of: real) else {
+                return false
+            }
+            return StoreProbe.declaresMetadata(start)
         }
     }
 

@@ -130,7 +130,7 @@ package struct PruneRun: Sendable {
             let plan = try RunError.translating {
                 let lock = try StoreLock(swap.store.path, faults: files.faults)
                 defer { lock.release() }
-                guard StoreProbe(files: files).isReadable(swap.store.path) else {
+                guard try StoreProbe(files: files).isReadable(swap.store.path) else {
                     throw StoreError.notAStore(
                         path: swap.store.path.description,
                         reason: "it holds no metadata of Core Data")
@@ -149,13 +149,14 @@ package struct PruneRun: Sendable {
             estimate.bytes = estimate.bytes.addingClamped(plan.bytes)
         } catch {
             guard try isLost(swap, error) else { throw error }
-            guard !isThere || takesLost else {
+            let hasRest = try hasRest(swap)
+            guard isThere || hasRest else { return }
+            guard takesLost else {
                 throw .nothingToDo(
                     "\(swap.store.path) is gone, or is no Core Data store of its run any more, and "
                         + "its kept original in \(swap.backupFolder) may be all that is left of "
                         + "it: godwit rollback puts that back, godwit prune --lost removes it")
             }
-            // Without its main file it is the rest of what an earlier prune has begun to remove.
             try removeLost(swap, rollback, removes: removes, &estimate)
         }
     }
@@ -175,6 +176,14 @@ package struct PruneRun: Sendable {
         try RunError.translating { try FileStatus.ifPresentLink(swap.mainBackup) != nil }
     }
 
+    /// Whether other files of a kept original are there than its main file.
+    private func hasRest(_ swap: SwapPlan) throws(RunError) -> Bool {
+        let rest = swap.backups.map(\.backup) + [swap.externalData?.backup].compactMap(\.self)
+        return try RunError.translating {
+            try rest.contains { try FileStatus.ifPresentLink($0) != nil }
+        }
+    }
+
     /// Whether the folder of a store is the one of the run, where the kept original is not there.
     ///
     /// An operator may have removed the original by hand, with the store's folder or alone. Or its
@@ -185,14 +194,17 @@ package struct PruneRun: Sendable {
     private func isMounted(_ swap: SwapPlan) throws(RunError) -> Bool {
         let folder = swap.store.path.parent
         let found = try RunError.translating { try FileStatus.ifPresent(folder)?.identity }
-        let isMounted = found.flatMap { swap.parent?.isStill($0) } == true
-        guard takesLost || isMounted else {
+        let isMounted = found.map { folder in
+            // Plans of older versions do not name the folder.
+            swap.parent?.isStill(folder) ?? (folder.device == swap.store.identity.device)
+        }
+        guard takesLost || isMounted == true else {
             throw .nothingToDo(
                 "the kept original of \(swap.store.path) is not in \(swap.backupFolder), and "
                     + "\(folder) is not the folder of the run; check that its file system is "
                     + "mounted. godwit prune --lost takes the original for removed")
         }
-        return isMounted
+        return isMounted == true
     }
 
     /// Removes what a swap that went no further has left of a store that is lost, where that is

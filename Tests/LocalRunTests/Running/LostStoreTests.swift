@@ -62,6 +62,34 @@ import Testing
         }
     }
 
+    /// A reader holds up a checkpoint: the main file says that it is longer than it is.
+    @Test func aStoreThatNeedsItsLogIsNotLost() throws {
+        try RunLab.run { lab in
+            let store = try lab.forge("a.sqlite", notes: 0)
+            #expect(try lab.migrate([store]).counts == [.done: 1])
+            let app = try DatabaseQueue(path: store.description)
+            try app.writeWithoutTransaction { database in
+                try database.execute(
+                    sql: """
+                        CREATE TABLE x (y); INSERT INTO x WITH RECURSIVE n (i) AS
+                        (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 90)
+                        SELECT zeroblob(4000) FROM n
+                        """)
+            }
+            let reader = try DatabaseQueue(path: store.description)
+            try reader.inDatabase { database in
+                try database.execute(sql: "BEGIN")
+                _ = try Int.fetchOne(database, sql: "SELECT count(*) FROM x")
+                try app.writeWithoutTransaction { other in
+                    try other.execute(sql: "UPDATE x SET y = zeroblob(3999) WHERE rowid > 40")
+                    _ = try Row.fetchAll(other, sql: "PRAGMA wal_checkpoint(PASSIVE)")
+                }
+                #expect(try lab.prune(removes: false).refused.isEmpty)
+                try database.execute(sql: "COMMIT")
+            }
+        }
+    }
+
     /// The process of a prune ends when the main file of the backup is gone.
     @Test(arguments: [false, true]) func aPruneThatWasStoppedIsFinished(isGone: Bool) throws {
         try RunLab.run { lab in
