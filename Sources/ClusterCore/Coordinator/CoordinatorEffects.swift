@@ -8,6 +8,11 @@ package struct CoordinatorEffects: Sendable {
     package struct Send: Sendable {
         package let to: ConnectionID
         package let message: CoordinatorMessage
+
+        package init(to: ConnectionID, message: CoordinatorMessage) {
+            self.to = to
+            self.message = message
+        }
     }
 
     /// An answer to a client.
@@ -24,8 +29,6 @@ package struct CoordinatorEffects: Sendable {
     package var lookups: [Lookup] = []
     /// For watchers and the log; losing one changes nothing.
     package var notes: [CoordinatorNote] = []
-    /// True by the planted fault `sendBeforeLedger` alone: everything else before the records.
-    package var sendsBeforeRecords = false
 
     package init() {}
 

@@ -10,8 +10,6 @@ import Jobs
 /// look at each store in hand.
 package struct CoordinatorMachine: Sendable {
     package let settings: CoordinatorSettings
-    /// Read by the planted fault `wallClockLease` alone; a simulation sets it before each event.
-    package var wallClock = Instant.zero
 
     var now = Instant.zero
     /// Effects of the event at hand.
@@ -38,7 +36,6 @@ package struct CoordinatorMachine: Sendable {
     var bucket: TokenBucket
     var log = StateLogs()
     /// Leases by the wall clock, for the planted fault.
-    var wallLeases = PriorityTable<Int, Instant>()
 
     var nextIndex = 0
     /// The window by which large stores take turns.
@@ -91,7 +88,6 @@ package struct CoordinatorMachine: Sendable {
         _ event: CoordinatorEvent, now: Instant
     ) -> CoordinatorEffects {
         self.now = max(self.now, now)
-        out.sendsBeforeRecords = settings.faults.contains(.sendBeforeLedger)
         switch event {
         case .message(let message, let connection, let worker):
             take(message, from: connection, worker: worker)
@@ -242,10 +238,6 @@ extension CoordinatorMachine {
 
     private mutating func runTimers() {
         let now = now
-        if settings.faults.contains(.wallClockLease) {
-            let wall = wallClock
-            while let grant = wallLeases.popFirst(where: { $0 <= wall }) { expire(grant) }
-        }
         while let timer = timers.popFirst(where: { $0 <= now }) {
             switch timer {
             case .lease(let grant): checkLease(grant)

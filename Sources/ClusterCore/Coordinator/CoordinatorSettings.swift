@@ -30,7 +30,6 @@ package struct CoordinatorSettings: Hashable, Sendable {
     package var roomRetry = 30_000
     /// Jobs and bytes a second, changeable while it runs.
     package var throttle = Throttle()
-    package var faults: MachineFaults = []
 
     package init(coordinator: String, protocols: ProtocolRange, jitterSeed: UInt64) {
         self.coordinator = coordinator

@@ -44,21 +44,12 @@ extension CoordinatorMachine {
             return deny(receipt, .unknownAttempt, index)
         }
         if job.accepted == receipt.attempt {
-            if settings.faults.contains(.duplicateDone) { acceptAgain(receipt, store) }
             return send(.committed(attempt: receipt.attempt), to: index)
         }
         if job.accepted != nil {
-            if settings.faults.contains(.mergeDeniedAttempt), job.receipt != nil {
-                stores[store]?.jobs[receipt.work]?.receipt = receipt
-            }
             return deny(receipt, .alreadyAccepted, index)
         }
-        if receipt.epoch < job.epoch {
-            if settings.faults.contains(.staleEpoch), job.phase != .quarantined {
-                return acceptStale(receipt, JobID(store: store, work: receipt.work), index)
-            }
-            return deny(receipt, .staleEpoch, index)
-        }
+        if receipt.epoch < job.epoch { return deny(receipt, .staleEpoch, index) }
         deny(receipt, .unknownAttempt, index)
     }
 
@@ -123,20 +114,6 @@ extension CoordinatorMachine {
             stores[attempt.job.store]?.spent.add(time)
         }
     }
-
-    /// The planted fault `duplicateDone`.
-    private mutating func acceptAgain(_ receipt: Receipt, _ store: Int) {
-        record(.accepted(receipt))
-        if let run = stores[store]?.run { runs[run]?.count(rows: receipt.rows) }
-    }
-
-    /// The planted fault `staleEpoch`.
-    private mutating func acceptStale(_ receipt: Receipt, _ id: JobID, _ index: Int) {
-        record(.accepted(receipt))
-        send(.committed(attempt: receipt.attempt), to: index)
-        if stores[id.store]?.jobs[id.work]?.phase == .resting { timers.remove(.rest(id)) }
-        settle(receipt, id, winner: index)
-    }
 }
 
 // MARK: - Leases
@@ -153,9 +130,6 @@ extension CoordinatorMachine {
     /// Gives a lease its full term.
     mutating func renew(grant: Int) {
         grants[grant]?.deadline = now.adding(Int64(settings.lease))
-        if settings.faults.contains(.wallClockLease) {
-            wallLeases.set(grant, wallClock.adding(Int64(settings.lease)))
-        }
     }
 
     /// Begins a lease of its full term.
@@ -164,11 +138,7 @@ extension CoordinatorMachine {
         nextIndex += 1
         let end = now.adding(Int64(settings.lease))
         grants[index] = Grant(worker: worker, attempts: attempts, deadline: end)
-        if settings.faults.contains(.wallClockLease) {
-            wallLeases.set(index, wallClock.adding(Int64(settings.lease)))
-        } else {
-            timers.set(.lease(index), end)
-        }
+        timers.set(.lease(index), end)
         if let worker { roster.update(worker) { $0.grants.insert(index) } }
         return index
     }
@@ -225,7 +195,6 @@ extension CoordinatorMachine {
         }
         grants[attempt.grant] = nil
         timers.remove(.lease(attempt.grant))
-        wallLeases.remove(attempt.grant)
         if let worker = attempt.worker {
             roster.update(worker) { $0.grants.remove(attempt.grant) }
         }

@@ -61,16 +61,6 @@ extension CoordinatorMachine {
         judge(attempt.job, cause, worker: attempt.worker)
     }
 
-    /// The planted fault `leaseLostOnReconnect`.
-    mutating func forget(_ id: String) {
-        guard let job = attempts[id]?.job else { return }
-        drop(id)
-        if stores[job.store]?.jobs[job.work]?.live.isEmpty == true {
-            move(job: job, to: .ready)
-            putBack(job, avoiding: [])
-        }
-    }
-
     /// Counts a failure and does what its code asks for.
     private mutating func judge(_ id: JobID, _ cause: Cause, worker: Int?) {
         guard var job = stores[id.store]?.jobs[id.work], let run = stores[id.store]?.run else {

@@ -94,7 +94,6 @@ extension CoordinatorMachine {
             advance(index)
         case (.index, .indexed):
             move(store: index, to: .validating)
-            if settings.faults.contains(.swapBeforeValidation) { return validated(index) }
             if let key = key(index) { note(.storeStage(key, .validate)) }
             ask(.validate, index)
         case (.validate, .validated): validated(index)

@@ -190,7 +190,6 @@ extension CoordinatorMachine {
     }
 
     private mutating func isKept(_ held: HeldAttempt, by index: Int) -> Bool {
-        if settings.faults.contains(.leaseLostOnReconnect) { return true }
         let key = StoreKey(run: held.run, number: held.store)
         if let attempt = attempts[held.attempt] {
             guard attempt.epoch == held.epoch, attempt.job.work == held.work,
@@ -236,9 +235,7 @@ extension CoordinatorMachine {
         let names = Set(held.map(\.attempt))
         for grant in (roster[index]?.grants ?? []).sorted() {
             for attempt in grants[grant]?.attempts ?? [] {
-                if settings.faults.contains(.leaseLostOnReconnect) {
-                    forget(attempt)
-                } else if !names.contains(attempt) {
+                if !names.contains(attempt) {
                     revoke(
                         attempt, Cause(.leaseExpired, "the worker came back without it"),
                         tellsWorker: false)

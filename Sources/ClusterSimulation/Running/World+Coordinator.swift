@@ -21,11 +21,10 @@ extension World {
         settings.sharing.batchJobs = tuning.batchJobs
         settings.sharing.storesAhead = tuning.storesAhead
         settings.roomRetry = tuning.roomRetry
-        settings.faults = options.plant.map(machineFaults) ?? []
         let base = now - chance.span(0...1_000_000)
         coordinator = SimulatedCoordinator(
             life: coordinatorLives, machine: CoordinatorMachine(settings: settings),
-            clockBase: base)
+            clockBase: base, fault: PlantedFault(options.plant))
         note("coordinator \(coordinatorLives) starts")
         checks.coordinatorStarted(now)
         for index in runs.indices {
@@ -33,18 +32,6 @@ extension World {
             runs[index].isOpened = false
         }
         for index in runs.indices { openRun(index) }
-    }
-
-    private func machineFaults(_ plant: Plant) -> MachineFaults {
-        switch plant {
-        case .staleEpoch: .staleEpoch
-        case .sendBeforeLedger: .sendBeforeLedger
-        case .swapBeforeValidation: .swapBeforeValidation
-        case .duplicateDone: .duplicateDone
-        case .leaseLostOnReconnect: .leaseLostOnReconnect
-        case .mergeDeniedAttempt: .mergeDeniedAttempt
-        case .wallClockLease: .wallClockLease
-        }
     }
 
     /// Opens a run in the machine as a start of the coordinator finds it in the ledger.
@@ -88,11 +75,10 @@ extension World {
 
     /// Gives the machine one event and takes up what it says.
     func step(_ event: CoordinatorEvent) {
-        guard violation == nil, let base = coordinator?.clockBase else { return }
-        let instant = Instant(milliseconds: now - base)
-        coordinator?.machine.wallClock = Instant(milliseconds: max(0, now + wallOffset))
+        guard violation == nil else { return }
         // In place: a copy of the machine would copy all that it holds.
-        guard let effects = coordinator?.machine.handle(event, now: instant) else { return }
+        guard let effects = coordinator?.handle(event, now: now, wallOffset: wallOffset)
+        else { return }
         if case .taskEnded(let id, _) = event { coordinator?.tasks.removeAll { $0.id == id } }
         coordinator?.turns += 1
         coordinator?.tasks += effects.tasks
@@ -129,7 +115,7 @@ extension World {
         guard violation == nil, let process = coordinator else { return }
         let turn = SimulatedCoordinator.Turn(
             number: process.turns, hasRecords: !effects.records.isEmpty, effects: effects)
-        if effects.sendsBeforeRecords || !turn.hasRecords && process.waiting.isEmpty {
+        if process.fault.sendsBeforeRecords || !turn.hasRecords && process.waiting.isEmpty {
             release(effects)
             if !turn.hasRecords { return }
         }
@@ -158,7 +144,7 @@ extension World {
             } catch {
                 return fail(error.rule, error.text)
             }
-            if !turn.effects.sendsBeforeRecords { release(turn.effects) }
+            if coordinator?.fault.sendsBeforeRecords == false { release(turn.effects) }
         }
         sync()
     }
@@ -215,8 +201,10 @@ extension World {
     }
 
     private func scheduleCoordinatorTick() {
-        guard let process = coordinator, let wake = process.machine.nextWake else { return }
-        let time = max(now + 1, wake.milliseconds + process.clockBase)
+        guard let process = coordinator, let wake = process.nextWake(wallOffset: wallOffset) else {
+            return
+        }
+        let time = max(now + 1, wake)
         if let scheduled = process.tickAt, scheduled <= time, scheduled > now { return }
         coordinator?.tickAt = time
         queue.schedule(.coordinatorTick(life: process.life), at: time)

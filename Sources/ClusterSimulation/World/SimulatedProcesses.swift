@@ -15,6 +15,7 @@ struct SimulatedCoordinator {
     var machine: CoordinatorMachine
     /// What its monotonic clock counts from: later starts begin anew.
     let clockBase: Int64
+    var fault: PlantedFault
     var turns = 0
     /// Turns that wait for the ledger, oldest first.
     var waiting: [Turn] = []
@@ -24,7 +25,20 @@ struct SimulatedCoordinator {
     /// Tasks that were said and not yet answered.
     var tasks: [CoordinatorTask] = []
 
-    func instant(_ now: Int64) -> Instant { Instant(milliseconds: now - clockBase) }
+    /// Gives the machine an event at a time of the simulation.
+    mutating func handle(
+        _ event: CoordinatorEvent, now: Int64, wallOffset: Int64
+    ) -> CoordinatorEffects {
+        let time = now - clockBase + fault.clockShift(wallOffset: wallOffset)
+        return fault.handle(event, now: Instant(milliseconds: time), by: &machine)
+    }
+
+    /// When the machine wants to be woken, in the simulation's time; nil where it waits for events.
+    func nextWake(wallOffset: Int64) -> Int64? {
+        machine.nextWake.map {
+            $0.milliseconds + clockBase - fault.clockShift(wallOffset: wallOffset)
+        }
+    }
 }
 
 /// A slot of a worker: a process of its own, which goes on while the worker is stopped.
