@@ -25,7 +25,7 @@ private func read<Received: ControlMessage>(
     _ stream: ArraySlice<UInt8>, _ step: Int, _ type: Received.Type
 ) -> Outcome<Received> {
     var outcome = Outcome<Received>()
-    var reader = JobCodec.Reader<Received>()
+    var reader = SlotCodec.Reader<Received>()
     var rest = stream
     do throws(ProtocolError) {
         while !rest.isEmpty {

@@ -67,14 +67,9 @@ import Threads
         try withTemporaryFolder { url in
             let lab = try ChunkLab(in: url)
             try #require(lab.works.count > 3)
-            let slots = try SlotDispatcher(
-                PoolLab.plan(2, memory: PoolLab.canLimitMemory ? 4 << 30 : nil, roots: lab.roots),
-                clock: { 0 })
-            defer { slots.end() }
-            // As many callers as slots, each of which waits for its own job.
-            let receipts = try SlotThreads.map(lab.works, count: 2, name: "caller") { work, _ in
-                try slots.run(lab.order(work, number: 2))
-            }
+            let slots = try PoolLab(
+                PoolLab.plan(2, memory: PoolLab.canLimitMemory ? 4 << 30 : nil, roots: lab.roots))
+            let receipts = try slots.receipts(of: lab.works.map { lab.order($0, number: 2) })
             for (work, outcome) in zip(lab.works, receipts) {
                 let order = lab.order(work, number: 1)
                 let own = try lab.makers.run(order.job, order.attempt)
@@ -91,58 +86,32 @@ import Threads
     @Test func errorsKeepTheirCode() throws {
         try withTemporaryFolder { url in
             let lab = try ChunkLab(in: url)
-            let slots = try SlotDispatcher(PoolLab.plan(1, roots: lab.roots), clock: { 0 })
-            defer { slots.end() }
+            let slots = try PoolLab(PoolLab.plan(1, roots: lab.roots))
             let work = lab.works[0]
             let source = lab.folder.appending("in").appending("store.sqlite")
             let bytes = try DurableFileSystem().contents(of: source, limit: 1 << 26)
             try DurableFileSystem().publish(Array(repeating: 1, count: 8192), to: source)
             #expect(throws: FailureCode.badSource) {
-                try run(lab.order(work, number: 2), slots)
+                _ = try run(lab.order(work, number: 2), slots)
             }
             try DurableFileSystem().remove(source)
             #expect(throws: FailureCode.inputOutput) {
-                try run(lab.order(work, number: 3), slots)
+                _ = try run(lab.order(work, number: 3), slots)
             }
             try DurableFileSystem().publish(bytes, to: source)
-            _ = try slots.run(lab.order(work, number: 4))
+            _ = try run(lab.order(work, number: 4), slots)
             try DurableFileSystem().remove(lab.folder.appending("state").appending("plan.json"))
             // The plan that was read is kept.
-            _ = try slots.run(lab.order(work, number: 5))
+            _ = try run(lab.order(work, number: 5), slots)
             #expect(throws: FailureCode.internalError) {
-                try run(lab.order(.copy(chunk: 9999), number: 6), slots)
+                _ = try run(lab.order(.copy(chunk: 9999), number: 6), slots)
             }
         }
     }
 
     /// Runs an attempt and throws the bare code of its failure.
-    private func run(_ order: JobOrder, _ slots: SlotDispatcher) throws(FailureCode) {
-        do throws(SlotFailure) { _ = try slots.run(order) } catch { throw error.code }
-    }
-
-    @Test func callersOfADispatcherThatEndsAreAnswered() throws {
-        try withTemporaryFolder { url in
-            let lab = try ChunkLab(in: url, notes: 60)
-            let slots = try SlotDispatcher(PoolLab.plan(1, roots: lab.roots), clock: { 0 })
-            var looping = lab.order(lab.works[0], number: 1)
-            looping = JobOrder(
-                job: looping.job.renamed("loop"), attempt: looping.attempt,
-                leaseMilliseconds: 60_000)
-            let order = looping
-            let codes = Mutex<[FailureCode]>([])
-            let callers = try (0..<3).map { number in
-                try OwnedThread(name: "caller \(number)") {
-                    do throws(SlotFailure) {
-                        _ = try slots.run(order)
-                    } catch {
-                        codes.withLock { $0.append(error.code) }
-                    }
-                }
-            }
-            slots.end()
-            for caller in callers { caller.join() }
-            #expect(codes.withLock { $0 } == [.cancelled, .cancelled, .cancelled])
-        }
+    private func run(_ order: JobOrder, _ slots: PoolLab) throws -> Receipt {
+        try #require(try slots.receipts(of: [order]).first).get()
     }
 
     @Test func rowsAreCountedWhileAStatementRuns() throws {
@@ -157,15 +126,5 @@ import Threads
             #expect(receipt.rows > 0)
             #expect(counter.rows == receipt.rows)
         }
-    }
-}
-
-extension Job {
-    /// The same job of another run.
-    fileprivate func renamed(_ run: String) -> Job {
-        Job(
-            run: run, store: store, work: work, plan: plan, planDigest: planDigest, source: source,
-            sourceSupport: sourceSupport, destination: destination,
-            sourceFingerprint: sourceFingerprint, engine: engine, limits: limits)
     }
 }

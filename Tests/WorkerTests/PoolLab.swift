@@ -93,4 +93,27 @@ final class PoolLab {
                 }
             }, location)
     }
+
+    /// What became of attempts, in their order; each runs on the next slot that is free.
+    func receipts(
+        of orders: [JobOrder], _ location: SourceLocation = #_sourceLocation
+    ) throws -> [Result<Receipt, FailureCode>] {
+        var outcomes: [String: Result<Receipt, FailureCode>] = [:]
+        var waiting = orders[...]
+        while outcomes.count < orders.count {
+            for slot in pool.free {
+                guard let order = waiting.popFirst() else { break }
+                try pool.run(order, on: slot, now: now)
+            }
+            let notices = try wait({ !$0.isEmpty }, location)
+            for notice in notices {
+                switch notice.event {
+                case .delivered(let receipt): outcomes[receipt.attempt] = .success(receipt)
+                case .failed(let failure): outcomes[failure.attempt] = .failure(failure.code)
+                case .started, .ended, .progress: continue
+                }
+            }
+        }
+        return try orders.map { try #require(outcomes[$0.attempt.id]) }
+    }
 }

@@ -66,7 +66,7 @@ package final class SlotChild: Sendable {
     ///
     /// - Returns: the exit code.
     private func listen() -> Int32 {
-        var incoming = FrameBuffer()
+        var incoming = SlotCodec.Reader<SlotOrder>()
         var buffer = [UInt8](repeating: 0, count: 1 << 14)
         while true {
             let ready = clinux_wait_readable(socket, interval)
@@ -78,9 +78,9 @@ package final class SlotChild: Sendable {
             let count = clinux_socket_receive(socket, &buffer, buffer.count)
             guard count > 0 else { return SlotExitCode.ended }
             incoming.append(buffer[..<Int(count)])
-            do throws(SlotError) {
-                while let message = try incoming.next() {
-                    if let code = take(try SlotSpeech.message(message)) { return code }
+            do throws(ProtocolError) {
+                while let order = try incoming.next() {
+                    if let code = take(order) { return code }
                 }
             } catch {
                 return SlotExitCode.nonsense
@@ -147,15 +147,17 @@ package final class SlotChild: Sendable {
 
     /// A receipt beyond the protocol's bounds becomes a failure of its attempt.
     private func bytes(of report: SlotReport) throws(SlotError) -> [UInt8] {
-        do throws(SlotError) {
-            return try SlotSpeech.bytes(of: report)
-        } catch {
-            guard case .done(let receipt) = report else { throw error }
-            return try SlotSpeech.bytes(
-                of: SlotReport.failed(
-                    AttemptFailure(
-                        attempt: receipt.attempt, code: .internalError, text: "\(error)",
-                        slotEnded: false)))
+        try SlotError.coding { () throws(ProtocolError) in
+            do throws(ProtocolError) {
+                return try SlotCodec.encode(report)
+            } catch {
+                guard case .done(let receipt) = report else { throw error }
+                return try SlotCodec.encode(
+                    SlotReport.failed(
+                        AttemptFailure(
+                            attempt: receipt.attempt, code: .internalError, text: "\(error)",
+                            slotEnded: false)))
+            }
         }
     }
 

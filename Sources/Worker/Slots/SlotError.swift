@@ -1,4 +1,5 @@
 internal import CLinux
+import ClusterProtocol
 internal import Glibc
 
 /// Why a slot's process could not be started or spoken to.
@@ -35,6 +36,15 @@ extension SlotError: CustomStringConvertible {
             throw .system(action: action, number: Int32(clamping: 0 - Int64(result)))
         }
         return result
+    }
+
+    /// What a call of the codec returns, its error as one of this module.
+    ///
+    /// - Throws: `SlotError.nonsense` for what the protocol does not allow.
+    static func coding<Value>(
+        _ body: () throws(ProtocolError) -> Value
+    ) throws(SlotError) -> Value {
+        do throws(ProtocolError) { return try body() } catch { throw .nonsense("\(error)") }
     }
 
     private static func remedy(_ number: Int32) -> String {

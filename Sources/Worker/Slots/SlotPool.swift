@@ -51,7 +51,9 @@ package final class SlotPool {
             let process = slots[slot].process
         else { throw .notFree(slot: slot) }
         // An order beyond the protocol's bounds is nobody's fault but its maker's.
-        let bytes = try SlotSpeech.bytes(of: SlotOrder.run(order))
+        let bytes = try SlotError.coding { () throws(ProtocolError) in
+            try SlotCodec.encode(SlotOrder.run(order))
+        }
         do throws(SlotError) {
             try process.send(bytes)
         } catch {

@@ -18,7 +18,7 @@ final class SlotProcess {
     let socket: Int32
     /// Readable when the process has ended.
     let ending: Int32
-    private var incoming = FrameBuffer()
+    private var incoming = SlotCodec.Reader<SlotReport>()
     private var outgoing: [UInt8] = []
     private var isReaped = false
 
@@ -119,7 +119,7 @@ final class SlotProcess {
     /// Whether something could not be sent yet.
     var hasUnsent: Bool { !outgoing.isEmpty }
 
-    /// Sends what `SlotSpeech` made of an order, as much of it as the socket takes now.
+    /// Sends an order that `SlotCodec` encoded, as much of it as the socket takes now.
     ///
     /// - Throws: `SlotError`, also where the process has closed its end.
     func send(_ order: [UInt8]) throws(SlotError) {
@@ -156,8 +156,8 @@ final class SlotProcess {
             received += Int(count)
         }
         var reports: [SlotReport] = []
-        while let message = try incoming.next() {
-            reports.append(try SlotSpeech.message(message))
+        try SlotError.coding { () throws(ProtocolError) in
+            while let report = try incoming.next() { reports.append(report) }
         }
         return (reports, isClosed)
     }

@@ -2,7 +2,7 @@
 ///
 /// A frame is its length in four bytes, most significant first, and the frame of `MessageCodec`.
 /// Both ends are the same program, so the version is always the highest.
-package enum JobCodec {
+package enum SlotCodec {
     /// The bytes of the length.
     package static let headerBytes = 4
 
@@ -19,7 +19,7 @@ package enum JobCodec {
 
     /// Finds messages in bytes as they arrive.
     ///
-    /// Holds at most one unfinished frame and what the last `append` brought. After an error the
+    /// Holds at most one unfinished frame, as many bytes already read, and the last `append`. After an error the
     /// stream has no meaning any more.
     package struct Reader<Received: ControlMessage>: Sendable {
         private var bytes: [UInt8] = []
@@ -29,7 +29,9 @@ package enum JobCodec {
 
         /// Takes bytes that were read, in their order.
         package mutating func append(_ arrived: some Sequence<UInt8>) {
-            if start > 0 {
+            // Moving what is left costs as much as it is long: only where nothing is left, or
+            // where the part already read is the larger one.
+            if start > 0, start >= bytes.count - start {
                 bytes.removeFirst(start)
                 start = 0
             }
