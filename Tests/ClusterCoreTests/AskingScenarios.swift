@@ -105,7 +105,7 @@ extension CoordinatorScenario {
             bench.join("w")
             bench.open(stores: 1)
             bench.small(1...1)
-            guard let order = bench.order(.whole) else { return }
+            let order = try #require(bench.order(.whole))
             bench.finishAll()
             bench.handle(.forgotten(run: "r"))
             bench.say(.done(CoordinatorBench.receipt(order)), "w")

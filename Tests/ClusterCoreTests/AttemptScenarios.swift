@@ -18,7 +18,7 @@ extension CoordinatorScenario {
     static let attemptScenarios: [CoordinatorScenario] = [
         CoordinatorScenario("a repeated delivery changes nothing") { bench in
             prepared(&bench, 2)
-            guard let order = bench.order(.copy(chunk: 0)) else { return }
+            let order = try #require(bench.order(.copy(chunk: 0)))
             let receipt = CoordinatorBench.receipt(order)
             bench.say(.done(receipt), "w")
             let tasks = bench.tasks.count
@@ -33,7 +33,7 @@ extension CoordinatorScenario {
         CoordinatorScenario("an expired lease raises the fence, and its late result is denied") {
             bench in
             prepared(&bench, 1, workers: ["w", "v"])
-            guard let order = bench.order(.copy(chunk: 0)) else { return }
+            let order = try #require(bench.order(.copy(chunk: 0)))
             let late = CoordinatorBench.receipt(order)
             let key = StoreKey(run: "r", number: 1)
             bench.wait(29_000, beating: ["w", "v"])
@@ -42,7 +42,7 @@ extension CoordinatorScenario {
             #expect(bench.failures == [.leaseExpired])
             #expect(bench.records.contains(.epochRaised(key, .copy(chunk: 0), to: 2)))
             bench.wait(5000, beating: ["w", "v"])
-            guard let second = bench.order(.copy(chunk: 0)) else { return }
+            let second = try #require(bench.order(.copy(chunk: 0)))
             #expect(second.attempt.epoch == 2)
             bench.say(.done(late), "w")
             #expect(
@@ -58,7 +58,7 @@ extension CoordinatorScenario {
         },
         CoordinatorScenario("progress renews a lease") { bench in
             prepared(&bench, 1)
-            guard let order = bench.order(.copy(chunk: 0)) else { return }
+            let order = try #require(bench.order(.copy(chunk: 0)))
             for rows in 1...20 {
                 bench.wait(9000, beating: ["w"])
                 bench.say(.progress(attempt: order.attempt.id, rows: Int64(rows), bytes: 0), "w")
@@ -112,9 +112,9 @@ extension CoordinatorScenario {
         },
         CoordinatorScenario("what is given back is ready at once") { bench in
             prepared(&bench, 1)
-            guard let order = bench.order(.copy(chunk: 0)) else { return }
+            let order = try #require(bench.order(.copy(chunk: 0)))
             bench.say(.returned(attempt: order.attempt.id), "w")
-            guard let next = bench.order(.copy(chunk: 0)) else { return }
+            let next = try #require(bench.order(.copy(chunk: 0)))
             #expect(next.attempt.id != order.attempt.id)
             #expect(next.attempt.epoch == order.attempt.epoch)
             bench.finishAll()
@@ -127,9 +127,9 @@ extension CoordinatorScenario {
             prepared(&bench, 2, workers: ["w"])
             bench.done(.copy(chunk: 0))
             bench.join("v")
-            guard let slow = bench.order(.copy(chunk: 1)) else { return }
+            let slow = try #require(bench.order(.copy(chunk: 1)))
             bench.wait(11_000, beating: ["w", "v"])
-            guard let second = bench.order(.copy(chunk: 1)) else { return }
+            let second = try #require(bench.order(.copy(chunk: 1)))
             #expect(second.attempt.id != slow.attempt.id)
             #expect(second.attempt.epoch == slow.attempt.epoch)
             bench.done(.copy(chunk: 1))
@@ -159,22 +159,22 @@ extension CoordinatorScenario {
             bench.handle(.unreachable(ConnectionID("w-1")))
             bench.say(.heartbeat(scratchFree: 0, runningAttempts: []), "v")
             bench.done(.copy(chunk: 2))
-            guard let second = bench.order(.copy(chunk: 1)),
-                let first = bench.orders.first(where: {
-                    $0.value.order.job.work == .copy(chunk: 1) && $0.value.worker == "w"
+            let second = try #require(bench.order(.copy(chunk: 1)))
+            let first = try #require(
+                bench.orders.values.first {
+                    $0.order.job.work == .copy(chunk: 1) && $0.worker == "w"
                 })
-            else { return }
             #expect(bench.orders[second.attempt.id]?.worker == "v")
-            let mine = CoordinatorBench.receipt(first.value.order)
+            let mine = CoordinatorBench.receipt(first.order)
             let other = CoordinatorBench.receipt(second)
             bench.say(.done(mine), "w")
-            guard let check = bench.task({ $0 == .admit(mine) }) else { return }
+            let check = try bench.admission(of: mine)
             bench.handle(.taskEnded(check.id, .failed(.inputOutput, text: "cut short")))
             #expect(
                 bench.said(to: "w").contains(
                     .denied(attempt: mine.attempt, reason: .badReceipt)))
             bench.say(.done(other), "v")
-            guard let last = bench.task({ $0 == .admit(other) }) else { return }
+            let last = try bench.admission(of: other)
             bench.handle(.taskEnded(last.id, .admitted(other)))
             bench.finishAll()
             #expect(bench.standing(1) == .done)
@@ -183,10 +183,10 @@ extension CoordinatorScenario {
             prepared(&bench, 2, workers: ["a", "b", "c"])
             let codes: [FailureCode] = [.noSpace, .inputOutput, .badSource]
             for code in codes {
-                guard let order = bench.order(.copy(chunk: 0)) else { return }
+                let order = try #require(bench.order(.copy(chunk: 0)))
                 let receipt = CoordinatorBench.receipt(order)
                 bench.done(.copy(chunk: 0), admits: false)
-                guard let check = bench.task({ $0 == .admit(receipt) }) else { return }
+                let check = try bench.admission(of: receipt)
                 bench.handle(.taskEnded(check.id, .failed(code, text: "cut short")))
                 bench.request(.resume(run: "r"))
                 bench.wait(1000, beating: ["a", "b", "c"])
@@ -204,23 +204,18 @@ extension CoordinatorScenario {
             for (place, outcomes) in stories.enumerated() {
                 if place == 0 { prepared(&bench, 1, workers: ["w", "v"]) }
                 bench.say(.heartbeat(scratchFree: 0, runningAttempts: []), "w")
-                let first = bench.order(.copy(chunk: 0))
-                let slow = first.flatMap { bench.orders[$0.attempt.id]?.worker } ?? ""
+                let first = try #require(bench.order(.copy(chunk: 0)))
+                let slow = try #require(bench.orders[first.attempt.id]).worker
                 bench.handle(.unreachable(ConnectionID("\(slow)-1")))
-                guard let first, let second = bench.order(.copy(chunk: 0)),
-                    second.attempt.id != first.attempt.id
-                else {
-                    Issue.record("no second attempt")
-                    return
-                }
+                let second = try #require(bench.order(.copy(chunk: 0)))
+                try #require(second.attempt.id != first.attempt.id)
                 let (early, late) = (
                     CoordinatorBench.receipt(first), CoordinatorBench.receipt(second)
                 )
                 bench.say(.done(early), slow)
                 bench.say(.done(late), slow == "w" ? "v" : "w")
-                guard let winner = bench.task({ $0 == .admit(early) }),
-                    let loser = bench.task({ $0 == .admit(late) })
-                else { return }
+                let winner = try bench.admission(of: early)
+                let loser = try bench.admission(of: late)
                 bench.orders = [:]
                 bench.handle(.taskEnded(winner.id, .admitted(early)))
                 for outcome in [.stepped] + outcomes { bench.answer(outcome) }
@@ -243,7 +238,7 @@ extension CoordinatorScenario {
             #expect(bench.records.contains(.progressReset(key, reason: "sourceChanged")))
             bench.answer(.stepped)
             bench.answer(.prepared(CoordinatorBench.chunks(1, links: 2), .anew(reason: nil)))
-            guard let order = bench.order(.copy(chunk: 0)) else { return }
+            let order = try #require(bench.order(.copy(chunk: 0)))
             #expect(order.attempt.id.hasSuffix("copy-0-2"))
             bench.fail(.copy(chunk: 0), .sourceChanged)
             bench.answer(.prepared(CoordinatorBench.chunks(0, links: 2), .anew(reason: nil)))

@@ -233,6 +233,12 @@ struct CoordinatorBench {
         return tasks.remove(at: place)
     }
 
+    /// Takes the task that checks a delivered shard, which must be there.
+    mutating func admission(of receipt: Receipt) throws -> CoordinatorTask {
+        let found = task { $0 == .admit(receipt) }
+        return try #require(found)
+    }
+
     /// Answers the oldest task.
     mutating func answer(
         _ outcome: TaskOutcome, _ location: SourceLocation = #_sourceLocation
@@ -314,6 +320,14 @@ struct CoordinatorBench {
     /// What the last event said to a worker.
     func said(to name: String) -> [CoordinatorMessage] {
         last.sends.filter { names[$0.to] == name }.map(\.message)
+    }
+
+    /// The welcome that the last event sent to a worker.
+    func welcome(to name: String) throws -> Welcome {
+        let welcomes = said(to: name).compactMap { message in
+            if case .welcome(let welcome) = message { welcome } else { nil }
+        }
+        return try #require(welcomes.first)
     }
 
     var failures: [FailureCode] {

@@ -6,13 +6,13 @@ import Testing
 /// A story told to a coordinator's machine, with what has to come of it.
 struct CoordinatorScenario: CustomTestStringConvertible, Sendable {
     let name: String
-    let run: @Sendable (inout CoordinatorBench) -> Void
+    let run: @Sendable (inout CoordinatorBench) throws -> Void
     var settings: @Sendable (inout CoordinatorSettings) -> Void = { _ in }
 
     init(
         _ name: String,
         settings: @escaping @Sendable (inout CoordinatorSettings) -> Void = { _ in },
-        _ run: @escaping @Sendable (inout CoordinatorBench) -> Void
+        _ run: @escaping @Sendable (inout CoordinatorBench) throws -> Void
     ) {
         self.name = name
         self.run = run
@@ -22,9 +22,9 @@ struct CoordinatorScenario: CustomTestStringConvertible, Sendable {
     var testDescription: String { name }
 
     /// Tells the story.
-    func told() -> CoordinatorBench {
+    func told() throws -> CoordinatorBench {
         var bench = CoordinatorBench(settings)
-        run(&bench)
+        try run(&bench)
         return bench
     }
 
@@ -36,8 +36,8 @@ struct CoordinatorScenario: CustomTestStringConvertible, Sendable {
 
 @Suite struct CoordinatorScenarioTests {
     @Test(arguments: CoordinatorScenario.all)
-    func storyEndsWell(_ scenario: CoordinatorScenario) {
-        let bench = scenario.told()
+    func storyEndsWell(_ scenario: CoordinatorScenario) throws {
+        let bench = try scenario.told()
         #expect(bench.machine.check().isEmpty)
         #expect(!bench.notes.contains { if case .odd = $0 { true } else { false } })
         // Whatever happens, a job is accepted once.

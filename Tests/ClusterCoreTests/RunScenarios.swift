@@ -72,9 +72,8 @@ extension CoordinatorScenario {
                 bench.open(run, stores: 1)
                 bench.small(store...store, run: run)
                 bench.say(.ready(freeSlots: 1), "w")
-                if let order = bench.orders.values.first(where: { $0.order.job.run == run }) {
-                    bench.say(.done(CoordinatorBench.receipt(order.order)), "w")
-                }
+                let order = try #require(bench.orders.values.first { $0.order.job.run == run })
+                bench.say(.done(CoordinatorBench.receipt(order.order)), "w")
                 bench.orders = bench.orders.filter { $0.value.order.job.run != run }
                 bench.answerAll(until: { if case .swap = $0 { true } else { false } })
                 if run == "b" { bench.request(.cancel(run: "b")) }
@@ -187,7 +186,7 @@ extension CoordinatorScenario {
             bench.small(1...1)
             #expect(bench.orders.isEmpty)
             bench.request(.resume(run: "r"))
-            guard let order = bench.order(.whole) else { return }
+            let order = try #require(bench.order(.whole))
             bench.done(.whole)
             bench.request(.pause(run: "r"))
             bench.answer(.swapped)

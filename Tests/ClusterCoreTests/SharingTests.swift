@@ -60,6 +60,7 @@ import Testing
             counts[entry.order.job.run, default: 0] += 1
             bench.say(.done(CoordinatorBench.receipt(entry.order)), "w")
         }
+        #expect(counts.values.reduce(0, +) == 30, "\(counts)")
         #expect(abs((counts["a"] ?? 0) - (counts["b"] ?? 0)) <= 2, "\(counts)")
     }
 

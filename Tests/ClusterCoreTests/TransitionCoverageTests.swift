@@ -3,10 +3,10 @@ import Testing
 
 /// Every listed transition is taken by some story, and none that is not listed.
 @Suite struct TransitionCoverageTests {
-    @Test func allTransitionsAreTaken() {
+    @Test func allTransitionsAreTaken() throws {
         var coordinator = StateLogs()
         for scenario in CoordinatorScenario.all {
-            coordinator.add(scenario.told().machine.transitions)
+            coordinator.add(try scenario.told().machine.transitions)
         }
         var worker = WorkerLogs()
         for scenario in WorkerScenario.all { worker.add(scenario.run().machine.transitions) }

@@ -84,8 +84,14 @@ struct WorkerBench {
         handle(.slot(.delivered(CoordinatorBench.receipt(slot.value)), slot: slot.key), location)
     }
 
-    mutating func die(_ number: Int, _ code: FailureCode = .slotCrashed) {
-        guard let slot = slots.first(where: { $0.value.attempt.id == "a\(number)" }) else { return }
+    mutating func die(
+        _ number: Int, _ code: FailureCode = .slotCrashed,
+        _ location: SourceLocation = #_sourceLocation
+    ) {
+        guard let slot = slots.first(where: { $0.value.attempt.id == "a\(number)" }) else {
+            Issue.record("no slot has a\(number)", sourceLocation: location)
+            return
+        }
         slots[slot.key] = nil
         handle(.slot(.died(attempt: "a\(number)", code, text: "signal 11"), slot: slot.key))
     }

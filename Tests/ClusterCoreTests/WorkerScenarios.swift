@@ -40,11 +40,11 @@ extension CoordinatorScenario {
             bench.open()
             bench.large()
             bench.answer(.prepared(CoordinatorBench.chunks(2), .anew(reason: nil)))
-            guard let kept = bench.order(.copy(chunk: 0)), let lost = bench.order(.copy(chunk: 1))
-            else { return }
+            let kept = try #require(bench.order(.copy(chunk: 0)))
+            let lost = try #require(bench.order(.copy(chunk: 1)))
             bench.wait(20_000, beating: ["w"])
             bench.join("w", by: "w-2", slots: 2, held: [held(kept)], isReady: false)
-            guard case .welcome(let welcome)? = bench.said(to: "w").first else { return }
+            let welcome = try bench.welcome(to: "w")
             #expect(welcome.keep == [kept.attempt.id])
             #expect(bench.failures == [.leaseExpired])
             #expect(
@@ -143,7 +143,7 @@ extension CoordinatorScenario {
             bench.open()
             bench.large(jobs: history(1, open: ["r-1-copy-0-1"]), isRunning: true)
             bench.answer(.prepared(CoordinatorBench.chunks(1), .kept(steps: 0)))
-            guard let order = bench.order(.copy(chunk: 0)) else { return }
+            let order = try #require(bench.order(.copy(chunk: 0)))
             #expect(order.attempt.epoch == 2)
             #expect(order.attempt.id == "r-1-copy-0-2")
             bench.finishAll()
