@@ -82,4 +82,6 @@ package enum CoordinatorNote: Hashable, Sendable {
     case runAwaitsSwap(run: String, stores: Int)
     /// Something happened that must not: a message or an outcome that fits nothing.
     case odd(String)
+    /// A bug of this program: the run that it concerns stops.
+    case broken(BrokenInvariant)
 }

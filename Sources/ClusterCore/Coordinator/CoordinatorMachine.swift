@@ -35,8 +35,10 @@ package struct CoordinatorMachine: Sendable {
     var throttle: Throttle
     var bucket: TokenBucket
     var log = StateLogs()
-    /// Leases by the wall clock, for the planted fault.
-
+    /// Invariants that were found broken, the first few.
+    var broken: [BrokenInvariant] = []
+    /// Runs that stop at the end of the event because of one.
+    var faultyRuns: [Int: BrokenInvariant] = [:]
     var nextIndex = 0
     /// The window by which large stores take turns.
     var knownWindow = 0
@@ -107,6 +109,7 @@ package struct CoordinatorMachine: Sendable {
         case .tick: break
         }
         runTimers()
+        stopFaultyRuns()
         handOut()
         startTasks()
         var effects = CoordinatorEffects()
@@ -160,11 +163,6 @@ package struct StateLogs: Sendable {
         stores.add(other.stores)
         runs.add(other.runs)
     }
-
-    /// Changes that no table lists.
-    package var illegal: [String] {
-        workers.illegal + attempts.illegal + jobs.illegal + stores.illegal + runs.illegal
-    }
 }
 
 // MARK: - Effects
@@ -200,32 +198,36 @@ extension CoordinatorMachine {
 extension CoordinatorMachine {
     mutating func move(worker index: Int, to next: WorkerPhase) {
         guard var phase = roster[index]?.phase else { return }
-        log.workers.move(&phase, to: next)
+        report(log.workers.move(&phase, to: next), run: nil)
         roster.update(index) { $0.phase = phase }
     }
 
     mutating func move(attempt id: String, to next: AttemptPhase) {
         guard var phase = attempts[id]?.phase else { return }
-        log.attempts.move(&phase, to: next)
+        let broken = log.attempts.move(&phase, to: next)
         attempts[id]?.phase = phase
+        report(broken, run: (attempts[id]?.job.store).flatMap { stores[$0]?.run })
     }
 
     mutating func move(job id: JobID, to next: JobPhase) {
         guard var phase = stores[id.store]?.jobs[id.work]?.phase else { return }
-        log.jobs.move(&phase, to: next)
+        let broken = log.jobs.move(&phase, to: next)
         stores[id.store]?.jobs[id.work]?.phase = phase
+        report(broken, run: stores[id.store]?.run)
     }
 
     mutating func move(store index: Int, to next: StorePhase) {
         guard var phase = stores[index]?.phase else { return }
-        log.stores.move(&phase, to: next)
+        let broken = log.stores.move(&phase, to: next)
         stores[index]?.phase = phase
+        report(broken, run: stores[index]?.run)
     }
 
     mutating func move(run index: Int, to next: RunPhase) {
         guard var phase = runs[index]?.phase else { return }
-        log.runs.move(&phase, to: next)
+        let broken = log.runs.move(&phase, to: next)
         runs[index]?.phase = phase
+        report(broken, run: index)
     }
 }
 

@@ -30,6 +30,8 @@ package struct CoordinatorSettings: Hashable, Sendable {
     package var roomRetry = 30_000
     /// Jobs and bytes a second, changeable while it runs.
     package var throttle = Throttle()
+    /// Whether the process ends where an invariant is broken, and not the run alone.
+    package var endsAtBrokenInvariant = BrokenInvariant.endsDebugBuild
 
     package init(coordinator: String, protocols: ProtocolRange, jitterSeed: UInt64) {
         self.coordinator = coordinator

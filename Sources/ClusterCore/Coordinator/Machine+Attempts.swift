@@ -71,6 +71,18 @@ extension CoordinatorMachine {
     /// The receipt goes into the ledger, and its attempt is the job's only one from here on.
     mutating func accept(_ receipt: Receipt) {
         guard let attempt = attempts[receipt.attempt] else { return }
+        let job = stores[attempt.job.store]?.jobs[attempt.job.work]
+        let isFirst =
+            job?.accepted == nil && job?.epoch == receipt.epoch
+            && job?.live.contains(receipt.attempt) == true
+        guard
+            holds(
+                isFirst, .acceptedOnce, run: stores[attempt.job.store]?.run,
+                "\(receipt.attempt) of epoch \(receipt.epoch)")
+        else {
+            if let worker = attempt.worker { deny(receipt, .unknownAttempt, worker) }
+            return drop(receipt.attempt)
+        }
         record(.accepted(receipt))
         if let worker = attempt.worker {
             send(.committed(attempt: receipt.attempt), to: worker)
@@ -203,6 +215,11 @@ extension CoordinatorMachine {
     /// Forgets an attempt that has ended; records are the caller's.
     mutating func drop(_ id: String) {
         guard let attempt = attempts[id] else { return }
+        // Single values, never the whole store: it would be copied when it is changed.
+        let isListed =
+            stores[attempt.job.store]?.live.contains(id) == true
+            && stores[attempt.job.store]?.jobs[attempt.job.work]?.live.contains(id) == true
+        _ = holds(isListed, .attemptOfJob, run: stores[attempt.job.store]?.run, id)
         leaveGrant(id)
         move(attempt: id, to: .ended)
         attempts[id] = nil

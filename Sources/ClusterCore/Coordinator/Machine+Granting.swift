@@ -188,6 +188,12 @@ extension CoordinatorMachine {
             else { continue }
             let number = earlier + 1
             let name = "\(key.run)-\(key.number)-\(id.work.name)-\(number)"
+            let live = stores[id.store]?.jobs[id.work]?.live.count ?? 0
+            guard
+                holds(
+                    live < 2 && attempts[name] == nil, .twoAttempts, run: run,
+                    "\(name) beside \(live)")
+            else { continue }
             stores[id.store]?.jobs[id.work]?.attempts = number
             stores[id.store]?.jobs[id.work]?.live.append(name)
             stores[id.store]?.live.insert(name)

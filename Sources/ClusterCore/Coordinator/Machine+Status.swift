@@ -102,7 +102,7 @@ extension CoordinatorMachine {
     ///
     /// O(everything).
     package func check() -> [String] {
-        var found = log.illegal
+        var found = broken.map(\.description)
         for (id, attempt) in attempts {
             guard let job = stores[attempt.job.store]?.jobs[attempt.job.work] else {
                 found.append("attempt \(id) has no job")

@@ -1,7 +1,7 @@
 import ClusterProtocol
 import Jobs
 
-// The life of a store.
+// The life of a store, up to its end.
 
 extension CoordinatorMachine {
     /// A store enters.
@@ -268,7 +268,13 @@ extension CoordinatorMachine {
         }
         if store.isStepDue, let step = store.current {
             stores[index]?.isStepAsked = true
-            return ask(.step(store.step, step, shards: store.shards), index)
+            let shards = store.shards
+            guard
+                holds(
+                    store.areAccepted(shards, for: step), .acceptedShards, run: store.run,
+                    "\(store.key) step \(store.step)")
+            else { return }
+            return ask(.step(store.step, step, shards: shards), index)
         }
         let stage = store.phase == .linking ? store.links : store.copies
         if store.hasQuarantined, stage.isSettled, !store.isStepAsked { fail(index) }
@@ -296,7 +302,12 @@ extension CoordinatorMachine {
     }
 
     mutating func beginSwap(_ index: Int) {
-        guard let key = key(index) else { return }
+        guard let store = stores[index] else { return }
+        guard
+            holds(
+                store.maySwap, .validatedSwap, run: store.run, "\(store.key) in \(store.phase)")
+        else { return }
+        let key = store.key
         move(store: index, to: .swapping)
         record(.swapIntended(key))
         ask(.swap, index)
@@ -334,67 +345,5 @@ extension CoordinatorMachine {
         }
         return store.history.mapValues { JobHistory(epoch: $0.epoch, attempts: $0.attempts) }
             .merging(begun) { _, new in new }
-    }
-}
-
-// MARK: - Ends
-
-extension CoordinatorMachine {
-    /// Stops all attempts of a store.
-    private mutating func cancelAttempts(_ index: Int) {
-        guard let store = stores[index] else { return }
-        for id in store.live.sorted() {
-            guard let attempt = attempts[id] else { continue }
-            record(
-                .attemptFailed(
-                    store.key, attempt: id, Cause(.cancelled, "nobody wants it any more")))
-            drop(id)
-            if let worker = attempt.worker { send(.revoke(attempt: id), to: worker) }
-        }
-    }
-
-    /// Ends a store, once its tasks have ended.
-    ///
-    /// - Parameters:
-    ///   - index: of the store.
-    ///   - end: how.
-    ///   - isKnown: whether the ledger has it so already.
-    mutating func finish(_ index: Int, _ end: StoreEnd, isKnown: Bool = false) {
-        guard let store = stores[index] else { return }
-        cancelAttempts(index)
-        stores[index]?.end = end
-        if store.tasks > 0 {
-            move(store: index, to: .ending)
-            return refresh(index)
-        }
-        if !isKnown { record(.storeChanged(store.key, end.standing, end.cause)) }
-        note(.storeEnded(store.key, end.standing, end.cause))
-        let hadBegun = store.phase != .waiting
-        move(store: index, to: .ended)
-        refresh(index)
-        leaveLarge(index)
-        // In an order of its own: equal histories must behave alike in every process.
-        let waiting = store.jobs.filter { $0.value.phase == .resting || $0.value.phase == .ready }
-        for work in waiting.keys.sorted(by: { $0.name < $1.name }) {
-            timers.remove(.rest(JobID(store: index, work: work)))
-            timers.remove(.openToAll(JobID(store: index, work: work)))
-        }
-        stores[index] = nil
-        storeIndexes[store.key] = nil
-        dismiss(
-            store.key,
-            accepted: store.jobs.values.compactMap(\.accepted) + store.known.map(\.attempt))
-        runs[store.run]?.leave(index)
-        if hadBegun { runs[store.run]?.begun -= 1 }
-        runs[store.run]?.ended[end.standing, default: 0] += 1
-        if end.standing == .failed { countFailure(store.run) }
-        beginLarge(store.run)
-        endIfDone(store.run)
-    }
-
-    mutating func leaveLarge(_ index: Int) {
-        guard let store = stores[index], store.isLarge else { return }
-        stores[index]?.isLarge = false
-        runs[store.run]?.large -= 1
     }
 }

@@ -229,6 +229,23 @@ extension StoreProgress {
         current.map { Self.works(of: $0).compactMap { jobs[$0]?.receipt } } ?? []
     }
 
+    /// Whether receipts are all that a step needs, each of its job's accepted attempt.
+    func areAccepted(_ shards: [Receipt], for step: StorePlan.Step) -> Bool {
+        shards.map(\.work) == Self.works(of: step)
+            && shards.allSatisfy { jobs[$0.work]?.accepted == $0.attempt }
+    }
+
+    /// Whether the result may be swapped in: a partitioned one after its validation, a small one
+    /// when its job was accepted, for the admission validates it; and one that an earlier start
+    /// has validated.
+    var maySwap: Bool {
+        switch phase {
+        case .waiting, .validating, .swapping: true
+        case .copying: isWhole && jobs[.whole]?.accepted != nil
+        case .preparing, .linking, .indexing, .replanning, .ending, .ended: false
+        }
+    }
+
     /// The destination holds the step at hand; its shards are gone.
     mutating func finishStep() {
         if let current { for work in Self.works(of: current) { jobs[work]?.receipt = nil } }

@@ -22,8 +22,6 @@ package struct Transition<State: ListedState>: Hashable, Sendable {
 package struct StateLog<State: ListedState>: Sendable {
     private var counts: [Int]
     private let isListed: [Bool]
-    /// Changes that are not listed: a bug wherever it is not 0.
-    package private(set) var illegal: [String] = []
 
     package init() {
         let size = State.allCases.count
@@ -36,15 +34,16 @@ package struct StateLog<State: ListedState>: Sendable {
     }
 
     /// Changes a state; to the same one is no change.
-    package mutating func move(_ state: inout State, to next: State) {
-        guard state != next else { return }
+    ///
+    /// - Returns: the invariant that the change breaks; the state has changed all the same.
+    package mutating func move(_ state: inout State, to next: State) -> BrokenInvariant? {
+        guard state != next else { return nil }
         let place = state.rawValue * State.allCases.count + next.rawValue
+        let old = state
         counts[place] += 1
-        if !isListed[place] {
-            // Told by the checks of tests and simulations, which end with it.
-            if illegal.count < 16 { illegal.append("\(State.self): \(state) to \(next)") }
-        }
         state = next
+        if isListed[place] { return nil }
+        return BrokenInvariant(.listedTransition, "\(State.self): \(old) to \(next)")
     }
 
     /// How often a change was taken.
@@ -55,7 +54,6 @@ package struct StateLog<State: ListedState>: Sendable {
     /// Adds what another log counted.
     package mutating func add(_ other: StateLog) {
         for place in counts.indices { counts[place] += other.counts[place] }
-        illegal += other.illegal
     }
 
     /// Listed transitions that were never taken.

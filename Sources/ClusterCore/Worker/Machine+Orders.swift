@@ -45,6 +45,10 @@ extension WorkerMachine {
         var busy = orders.busyBatches
         for order in orders.all where order.phase == .queued && !busy.contains(order.batch) {
             guard let slot = slots.firstIndex(where: { $0 == nil }) else { return }
+            let isAlone = !slots.contains(order.attempt)
+            guard isAlone else {
+                return report(BrokenInvariant(.oneInSlot, order.attempt))
+            }
             busy.insert(order.batch)
             slots[slot] = order.attempt
             orders[order.attempt]?.slot = slot

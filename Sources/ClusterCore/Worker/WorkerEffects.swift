@@ -33,4 +33,6 @@ package enum WorkerExit: Hashable, Sendable {
     /// The coordinator does not take it; the text says why.
     case refused(String)
     case orphaned
+    /// A bug of this program: what the machine holds cannot be trusted any more.
+    case broken(BrokenInvariant)
 }

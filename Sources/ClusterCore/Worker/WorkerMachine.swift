@@ -27,7 +27,8 @@ package struct WorkerMachine: Sendable {
     /// Free slots that were told last.
     var toldFree: Int?
     var nextBatch = 0
-    var refusal: String?
+    /// The first invariant that was found broken.
+    package private(set) var broken: BrokenInvariant?
     private let jitter: Jitter
 
     /// The transitions that were taken so far.
@@ -75,6 +76,7 @@ package struct WorkerMachine: Sendable {
         case .tick: break
         }
         runTimers()
+        if let broken, work != .exited { exit(.broken(broken)) }
         if work != .exited {
             startOrders()
             tellFree()
@@ -109,22 +111,31 @@ package struct WorkerLogs: Sendable {
         works.add(other.works)
         orders.add(other.orders)
     }
-
-    /// Changes that no table lists.
-    package var illegal: [String] { links.illegal + works.illegal + orders.illegal }
 }
 
 // MARK: - States and effects
 
 extension WorkerMachine {
-    mutating func move(link next: LinkPhase) { transitions.links.move(&link, to: next) }
+    mutating func move(link next: LinkPhase) {
+        report(transitions.links.move(&link, to: next))
+    }
 
-    mutating func move(work next: WorkPhase) { transitions.works.move(&work, to: next) }
+    mutating func move(work next: WorkPhase) {
+        report(transitions.works.move(&work, to: next))
+    }
 
     mutating func move(order id: String, to next: HeldPhase) {
         guard var phase = orders[id]?.phase else { return }
-        transitions.orders.move(&phase, to: next)
+        let broken = transitions.orders.move(&phase, to: next)
         orders[id]?.phase = phase
+        report(broken)
+    }
+
+    /// Reports a broken invariant: the worker ends when the event is done, and its leases with it.
+    mutating func report(_ broken: BrokenInvariant?) {
+        guard let broken else { return }
+        broken.end(settings.endsAtBrokenInvariant)
+        self.broken = self.broken ?? broken
     }
 
     mutating func set(_ timer: Timer, after milliseconds: Int64) {

@@ -33,6 +33,8 @@ package struct WorkerSettings: Hashable, Sendable {
     package var exitsWhenRefused = false
     /// Whether it ends when the process that started it is gone.
     package var exitsWhenOrphaned = false
+    /// Whether the process ends at once where an invariant is broken, and not in order.
+    package var endsAtBrokenInvariant = BrokenInvariant.endsDebugBuild
 
     package init(
         worker: String, protocols: ProtocolRange, engine: String, sqlite: String,

@@ -19,8 +19,8 @@ package enum SlotCodec {
 
     /// Finds messages in bytes as they arrive.
     ///
-    /// Holds at most one unfinished frame, as many bytes already read, and the last `append`. After an error the
-    /// stream has no meaning any more.
+    /// Holds at most one unfinished frame, as many bytes already read, and the last `append`.
+    /// After an error the stream has no meaning any more.
     package struct Reader<Received: ControlMessage>: Sendable {
         private var bytes: [UInt8] = []
         private var start = 0

@@ -112,7 +112,13 @@ extension World {
 
     /// After the ledger took the turn's records: what the machine answers fits what it wrote.
     func check(_ event: CoordinatorEvent, _ effects: CoordinatorEffects) {
-        for note in effects.notes { if case .odd(let text) = note { self.note("  odd: \(text)") } }
+        for note in effects.notes {
+            if case .odd(let text) = note { self.note("  odd: \(text)") }
+            // A planted fault has to be found by the rule that it breaks.
+            if case .broken(let broken) = note, options.plant == nil {
+                fail(.soundMachine, "\(broken)")
+            }
+        }
         switch event {
         case .message(.progress(let attempt, _, _), let connection, let worker):
             // What arrives by an old connection, or before the hello, renews nothing.

@@ -11,6 +11,8 @@ extension World {
             worker: worker.name, protocols: .current, engine: worker.engine, sqlite: "3.40.1",
             roots: ["run", "source"], slots: worker.slotCount, jitterSeed: worker.seed)
         settings.grace = 8_000
+        // Found by its rule, with the seed, and not by the end of the process.
+        settings.endsAtBrokenInvariant = false
         workers[number].life += 1
         settings.instance = "\(number)-\(workers[number].life)"
         workers[number].machine = WorkerMachine(settings: settings)
@@ -48,6 +50,7 @@ extension World {
         if effects.connects { connect(number) }
         if let exit = effects.exit {
             note("worker \(number) ends: \(exit)")
+            if case .broken(let broken) = exit { fail(.soundMachine, "\(broken)") }
             end(worker: number, restartsAfter: workers[number].restartsAfter)
         }
         scheduleWorkerTick(number)

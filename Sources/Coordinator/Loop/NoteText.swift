@@ -62,6 +62,7 @@ extension CoordinatorNote {
                 "nothing is left to do but the swap of \(stores) "
                     + "\(stores == 1 ? "store" : "stores"), which godwit swap \(run) asks for")
         case .odd(let text): .free("odd", text)
+        case .broken(let broken): .free("broken-invariant", "\(broken)")
         }
     }
 

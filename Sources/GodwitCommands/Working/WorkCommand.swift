@@ -135,6 +135,11 @@ struct WorkCommand: ParsableCommand {
                 guard !quiet else { return }
                 ServiceLog.standard.write("ended, for whoever started this worker is gone")
             case .refused(let text): throw CommandFailure(.canBeRepeated, text)
+            case .broken(let broken):
+                throw CommandFailure(
+                    .bug,
+                    "a bug of Godwit ended this worker (\(broken)); its jobs are done by others: "
+                        + "start it again, and report the bug")
             }
         }
     }
