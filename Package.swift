@@ -132,14 +132,15 @@ let package = Package(
 
         // Helpers of the tests: fixtures, temporary folders, seeded randomness.
         .target(
-            name: "TestSupport", dependencies: ["ManagedObjectModel"], path: "Tests/TestSupport",
-            swiftSettings: settings),
+            name: "TestSupport",
+            dependencies: ["StoreForge", "CoreDataStore", "ManagedObjectModel", "DurableFiles"],
+            path: "Tests/TestSupport", swiftSettings: settings),
         // Faults that validation must catch.
         .target(
             name: "FaultSupport",
             dependencies: [
                 "MigrationEngine", "CoreDataStore", "ManagedObjectModel", "DurableFiles",
-                "TestSupport", grdb, sqlite,
+                "StoreForge", "TestSupport", grdb, sqlite,
             ], path: "Tests/FaultSupport", swiftSettings: settings),
         // Lets SQLite's own actions on files fail; it stands before the system's layer.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),

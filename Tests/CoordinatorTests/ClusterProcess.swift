@@ -47,11 +47,7 @@ struct ClusterProcess {
     var ledger: FilePath { FilePath(folder.appendingPathComponent("state").path) }
 
     func forge(_ url: URL, version: Int = 1, notes: Int = 40, seed: UInt64) throws {
-        var recipe = try ForgeRecipe.notes(version: version, notes: notes, seed: seed)
-        recipe.bytesByAttribute = [PropertyKey("Attachment", "content"): 0...9_000]
-        recipe.externalThreshold = 8_000
-        recipe.journal = .writeAheadLog
-        _ = try Forge(recipe).write(to: FilePath(url.path))
+        try ForgedStore.notes(at: FilePath(url.path), version: version, notes: notes, seed: seed)
     }
 
     /// Makes stores with names in the order of their numbers.

@@ -88,12 +88,7 @@ final class SharingLab {
 
     @discardableResult
     func forge(_ name: String, notes: Int = 60, seed: UInt64 = 1) throws -> FilePath {
-        var recipe = try ForgeRecipe.notes(version: 1, notes: notes, seed: seed)
-        recipe.bytesByAttribute = [PropertyKey("Attachment", "content"): 0...9_000]
-        recipe.externalThreshold = 8_000
-        recipe.journal = .writeAheadLog
-        _ = try Forge(recipe).write(to: path(name))
-        return path(name)
+        try ForgedStore.notes(at: path(name), notes: notes, seed: seed)
     }
 
     func request(

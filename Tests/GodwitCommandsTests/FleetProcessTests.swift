@@ -25,8 +25,7 @@ import Testing
     }
 
     private func forge(_ url: URL, version: Int, seed: UInt64) throws {
-        let recipe = try ForgeRecipe.notes(version: version, notes: 40, seed: seed)
-        _ = try Forge(recipe).write(to: FilePath(url.path))
+        try ForgedStore.notes(at: FilePath(url.path), version: version, notes: 40, seed: seed)
     }
 
     /// Two good stores, a broken one, and a template of the version to go to.

@@ -137,8 +137,7 @@ import Testing
             try FileManager.default.createDirectory(at: source, withIntermediateDirectories: true)
             try Data(xml(model).utf8).write(to: source.appendingPathComponent("contents"))
             try Data(ModelArchive.write(model)).write(to: lab.place("Hostile.mom"))
-            _ = try Forge(try ForgeRecipe.notes(version: 1, notes: 5, seed: seed))
-                .write(to: FilePath(lab.place("good.sqlite").path))
+            try ForgedStore.notes(at: FilePath(lab.place("good.sqlite").path), notes: 5, seed: seed)
             let good = try Data(contentsOf: lab.place("good.sqlite"))
             for name in ["hostile.sqlite", "Hostile.xcdatamodel", "Hostile.mom"] {
                 try lab.run("model", "show", name)
@@ -175,8 +174,7 @@ import Testing
             try FileManager.default.createDirectory(
                 at: lab.place(data), withIntermediateDirectories: true)
             let store = "\(data)/x\(name(&generator)).sqlite"
-            _ = try Forge(try ForgeRecipe.notes(version: 1, notes: 20, seed: seed))
-                .write(to: FilePath(lab.place(store).path))
+            try ForgedStore.notes(at: FilePath(lab.place(store).path), notes: 20, seed: seed)
             let queue = try DatabaseQueue(path: lab.place(store).path)
             try queue.inDatabase { database in
                 for table in Set([name(&generator), name(&generator)].map { "own" + $0 }) {
@@ -189,8 +187,8 @@ import Testing
                 }
             }
             try queue.close()
-            _ = try Forge(try ForgeRecipe.notes(version: 2, notes: 1, seed: 9))
-                .write(to: FilePath(lab.place("template.sqlite").path))
+            try ForgedStore.notes(
+                at: FilePath(lab.place("template.sqlite").path), version: 2, notes: 1)
             let output = ["--to", "template.sqlite", "--output", results]
             try lab.run("plan", data, "--to", "template.sqlite")
             #expect(try lab.run("migrate", store, output[0], output[1], output[2], output[3]) == 0)

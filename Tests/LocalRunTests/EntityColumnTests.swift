@@ -57,13 +57,10 @@ struct EntityColumnTests {
         try withTemporaryFolder { url in
             let folder = try #require(FilePath(url))
             let store = folder.appending("store.sqlite")
-            _ = try Forge(recipe).write(to: store)
-            let connection = try Connection(path: store, mode: .readWrite)
-            try connection.execute(
+            let owners =
                 "UPDATE ZNOTE SET ZOWNER = 1 + Z_PK % 3, Z2_OWNER = "
-                    + "(SELECT Z_ENT FROM ZPERSON WHERE Z_PK = 1 + ZNOTE.Z_PK % 3)")
-            for edit in edits { try connection.execute(edit) }
-            try connection.close()
+                + "(SELECT Z_ENT FROM ZPERSON WHERE Z_PK = 1 + ZNOTE.Z_PK % 3)"
+            try ForgedStore.write(recipe, to: store, edits: [owners] + edits)
             try body(folder, store)
         }
     }
@@ -223,10 +220,7 @@ struct EntityColumnTests {
             let store = folder.appending("store.sqlite")
             var recipe = ForgeRecipe(model: one)
             recipe.rows = ["Note": 10]
-            _ = try Forge(recipe).write(to: store)
-            let connection = try Connection(path: store, mode: .readWrite)
-            for edit in edits { try connection.execute(edit) }
-            try connection.close()
+            try ForgedStore.write(recipe, to: store, edits: edits)
             let choice = DestinationChoice.model(try DestinationModel(model: two))
             let (outcome, result) = try migrate(store, in: folder, to: choice, strategy)
             #expect(outcome.validation.isEqual)

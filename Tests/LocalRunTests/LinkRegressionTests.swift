@@ -34,10 +34,7 @@ struct LinkRegressionTests {
             return try withTemporaryFolder { url in
                 let folder = try #require(FilePath(url))
                 let original = folder.appending("Original.sqlite")
-                _ = try Forge(recipe).write(to: original)
-                let connection = try Connection(path: original, mode: .readWrite)
-                for edit in edits { try connection.execute(edit) }
-                try connection.close()
+                try ForgedStore.write(recipe, to: original, edits: edits)
                 let request = MigrationRequest(
                     store: original, output: folder.appending("Result.sqlite"),
                     state: folder.appending("state"),

@@ -40,7 +40,7 @@ import Testing
                 store: root.appending("in").appending("n.sqlite"),
                 output: root.appending("out").appending("n.sqlite"),
                 state: root.appending("state"))
-            _ = try Forge(try .notes(version: 1, notes: 120)).write(to: place.store)
+            try ForgedStore.notes(at: place.store, notes: 120)
             try body(place)
         }
     }

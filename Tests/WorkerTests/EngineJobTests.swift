@@ -29,7 +29,7 @@ import Threads
             let (original, state) = (folder.appending("in"), folder.appending("state"))
             for made in [original, state] { try files.makeFolders(made) }
             let store = original.appending("store.sqlite")
-            _ = try Forge(ForgeRecipe.notes(notes: notes)).write(to: store)
+            try ForgedStore.notes(at: store, notes: notes)
             let planned = try LocalMigration(
                 MigrationRequest(
                     store: store, output: folder.appending("result"), state: state,

@@ -26,9 +26,7 @@ import Testing
                 try files.makeFolders(folder.appending(name))
             }
             store = folder.appending("in").appending("store.sqlite")
-            var recipe = try ForgeRecipe.notes(notes: 60)
-            recipe.externalThreshold = 2000
-            _ = try Forge(recipe).write(to: store)
+            try ForgedStore.notes(at: store)
             request = RunRequest(
                 destination: .model(try DestinationModel(model: ForgeModels.notes(version: 2))),
                 output: inPlace ? nil : folder.appending("out"), state: folder.appending("state"),

@@ -11,9 +11,8 @@ import Testing
         let data = url.appendingPathComponent("data")
         try FileManager.default.createDirectory(at: data, withIntermediateDirectories: false)
         for (name, version) in [("data/a", 1), ("data/b", 1), ("template", 2)] {
-            let recipe = try ForgeRecipe.notes(version: version, notes: 10, seed: 3)
             let file = url.appendingPathComponent("\(name).sqlite")
-            _ = try Forge(recipe).write(to: FilePath(file.path))
+            try ForgedStore.notes(at: FilePath(file.path), version: version, notes: 10)
         }
     }
 

@@ -180,8 +180,8 @@ extension CoordinateCommandTests {
         let data = url.appendingPathComponent("data")
         try FileManager.default.createDirectory(at: data, withIntermediateDirectories: false)
         for (name, version) in [("data/good.sqlite", 1), ("template.sqlite", 2)] {
-            let recipe = try ForgeRecipe.notes(version: version, notes: 10, seed: 3)
-            _ = try Forge(recipe).write(to: FilePath(url.appendingPathComponent(name).path))
+            let file = url.appendingPathComponent(name)
+            try ForgedStore.notes(at: FilePath(file.path), version: version, notes: 10)
         }
         for name in ["bad.sqlite", "ghost.sqlite-wal"] {
             try Data(repeating: 0x41, count: 4096).write(to: data.appendingPathComponent(name))

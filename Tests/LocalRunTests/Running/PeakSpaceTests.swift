@@ -6,6 +6,7 @@ import ManagedObjectModel
 import MigrationEngine
 import RunLedger
 import StoreForge
+import TestSupport
 import Testing
 
 @testable import LocalRun
@@ -43,15 +44,15 @@ extension DiskTests {
 
         /// Most of the bytes are in notes, the table that is cut by UUID.
         private func forge(_ lab: RunLab, _ journal: ForgeRecipe.Journal) throws -> FilePath {
-            var recipe = try ForgeRecipe.notes(notes: Self.isLong ? 60_000 : 14_000)
-            recipe.bytesByAttribute = [
-                PropertyKey("Attachment", "content"): 0...500,
-                PropertyKey("Note", "body"): 0...1_200,
-            ]
-            recipe.journal = journal
-            let path = lab.path("a.sqlite")
-            _ = try Forge(recipe).write(to: path)
-            return path
+            try ForgedStore.notes(
+                at: lab.path("a.sqlite"), notes: Self.isLong ? 60_000 : 14_000
+            ) { recipe in
+                recipe.bytesByAttribute = [
+                    PropertyKey("Attachment", "content"): 0...500,
+                    PropertyKey("Note", "body"): 0...1_200,
+                ]
+                recipe.journal = journal
+            }
         }
 
         @Test(arguments: cases) func partitionedInPlace(_ one: Case) throws {

@@ -59,11 +59,7 @@ import Testing
     /// A store of an era without a cached model, with external data, migrated with `--from`.
     private func migrateWithoutCache(_ lab: RunLab) throws -> FilePath {
         let store = lab.path("old.sqlite")
-        var recipe = try ForgeRecipe.notes(version: 1, notes: 200, seed: 1)
-        recipe.bytesByAttribute = [PropertyKey("Attachment", "content"): 0...9_000]
-        recipe.externalThreshold = 8_000
-        recipe.framework = FrameworkVersion(519)
-        _ = try Forge(recipe).write(to: store)
+        try ForgedStore.notes(at: store, notes: 200) { $0.framework = FrameworkVersion(519) }
         let model = try ForgeModels.notes(version: 1)
         let ending = try lab.migrate([store], change: { $0.sourceModel = model })
         #expect(ending.counts == [.done: 1])

@@ -78,12 +78,11 @@ extension DiskTests {
                 folder: disk.folder, data: disk.folder.appending("data"),
                 state: disk.folder.appending("state"))
             try lab.files.makeFolder(lab.data)
-            var recipe = try ForgeRecipe.notes(notes: 4_000)
-            recipe.bytesByAttribute = [PropertyKey("Attachment", "content"): 0...9_000]
-            recipe.externalThreshold = nil
-            recipe.journal = .writeAheadLogWithContent
             let store = lab.path("a.sqlite")
-            _ = try Forge(recipe).write(to: store)
+            try ForgedStore.notes(at: store, notes: 4_000) { recipe in
+                recipe.externalThreshold = nil
+                recipe.journal = .writeAheadLogWithContent
+            }
             try lab.files.syncFileSystem(at: store)
             var source: Int64 = 0
             for suffix in ["", "-wal"] {

@@ -79,12 +79,9 @@ struct RunLab {
         _ name: String, notes: Int = 60, version: Int = 1, seed: UInt64 = 1,
         journal: ForgeRecipe.Journal = .writeAheadLog
     ) throws -> FilePath {
-        var recipe = try ForgeRecipe.notes(version: version, notes: notes, seed: seed)
-        recipe.bytesByAttribute = [PropertyKey("Attachment", "content"): 0...9_000]
-        recipe.externalThreshold = 8_000
-        recipe.journal = journal
-        _ = try Forge(recipe).write(to: path(name))
-        return path(name)
+        try ForgedStore.notes(at: path(name), version: version, notes: notes, seed: seed) {
+            $0.journal = journal
+        }
     }
 
     /// A request for these stores; small chunks where it is partitioned.

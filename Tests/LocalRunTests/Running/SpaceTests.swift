@@ -5,6 +5,7 @@ import MigrationEngine
 import RunLedger
 import StoreForge
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import GodwitCommands
@@ -52,13 +53,10 @@ extension DiskTests {
         private func forge(
             _ lab: RunLab, _ journal: ForgeRecipe.Journal
         ) throws -> FilePath {
-            var recipe = try ForgeRecipe.notes(notes: 2_500)
-            recipe.bytesByAttribute = [PropertyKey("Attachment", "content"): 0...9_000]
-            recipe.externalThreshold = nil
-            recipe.journal = journal
-            let path = lab.path("a.sqlite")
-            _ = try Forge(recipe).write(to: path)
-            return path
+            try ForgedStore.notes(at: lab.path("a.sqlite"), notes: 2_500) { recipe in
+                recipe.externalThreshold = nil
+                recipe.journal = journal
+            }
         }
 
         /// So that the ledger's log does not become larger than the store.
