@@ -29,6 +29,17 @@ package enum FileGuardian {
     /// Whether files are handed to a guardian.
     static var isOn: Bool { state.withLock { $0.isOn } }
 
+    /// Whether a guardian has what was handed over and will live on when this process has ended.
+    ///
+    /// The first process of a container takes every other one with it.
+    static var outlivesProcess: Bool {
+        state.withLock { state in
+            guard let socket = state.socket else { return false }
+            // It says nothing: what can be read is its end.
+            return clinux_wait_readable(socket, 0) == 0 && clinux_process_id() != 1
+        }
+    }
+
     /// Hands over a file from which clients are kept out.
     ///
     /// - Parameters:

@@ -254,6 +254,26 @@ package final class HeldFolder: Sendable {
         }
     }
 
+    /// Gives the folder a file's owner and group, where this user may, and the rights of a folder
+    /// of such files: who may read them may look them up.
+    func adopt(_ file: FileStatus) throws(DurableFileError) {
+        let rights = file.permissions & 0o777
+        do throws(DurableFileError) {
+            try faults.perform(.setOwner, on: path) { () throws(DurableFileError) in
+                _ = try checked(
+                    clinux_set_owner(descriptor, file.owner, file.group), .setOwner, path)
+            }
+        } catch {
+            // As for files: who may not give it away keeps it.
+            guard error.number == EPERM || error.number == ENOTSUP else { throw error }
+            return
+        }
+        try faults.perform(.setMode, on: path) { () throws(DurableFileError) in
+            _ = try checked(
+                clinux_set_mode(descriptor, rights | (rights & 0o444) >> 2), .setMode, path)
+        }
+    }
+
     /// Removes a folder, which must be empty; nothing is synced.
     package func removeFolder(_ name: FilePath) throws(DurableFileError) {
         try HeldFolder.check(name)

@@ -180,14 +180,28 @@ package final class HeldTree: Sendable {
     }
 
     /// Makes a folder and those on the way to it durably; they may exist.
-    package func makeFolders(_ path: FilePath) throws(DurableFileError) {
+    ///
+    /// - Parameters:
+    ///   - path: of the folder.
+    ///   - file: gives folders that are made its owner, its group and the rights that go with its
+    ///     own; nil leaves them to this user alone.
+    /// - Throws: `DurableFileError.refusedFolder` for a link on the way, `.system` where a folder
+    ///   cannot be made.
+    package func makeFolders(
+        _ path: FilePath, for file: FileStatus? = nil
+    ) throws(DurableFileError) {
         guard path != anchor.path else { return }
         if path.parent != anchor.path, path.parent.isInside(anchor.path) {
-            try makeFolders(path.parent)
+            try makeFolders(path.parent, for: file)
         }
         let there = try status(of: path)
         if there?.isSymbolicLink == true { throw .refusedFolder(path, .symbolicLink) }
-        if there?.isFolder == true { _ = try folder(path) } else { try makeFolder(path) }
+        if there?.isFolder == true {
+            _ = try folder(path)
+        } else {
+            try makeFolder(path)
+            if let file { try folder(path).adopt(file) }
+        }
     }
 
     /// Makes a folder durably; it may exist.

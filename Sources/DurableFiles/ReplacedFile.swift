@@ -105,7 +105,7 @@ package final class ReplacedFile: Sendable {
     }
 
     /// Whether programs that have the file open stay locked out after this process has ended.
-    package static var outlivesProcess: Bool { FileGuardian.isOn }
+    package static var outlivesProcess: Bool { FileGuardian.outlivesProcess }
 
     deinit { release() }
 }

@@ -30,9 +30,17 @@ extension LocalOptions {
     /// - Parameters:
     ///   - arguments: with the paths of stores.
     ///   - output: the folder of the results, if any.
-    /// - Returns: what `--state` names, or the place that goes with the stores.
-    /// - Throws: `CommandFailure` where the first path cannot be read.
+    /// - Returns: what `--state` names, or the place that goes with the stores, without symbolic
+    ///   links.
+    /// - Throws: `CommandFailure` where the first path cannot be read, and for a link that another
+    ///   user has made.
     func stateFolder(
+        of arguments: MigrationArguments, output: String?
+    ) throws(CommandFailure) -> FilePath {
+        try RunArguments.resolved(try place(of: arguments, output: output))
+    }
+
+    private func place(
         of arguments: MigrationArguments, output: String?
     ) throws(CommandFailure) -> FilePath {
         if let state { return FilePath(state) }

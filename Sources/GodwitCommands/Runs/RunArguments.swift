@@ -37,10 +37,21 @@ struct RunArguments: ParsableArguments {
 
     /// Another user's is passed over: it may lie to us.
     private func holdsOwnLedger(_ folder: FilePath) throws -> Bool {
-        guard try FileStatus.ifPresent(folder.appending(FilePath(Ledger.fileName))) != nil else {
-            return false
-        }
+        guard try FileStatus.ifPresent(folder.appending(FilePath(Ledger.fileName))) != nil,
+            try LinkWalk.foreignLink(on: folder) == nil
+        else { return false }
         return try StateFolder.isOwn(DurableFileSystem(links: .followed).resolve(folder))
+    }
+
+    /// A state folder without symbolic links, so that everything that a command does with it is
+    /// done in one folder.
+    ///
+    /// - Throws: `CommandFailure` for a link that another user has made.
+    static func resolved(_ folder: FilePath) throws(CommandFailure) -> FilePath {
+        try CommandFailure.translating {
+            try StateFolder.refuseForeignLinks(folder)
+            return try FleetArguments.absolute(folder)
+        }
     }
 
     /// The run or store that was named.
@@ -66,7 +77,8 @@ struct RunArguments: ParsableArguments {
                 "there is no folder of runs at \(folder): name the one that migrate used with "
                     + "--state")
         }
-        return RunSelection(state: folder, run: store == nil ? target : nil, store: store)
+        return RunSelection(
+            state: try Self.resolved(folder), run: store == nil ? target : nil, store: store)
     }
 }
 

@@ -25,13 +25,16 @@ package struct StateFolder: Sendable {
     ) throws(RunError) -> Result {
         let resolved: FilePath
         do throws(DurableFileError) {
+            try Self.refuseForeignLinks(path)
             let files = files.with(.followed)
             try files.makeFolders(path)
             resolved = try files.resolve(path)
+            guard try Self.isOwn(resolved) else {
+                throw .refusedPath(resolved, reason: Self.foreign)
+            }
         } catch {
             throw .file(error)
         }
-        try Self.refuseForeign(resolved)
         let ledger = try RunError.ledger { () throws(LedgerError) in
             try Ledger(
                 folder: resolved, holder: .thisProcess(doing: purpose), faults: files.faults)
@@ -55,28 +58,47 @@ package struct StateFolder: Sendable {
     /// Whether what a state folder says may be acted on: no other user can have written it.
     ///
     /// The ledger names the files that a swap, a rollback or a prune changes. One that lies in a
-    /// user's folder may be the user's own.
+    /// user's folder may be the user's own, also inside a folder of ours: whoever owns the folder
+    /// around it may have renamed a folder of kept originals, with a store that was called as the
+    /// ledger is.
     ///
     /// - Parameter folder: without symbolic links.
-    /// - Returns: whether it is this user's, and no other user may write it.
+    /// - Returns: whether it and its ledger are this user's, and no other user may write them.
     /// - Throws: `DurableFileError` where the folder cannot be looked at.
     package static func isOwn(_ folder: FilePath) throws(DurableFileError) -> Bool {
         let status = try FileStatus(ofLink: folder)
-        return status.isFolder && status.isOurOwn && status.permissions & 0o022 == 0
+        guard status.isFolder, status.isOurOwn, status.permissions & 0o022 == 0 else {
+            return false
+        }
+        let ledger = folder.appending(FilePath(Ledger.fileName))
+        let files =
+            ["", "-wal", "-shm", "-journal"].map { ledger.adding(suffix: $0) }
+            + [folder.appending(FilePath(Ledger.lockName))]
+        for file in files {
+            guard let status = try FileStatus.ifPresentLink(file) else { continue }
+            guard status.isRegularFile, status.isOurOwn, status.permissions & 0o022 == 0,
+                status.links == 1
+            else { return false }
+        }
+        return true
     }
 
-    private static func refuseForeign(_ folder: FilePath) throws(RunError) {
-        do throws(DurableFileError) {
-            guard try isOwn(folder) else { throw .refusedPath(folder, reason: foreign) }
-        } catch {
-            throw .file(error)
-        }
+    /// Refuses a way to a state folder that another user chose.
+    ///
+    /// - Parameter path: as it was given; what exists of it counts.
+    /// - Throws: `DurableFileError.refusedPath` for a symbolic link that another user has made.
+    package static func refuseForeignLinks(_ path: FilePath) throws(DurableFileError) {
+        guard let link = try LinkWalk.foreignLink(on: path) else { return }
+        throw .refusedPath(
+            path,
+            reason: "\(link) is a symbolic link of another user, who may lead it anywhere; nothing "
+                + "was changed. Name the folder itself with --state")
     }
 
     private static let foreign = """
-        it belongs to another user, or other users may write it, so that its records may be \
-        theirs; nothing was changed. Name another folder with --state, or take the right to write \
-        away from others (chmod go-w)
+        it or its ledger belongs to another user, or other users may write it, so that its \
+        records may be theirs; nothing was changed. Name another folder with --state, or take the \
+        right to write away from others (chmod go-w)
         """
 
     /// Closes a ledger on a way out whose own reason is what counts; the lock goes with its owner.

@@ -115,7 +115,8 @@ extension StoreMoves {
     /// Gives files of external data back their names where those are gone.
     func restoreExternalData(_ folder: BackedUpFolder, _ record: BackupRecord?) throws {
         guard try tree.status(of: folder.backup) != nil else { return }
-        try tree.makeFolders(folder.original)
+        // The app's user must be able to read it again.
+        try tree.makeFolders(folder.original, for: try tree.status(of: store))
         let known = record?.byPath
         for name in try tree.names(in: folder.backup) where !Self.isTemporary(name) {
             let backup = folder.backup.appending(name)

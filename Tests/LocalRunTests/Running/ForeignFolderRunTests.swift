@@ -124,31 +124,6 @@ import Testing
         }
     }
 
-    /// What a state folder says is acted on only where no other user can have written it.
-    @Test(arguments: ["others may write it", "another user's"])
-    func aForeignStateFolderIsRefused(way: String) throws {
-        try RunLab.run { lab in
-            let store = try lab.forge("m.sqlite")
-            let bytes = try lab.bytes()
-            try lab.files.makeFolders(lab.state)
-            if way == "others may write it" {
-                try #require(chmod(lab.state.description, 0o770) == 0)
-            } else if getuid() == 0 {
-                try #require(chown(lab.state.description, 4242, 4242) == 0)
-            } else {
-                return
-            }
-            let error = #expect(throws: RunError.self) { try lab.migrate([store]) }
-            guard case .file(.refusedPath(let path, let reason)) = error else {
-                Issue.record("\(String(describing: error))")
-                return
-            }
-            #expect(path == lab.state && reason.contains("--state"))
-            #expect(try lab.bytes() == bytes)
-            #expect(try FileStatus.ifPresent(lab.state.appending(FilePath(Ledger.fileName))) == nil)
-        }
-    }
-
     @Test func aLinkInTheOutputFolderIsRefused() throws {
         try RunLab.run { lab in
             let alice = try neighbour(lab)
