@@ -47,7 +47,10 @@ private struct QuotaDisk: Sendable {
     /// Lets so many bytes be used; nil for any number.
     func limit(_ bytes: Int64?) throws {
         let text = bytes.map { "\($0)" } ?? "none"
-        try Self.command("btrfs", "qgroup", "limit", text, folder.description)
+        // By the whole file system: where the volume's own quota has nothing left, btrfs refuses to
+        // change it through the volume. The first subvolume has the number 256.
+        try Self.command(
+            "btrfs", "qgroup", "limit", text, "0/256", folder.parent.description)
     }
 
     private static func command(_ words: String...) throws {
