@@ -58,7 +58,7 @@ package struct StateFolder: Sendable {
     /// Whether what a state folder says may be acted on: no other user can have written it.
     ///
     /// The ledger names the files that a swap, a rollback or a prune changes. One that lies in a
-    /// user's folder may be the user's own, also inside a folder of ours: whoever owns the folder
+    /// user's folder may be the user's own, also inside a folder of ours: the owner of the folder
     /// around it may have renamed a folder of kept originals, with a store that was called as the
     /// ledger is.
     ///

@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    /// A link to somebody else's state folder, put where this user's was.
+    /// A link to another state folder, put in the place of this user's.
     @Test(.enabled(if: geteuid() == 0, "only root gives links to others"))
     func aForeignLinkToAStateFolderIsRefused() throws {
         try RunLab.run { lab in
