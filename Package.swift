@@ -96,7 +96,15 @@ let package = Package(
             "Coordinator",
             [
                 "ClusterCore", "ClusterProtocol", "LocalRun", "RunLedger", "MigrationEngine",
-                "DurableFiles", "Jobs", "Threads", "ZeroMQ",
+                "CoreDataStore", "DurableFiles", "Jobs", "Threads", "ZeroMQ",
+            ]),
+        // A coordinator and a worker of one process, for one run on this machine.
+        layer(
+            "LocalCluster",
+            [
+                "Coordinator", "Worker", "LocalRun", "ClusterCore", "ClusterProtocol",
+                "RunLedger", "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs",
+                "Threads", "ZeroMQ",
             ]),
         // Coordinator and worker as pure state machines.
         layer("ClusterCore", ["ClusterProtocol", "Jobs"]),
@@ -109,8 +117,9 @@ let package = Package(
         layer(
             "GodwitCommands",
             [
-                "LocalRun", "Coordinator", "Worker", "ClusterCore", "ClusterProtocol", "ZeroMQ",
-                "RunLedger", "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel",
+                "LocalCluster", "LocalRun", "Coordinator", "Worker", "ClusterCore",
+                "ClusterProtocol", "ZeroMQ", "RunLedger", "MigrationEngine", "StoreForge",
+                "CoreDataStore", "MappingModel",
                 "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", arguments,
             ]),
         .executableTarget(
@@ -125,8 +134,9 @@ let package = Package(
         .executableTarget(
             name: "godwit-bench",
             dependencies: [
-                "LocalRun", "MigrationEngine", "StoreForge", "CoreDataStore", "ManagedObjectModel",
-                "DurableFiles", "Jobs", "RunLedger", "Threads", "ZeroMQ", "CTransportPeer",
+                "LocalCluster", "LocalRun", "MigrationEngine", "StoreForge", "CoreDataStore",
+                "ManagedObjectModel", "DurableFiles", "Jobs", "RunLedger", "Threads", "ZeroMQ",
+                "CTransportPeer",
                 "Coordinator", "ClusterCore", "ClusterProtocol", arguments, grdb,
             ], exclude: ["expert"], swiftSettings: settings),
 
@@ -142,6 +152,13 @@ let package = Package(
                 "MigrationEngine", "CoreDataStore", "ManagedObjectModel", "DurableFiles",
                 "StoreForge", "TestSupport", grdb, sqlite,
             ], path: "Tests/FaultSupport", swiftSettings: settings),
+        // Runs of tests, on threads.
+        .target(
+            name: "RunSupport",
+            dependencies: [
+                "LocalCluster", "LocalRun", "Coordinator", "ClusterCore", "ClusterProtocol",
+                "RunLedger", "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs",
+            ], path: "Tests/RunSupport", swiftSettings: settings),
         // Lets SQLite's own actions on files fail; it stands before the system's layer.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
         // Notes every statement that SQLite runs.
@@ -176,8 +193,9 @@ let package = Package(
         tests(
             "LocalRunTests",
             [
-                "LocalRun", "GodwitCommands", "StoreForge", "MigrationEngine", "CoreDataStore",
-                "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs", "FaultSupport",
+                "RunSupport", "LocalRun", "ClusterProtocol", "GodwitCommands", "StoreForge",
+                "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
+                "DurableFiles", "Jobs", "FaultSupport",
                 "RunLedger", "CFaultVFS", "CStatementTrace", "TestSupport", grdb,
             ]),
         // These run the built program, too.
@@ -204,7 +222,8 @@ let package = Package(
             [
                 "Worker", "faulty-slot", "godwit", "ClusterCore", "ClusterProtocol", "LocalRun",
                 "RunLedger", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
-                "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CLinux", "StoreForge", "TestSupport",
+                "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CLinux", "StoreForge", "RunSupport",
+                "TestSupport",
             ]),
         tests(
             "CoordinatorTests",
@@ -212,7 +231,7 @@ let package = Package(
                 "Coordinator", "faulty-slot", "godwit", "Worker", "ClusterCore", "ClusterProtocol",
                 "LocalRun", "RunLedger", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
                 "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CZeroMQ", "CLinux", "StoreForge",
-                "FaultSupport", "TestSupport", grdb,
+                "FaultSupport", "RunSupport", "TestSupport", grdb,
             ]),
         tests("TidyTests", []),
     ]

@@ -29,6 +29,14 @@ struct godwit_sqlite_budget {
     sqlite3 *connection;
     uint64_t seen;
     int64_t watched, worked;
+    // What a stop interrupts: the same connection, also while it has no limit; NULL once retired.
+    sqlite3 *stoppable;
+    godwit_sqlite_stop *stop;
+};
+
+struct godwit_sqlite_stop {
+    atomic_long keepers;
+    atomic_int is_set;
 };
 
 // Between two looks of the watch, in milliseconds.
@@ -66,6 +74,10 @@ static void *keep_watch(void *unused) {
             }
             budget->seen = call;
             budget->worked = worked;
+            // A statement that began in the same moment did not hear the first interrupt.
+            if (budget->stoppable != NULL && godwit_sqlite_stop_is_set(budget->stop)) {
+                sqlite3_interrupt(budget->stoppable);
+            }
             if (call == 0 || budget->connection == NULL) continue;
             if (budget->watched > budget->limit) sqlite3_interrupt(budget->connection);
         }
@@ -95,6 +107,56 @@ static void watch_over(godwit_sqlite_budget *budget, sqlite3 *connection, int64_
     budget->connection = connection;
     budget->limit = limit;
     pthread_mutex_unlock(&watch);
+}
+
+static _Thread_local godwit_sqlite_stop *current_stop;
+
+godwit_sqlite_stop *godwit_sqlite_stop_new(void) {
+    godwit_sqlite_stop *stop = calloc(1, sizeof(godwit_sqlite_stop));
+    if (stop != NULL) atomic_init(&stop->keepers, 1);
+    return stop;
+}
+
+void godwit_sqlite_stop_retain(godwit_sqlite_stop *stop) {
+    if (stop != NULL) atomic_fetch_add_explicit(&stop->keepers, 1, memory_order_relaxed);
+}
+
+void godwit_sqlite_stop_release(godwit_sqlite_stop *stop) {
+    if (stop == NULL) return;
+    if (atomic_fetch_sub_explicit(&stop->keepers, 1, memory_order_acq_rel) == 1) free(stop);
+}
+
+int godwit_sqlite_stop_is_set(const godwit_sqlite_stop *stop) {
+    return stop != NULL && atomic_load_explicit(&stop->is_set, memory_order_acquire) != 0;
+}
+
+void godwit_sqlite_stop_set(godwit_sqlite_stop *stop) {
+    atomic_store_explicit(&stop->is_set, 1, memory_order_release);
+    pthread_mutex_lock(&watch);
+    for (godwit_sqlite_budget *budget = all; budget != NULL; budget = budget->next) {
+        if (budget->stop == stop && budget->stoppable != NULL) {
+            sqlite3_interrupt(budget->stoppable);
+        }
+    }
+    pthread_mutex_unlock(&watch);
+}
+
+godwit_sqlite_stop *godwit_sqlite_stop_enter(godwit_sqlite_stop *stop) {
+    godwit_sqlite_stop *former = current_stop;
+    current_stop = stop;
+    return former;
+}
+
+godwit_sqlite_stop *godwit_sqlite_stop_current(void) { return current_stop; }
+
+void godwit_sqlite_budget_connect(godwit_sqlite_budget *budget, sqlite3 *connection) {
+    pthread_mutex_lock(&watch);
+    budget->stoppable = connection;
+    pthread_mutex_unlock(&watch);
+}
+
+int godwit_sqlite_budget_is_stopped(const godwit_sqlite_budget *budget) {
+    return godwit_sqlite_stop_is_set(budget->stop);
 }
 
 static _Thread_local int64_t written;
@@ -140,6 +202,7 @@ static int is_spent(void *context) {
     if (budget->pending > PENDING || budget->used + budget->pending > budget->limit) pay(budget);
     budget->wrote += written - budget->before;
     budget->before = written;
+    if (godwit_sqlite_stop_is_set(budget->stop)) return 1;
     return budget->used > budget->limit || (budget->room > 0 && budget->wrote > budget->room);
 }
 
@@ -148,6 +211,8 @@ godwit_sqlite_budget *godwit_sqlite_budget_new(void) {
     pthread_once(&once, begin_watch);
     godwit_sqlite_budget *budget = calloc(1, sizeof(godwit_sqlite_budget));
     if (budget == NULL) return NULL;
+    godwit_sqlite_stop_retain(current_stop);
+    budget->stop = current_stop;
     pthread_mutex_lock(&watch);
     budget->next = all;
     if (all != NULL) all->previous = budget;
@@ -162,6 +227,7 @@ void godwit_sqlite_budget_free(godwit_sqlite_budget *budget) {
     if (budget->previous != NULL) budget->previous->next = budget->next;
     if (all == budget) all = budget->next;
     pthread_mutex_unlock(&watch);
+    godwit_sqlite_stop_release(budget->stop);
     free(budget);
 }
 
@@ -190,6 +256,7 @@ void godwit_sqlite_budget_set(
 
 void godwit_sqlite_budget_retire(godwit_sqlite_budget *budget) {
     watch_over(budget, NULL, budget->limit);
+    godwit_sqlite_budget_connect(budget, NULL);
 }
 
 static void begin_timing(godwit_sqlite_budget *budget) {
@@ -228,6 +295,7 @@ void godwit_sqlite_budget_begin(godwit_sqlite_budget *budget) { begin(budget); }
 int godwit_sqlite_budget_end(godwit_sqlite_budget *budget) { return end(budget); }
 
 int godwit_sqlite_budget_step(godwit_sqlite_budget *budget, sqlite3_stmt *statement) {
+    if (godwit_sqlite_stop_is_set(budget->stop)) return SQLITE_INTERRUPT;
     begin(budget);
     int code = sqlite3_step(statement);
     int is_spent = end(budget);

@@ -16,6 +16,8 @@ package enum StoreError: Error, Hashable, Sendable {
     /// A program wrote the store while it was read, each time that it was tried; the text names
     /// the store.
     case changed(String)
+    /// The work was cancelled while it read or wrote the file; the text names it.
+    case cancelled(String)
     /// The disk or the quota is full; the text gives SQLite's or the system's reason.
     case outOfSpace(path: String, reason: String)
     /// The layout of a model cannot be derived with certainty.
@@ -50,7 +52,7 @@ extension StoreError {
             .outOfSpace(_, let reason):
             reason
         case .unsupported, .layoutUnknown, .layoutDiffers, .modelMissing, .modelDiffers,
-            .externalDataMissing, .inUse, .changed:
+            .externalDataMissing, .inUse, .changed, .cancelled:
             nil
         }
     }
@@ -73,6 +75,8 @@ extension StoreError: CustomStringConvertible {
         case .changed(let text):
             "\(text) changed while it was read. The store was not changed by godwit; run the same "
                 + "command again when no program writes the store"
+        case .cancelled(let path):
+            "the work on \(path) was cancelled. The store was not changed"
         case .outOfSpace(let path, let reason):
             "\(path): \(reason). The original store was not changed; make room and run the same "
                 + "command again"

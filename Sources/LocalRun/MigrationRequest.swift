@@ -12,7 +12,7 @@ package enum DestinationChoice: Sendable {
     case itself
 }
 
-/// One store to migrate on this machine, alone in its run.
+/// One store to plan.
 package struct MigrationRequest: Sendable {
     /// The original.
     package var store: FilePath
@@ -26,7 +26,7 @@ package struct MigrationRequest: Sendable {
     package var options: PlanOptions
     /// Jobs at a time; at least 1.
     ///
-    /// With 1 all of a small store but the sync of its result runs on the caller's thread.
+    /// With 1 all of a small store is read on the caller's thread.
     package var slots: Int
     /// What is known of stores of the same app; shared by the requests of a fleet.
     package var cache: PlanningCache
@@ -50,15 +50,6 @@ package struct MigrationRequest: Sendable {
     }
 }
 
-/// What a run is doing, for a live view or for lines.
-package enum RunEvent: Sendable {
-    /// A step begins; jobs are how many it consists of, 0 where that has no meaning.
-    case began(RunStep, jobs: Int)
-    /// A job of a step is done.
-    case jobDone(RunStep, rows: Int64, bytes: Int64)
-    case ended(RunStep)
-}
-
 /// The steps of a run as a person follows them.
 package enum RunStep: String, Sendable, Codable, CodingKeyRepresentable, CaseIterable {
     case prepare, copy, merge, link, index, validate, publish
@@ -74,35 +65,5 @@ package enum RunStep: String, Sendable, Codable, CodingKeyRepresentable, CaseIte
         case .validate: .validate
         case .publish: .swap
         }
-    }
-}
-
-/// How a store's migration ended.
-package struct MigrationOutcome: Sendable {
-    package let plan: MigrationPlan
-    package let validation: ValidationReport
-    /// The result; nil where validation failed and nothing was published.
-    package let output: FilePath?
-    /// Bytes of the result's database.
-    package let outputBytes: Int64
-    /// Seconds of each step, by the clock that was handed in.
-    package let seconds: [RunStep: Double]
-    /// Oddities of the source, in words.
-    package let oddities: [String]
-    /// What the run could not remove from its own folder, in words.
-    package var leftovers: [String] = []
-
-    /// The same as reports show it.
-    package let result: StoreResult
-
-    init(plan: MigrationPlan, _ result: StoreResult) {
-        self.plan = plan
-        self.result = result
-        validation = result.validation
-        output = result.output
-        outputBytes = result.outputBytes
-        seconds = result.seconds
-        oddities = result.oddities
-        leftovers = result.leftovers
     }
 }

@@ -33,9 +33,12 @@ final class PageCheck: Sendable {
             }
             return
         }
+        let stop = StatementStop.current
         thread = try OwnedThread(name: "page check") {
             do throws(StoreError) {
-                try StoreOpener.checkPages(of: source)
+                try StatementStop.reaching(stop) { () throws(StoreError) in
+                    try StoreOpener.checkPages(of: source)
+                }
             } catch {
                 found.error.withLock { $0 = error }
             }

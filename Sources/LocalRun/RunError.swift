@@ -30,6 +30,8 @@ package enum RunError: Error, Sendable {
     case alreadyThere(FilePath)
     /// The run was stopped before the store came to its end.
     case stopped
+    /// Threads, processes or sockets are not to be had; the text says which, and why.
+    case resources(String)
     /// A file system has less room than the run needs; nothing was begun.
     case noRoom(SpaceShortage)
     /// What a worker delivered is not what its receipt says, or not what the store must become;
@@ -60,6 +62,8 @@ extension RunError: CustomStringConvertible {
         case .alreadyThere(let path): "\(path) is of the destination's version already"
         case .stopped:
             "the run was stopped; the original is as it was. The same command goes on with it"
+        case .resources(let text):
+            "\(text). Every original is whole; the same command resumes the run"
         case .noRoom(let shortage):
             "\(shortage). No store was begun. Free room there, or give another --output or --state"
         case .badDelivery(let text):
@@ -84,7 +88,8 @@ extension RunError {
         case .noRoom: .noSpace
         case .validationFailed: .validationFailed
         case .badDelivery: .badDelivery
-        case .stopped: .internalError
+        case .stopped: .cancelled
+        case .resources: .inputOutput
         }
     }
 
@@ -100,6 +105,9 @@ extension RunError {
         default: false
         }
     }
+
+    /// Whether the work was cancelled, which says nothing about the store.
+    package var isCancelled: Bool { code == .cancelled }
 
     /// Whether contents could not be made durable: what was written must not be used any more.
     var isFailedSync: Bool {

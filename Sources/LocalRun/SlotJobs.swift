@@ -1,3 +1,4 @@
+import CoreDataStore
 import MigrationEngine
 import Threads
 
@@ -30,12 +31,12 @@ final class SlotJobs<Output: Sendable> {
 
     /// Queues a job; its body runs on a slot.
     func submit(_ body: @escaping @Sendable () throws(EngineError) -> Output) {
-        let (number, mailbox) = (submitted, mailbox)
+        let (number, mailbox, stop) = (submitted, mailbox, StatementStop.current)
         submitted += 1
         slots.submit { _ in
             let result: Result<Output, EngineError>
             do throws(EngineError) {
-                result = .success(try body())
+                result = .success(try StatementStop.reaching(stop, body))
             } catch {
                 result = .failure(error)
             }

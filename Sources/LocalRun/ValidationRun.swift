@@ -16,9 +16,6 @@ final class ValidationRun {
     private let source: Connection?
     private var whole = PartialResult()
 
-    /// Parts of the validation.
-    var count: Int { early.count + late.count }
-
     /// - Parameters:
     ///   - planned: the source and its plan.
     ///   - building: the result's file.
@@ -57,17 +54,16 @@ final class ValidationRun {
 
     /// Queues the other parts and waits for all.
     ///
-    /// - Parameter done: told the rows of each part.
     /// - Returns: what all parts found, taken together.
     /// - Throws: `EngineError` when a part cannot be run.
-    func finish(_ done: (Int64) -> Void) throws(EngineError) -> ValidationReport {
+    func finish() throws(EngineError) -> ValidationReport {
         if let jobs {
             for part in late { submit(part, jobs) }
-            for _ in 0..<count { take(try jobs.next(), done) }
+            for _ in 0..<early.count + late.count { whole.merge(try jobs.next()) }
         } else {
             let reading = ValidationReading(validator, source: source)
             for part in late + early {
-                take(try EngineError.translating { try validator.run(part, over: reading) }, done)
+                whole.merge(try EngineError.translating { try validator.run(part, over: reading) })
             }
         }
         return try EngineError.translating { try validator.report(on: whole) }
@@ -75,11 +71,6 @@ final class ValidationRun {
 
     /// Ends the slots.
     func end() { jobs?.end() }
-
-    private func take(_ result: PartialResult, _ done: (Int64) -> Void) {
-        done(result.sourceRows + result.destinationRows + result.joinRows)
-        whole.merge(result)
-    }
 
     private func submit(_ part: ValidationPart, _ jobs: SlotJobs<PartialResult>) {
         let validator = validator

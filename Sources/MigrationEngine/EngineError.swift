@@ -67,6 +67,7 @@ package enum EngineError: Error, Sendable {
         case .outOfSpace: .noSpace
         case .inUse: .locked
         case .changed: .sourceChanged
+        case .cancelled: .cancelled
         }
     }
 

@@ -69,6 +69,11 @@ extension LedgerError {
         }
     }
 
+    /// Whether another process owns the ledger.
+    package var isLocked: Bool {
+        if case .locked = cause { true } else { false }
+    }
+
     /// Whether room may come, so that a run can wait and append the same again.
     package var isOutOfSpace: Bool {
         if case .noSpace = cause { true } else { false }

@@ -4,6 +4,13 @@ internal import CLinux
 package enum ThreadError: Error, Hashable, Sendable {
     /// The system refused the thread; the number is its errno.
     case cannotStart(name: String, number: Int32)
+
+    /// The system's errno.
+    package var number: Int32 {
+        switch self {
+        case .cannotStart(_, let number): number
+        }
+    }
 }
 
 extension ThreadError: CustomStringConvertible {

@@ -3,6 +3,7 @@ import CoreDataStore
 import DurableFiles
 import LocalRun
 import MigrationEngine
+import RunLedger
 
 /// One migration in a process of its own, so that its memory can be measured.
 struct OneRunCommand: ParsableCommand {
@@ -20,21 +21,21 @@ struct OneRunCommand: ParsableCommand {
         TemporaryFiles.use(folder)
         try DurableFileSystem(links: .followed).makeFolders(folder)
         let opened = try StoreOpener().open(FilePath(template), scratch: folder)
-        let request = MigrationRequest(
-            store: FilePath(store), output: FilePath(output), state: folder,
+        let request = RunRequest(
             destination: .model(try DestinationModel(template: opened)),
-            options: PlanOptions(strategy: .partitioned), slots: slots)
+            options: PlanOptions(strategy: .partitioned), output: FilePath(output).parent,
+            state: folder, inputs: [FilePath(store)], slots: slots, waitsForRoom: false)
+        let found = FoundStore(
+            number: 1, path: FilePath(store), output: FilePath(output),
+            bytes: try FileStatus(of: FilePath(store)).size)
         let clock = ContinuousClock()
         let start = clock.now
-        let outcome = try LocalMigration(
-            request,
-            clock: {
-                let parts = (clock.now - start).components
-                return Double(parts.seconds) + Double(parts.attoseconds) / 1e18
-            }
-        ).run()
+        let seconds = try BenchRun.run(request, over: [found]) {
+            let parts = (clock.now - start).components
+            return Double(parts.seconds) + Double(parts.attoseconds) / 1e18
+        }
         let steps = RunStep.allCases.compactMap { step in
-            outcome.seconds[step].map { "\(step.rawValue) \(Rounds.text($0))" }
+            seconds[step].map { "\(step.rawValue) \(Rounds.text($0))" }
         }
         print("    \(steps.joined(separator: ", "))")
     }

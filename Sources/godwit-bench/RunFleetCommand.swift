@@ -4,9 +4,7 @@ import DurableFiles
 import Foundation
 import Glibc
 import LocalRun
-import MigrationEngine
 import RunLedger
-import Synchronization
 
 /// Migrates a folder of stores in one run, in a process of its own.
 struct RunFleetCommand: ParsableCommand {
@@ -20,12 +18,6 @@ struct RunFleetCommand: ParsableCommand {
     @Argument(help: "The state folder; what an earlier run left in it is removed.")
     var state: String
     @Option var slots = 2
-
-    /// What stores told of their ends.
-    private final class Ends: Sendable {
-        let seconds = Mutex<[RunStep: Double]>([:])
-        let failures = Mutex<[String]>([])
-    }
 
     func run() throws {
         let manager = FileManager.default
@@ -45,20 +37,8 @@ struct RunFleetCommand: ParsableCommand {
         let request = RunRequest(
             destination: .model(try DestinationModel(template: opened)), output: output,
             state: folder, inputs: [stores], slots: slots, waitsForRoom: false)
-        let ends = Ends()
-        _ = try FleetRun(request, environment: RunEnvironment(clock: Self.processorSeconds)) {
-            guard case .ended(_, let path, let end) = $0 else { return }
-            switch end {
-            case .unchanged: break
-            case .done(let result), .deferred(let result):
-                ends.seconds.withLock { $0.merge(result.seconds, uniquingKeysWith: +) }
-            case .failed(let error):
-                ends.failures.withLock { $0.append("\(path): \(error)") }
-            }
-        }.run(over: found)
-        if let failure = ends.failures.withLock({ $0.first }) { throw BenchError(failure) }
+        let seconds = try BenchRun.run(request, over: found, clock: Self.processorSeconds)
         let count = Double(max(1, found.count))
-        let seconds = ends.seconds.withLock { $0 }
         let steps = RunStep.allCases.compactMap { step in
             seconds[step].map { "\(step.rawValue) \(Rounds.text($0 * 1_000 / count))" }
         }

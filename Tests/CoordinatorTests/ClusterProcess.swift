@@ -1,3 +1,4 @@
+import CLinux
 import CoreDataStore
 import DurableFiles
 import Foundation
@@ -101,9 +102,15 @@ struct ClusterProcess {
             log: try text(log))
     }
 
+    /// Sanitizers reserve more address space than any limit leaves.
+    static let canLimitMemory =
+        (Int64(0)..<Int64(64 << 30)).contains(clinux_address_space_size())
+
     /// Options that run a migration with workers that misbehave where they are told to.
     static func faulty(workers: Int) -> [String] {
-        ["--workers", "\(workers)", "--worker-command", faulty.path]
+        let memory = canLimitMemory ? ["--worker-memory", "2GiB"] : []
+        return ["--workers", "\(workers)", "--worker-command", faulty.path]
+            + ["--worker-timeout", "3"] + memory
     }
 
     /// Every file of a folder that belongs to a store, by its path there.

@@ -207,7 +207,8 @@ final class CoordinatorLab {
         let coordinator = try #require(coordinator)
         return try coordinator.begin(
             sharing.request(stores, defersSwap: defersSwap), over: sharing.found(stores),
-            waitsForRoom: true)
+            waitsForRoom: true
+        ).id
     }
 
     /// A run that a worker did while a client watched it to its end.
@@ -296,6 +297,8 @@ final class ScriptedTasks: TaskRunner {
         }
         answer?(TaskReport(task.id, task.store, outcome))
     }
+
+    func stop(_ key: StoreKey) {}
 
     func release(_ key: StoreKey, _ store: TaskStore, discards: Bool) {
         _ = released.sendIfRoom((key, discards))

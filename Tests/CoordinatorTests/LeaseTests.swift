@@ -103,7 +103,8 @@ import ZeroMQ
         let sleeper = try workers.start("w1", faults: "stop:1:*:1")
         let run = try coordinator.begin(
             sharing.request([first], strategy: strategy), over: sharing.found([first]),
-            waitsForRoom: true)
+            waitsForRoom: true
+        ).id
         let slots = try workers.slots(ofStopped: sleeper)
         // Another one does its job once the lease has ended.
         let other = try workers.start("w2", faults: "")
@@ -121,7 +122,8 @@ import ZeroMQ
         // As store 2: it would stop at another store 1.
         let found = Array(try sharing.found([first, second]).suffix(1))
         let next = try coordinator.begin(
-            sharing.request([second], strategy: strategy), over: found, waitsForRoom: true)
+            sharing.request([second], strategy: strategy), over: found, waitsForRoom: true
+        ).id
         try ClusterProcess.wait("the end of the next run") {
             try sharing.ledger.run(next)?.state == .ended
         }

@@ -44,7 +44,8 @@ import ZeroMQ
         let result = Result {
             let store = try sharing.forge("a.sqlite")
             let run = try coordinator.begin(
-                sharing.request([store]), over: sharing.found([store]), waitsForRoom: true)
+                sharing.request([store]), over: sharing.found([store]), waitsForRoom: true
+            ).id
             try body(run)
         }
         coordinator.terminate()

@@ -334,7 +334,7 @@ import Testing
                 try lab.sharing.ledger.runs().allSatisfy {
                     $0.id == first || !$0.state.isUnfinished
                 })
-            let run = try coordinator.begin(request, over: found, waitsForRoom: true)
+            let run = try coordinator.begin(request, over: found, waitsForRoom: true).id
             try lab.note(containing: "waits for room")
             let worker = try lab.worker("w1")
             #expect(try client.status(run).runs.first?.waitingFor != nil)

@@ -128,10 +128,10 @@ import Threads
                     Issue.record("\(path): \(error)")
                     continue
                 }
-                let named = SharedRuns.Named(paths: [place])
+                let named = StoreSelection(paths: [place])
                 let found: [FoundStore]
                 do {
-                    found = try SharedRuns(sharing.surroundings).discover(named).stores
+                    found = try SharedRuns(sharing.surroundings).discover(named, output: nil).stores
                 } catch {
                     #expect(path == "deep")
                     continue
@@ -155,7 +155,6 @@ import Threads
                 let found = FoundStore(
                     number: 1, path: sharing.path(store), output: output.map(sharing.path),
                     bytes: 1)
-                #expect(throws: RunError.self) { try sharing.surroundings.roots.check(found) }
                 #expect(throws: RunError.self) { _ = try run.whole(found) }
                 #expect(throws: RunError.self) { _ = try run.paths(of: found) }
                 let deliveries = Deliveries(of: run, checked: Deliveries.CheckedFiles())
@@ -196,8 +195,9 @@ import Threads
                     refused += 1
                 }
                 do {
-                    let named = SharedRuns.Named(paths: [sharing.path("flip")])
-                    let names = try SharedRuns(sharing.surroundings).discover(named).stores
+                    let named = StoreSelection(paths: [sharing.path("flip")])
+                    let names = try SharedRuns(sharing.surroundings).discover(named, output: nil)
+                        .stores
                         .map { $0.path.lastComponent }
                     #expect(Set(names).isSubset(of: ["secret.sqlite", "inside.sqlite"]))
                 } catch {

@@ -7,6 +7,7 @@ import Jobs
 import ManagedObjectModel
 import MigrationEngine
 import RunLedger
+import RunSupport
 import StoreForge
 import Synchronization
 import TestSupport
@@ -222,14 +223,11 @@ final class SharingLab {
         let own = folder.appending("own")
         try files.makeFolders(own)
         let output = own.appending(store.lastComponent)
-        _ = try LocalMigration(
-            MigrationRequest(
-                store: store, output: output, state: own.appending("state"),
-                destination: .model(
-                    try DestinationModel(model: ForgeModels.notes(version: 2))),
-                options: PlanOptions(strategy: strategy, chunkBytes: 16_384), slots: 1),
-            clock: { 0 }
-        ).run()
+        try MigrationRequest(
+            store: store, output: output, state: own.appending("state"),
+            destination: .model(try DestinationModel(model: ForgeModels.notes(version: 2))),
+            options: PlanOptions(strategy: strategy, chunkBytes: 16_384), slots: 1
+        ).runAlone()
         return isComparable
             ? try Self.comparable(output) : try files.contents(of: output, limit: 1 << 30)
     }

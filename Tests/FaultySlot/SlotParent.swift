@@ -16,7 +16,14 @@ enum SlotParent {
             setup: SlotSetup(roots: [:]))
     }
 
-    private static func waitUntilFree(_ pool: SlotPool, _ count: Int) {
+    /// Two slots whose processes have been started.
+    private static func slots() throws -> ProcessSlots {
+        let slots = try ProcessSlots(plan(2), program: program)
+        for slot in 0..<2 { slots.want(slot, now: 0) }
+        return slots
+    }
+
+    private static func waitUntilFree(_ pool: ProcessSlots, _ count: Int) {
         while pool.free.count < count {
             _ = clinux_wait_readable(pool.descriptor, -1)
             _ = pool.receive(now: 0)
@@ -24,7 +31,7 @@ enum SlotParent {
     }
 
     static func run() throws {
-        let pool = try SlotPool(plan(2), now: 0)
+        let pool = try slots()
         waitUntilFree(pool, 2)
         try pool.run(order("loop"), on: 0, now: 0)
         print(pool.processID(of: 0) ?? 0, pool.processID(of: 1) ?? 0)
@@ -36,7 +43,7 @@ enum SlotParent {
     static func cycle(_ times: Int) throws {
         let before = descriptors()
         for _ in 0..<times {
-            let pool = try SlotPool(plan(2), now: 0)
+            let pool = try slots()
             waitUntilFree(pool, 2)
             pool.cancel(0)
             while pool.receive(now: 0).isEmpty { _ = clinux_wait_readable(pool.descriptor, -1) }

@@ -63,34 +63,4 @@ import Testing
                 "name        rows  note", "a          1,000", "long name      2  x",
             ])
     }
-
-    @Test func progressFollowsTheEvents() {
-        var progress = RunProgress()
-        #expect(progress.status(at: 0) == "")
-        #expect(progress.take(.began(.copy, jobs: 4), at: 10) == nil)
-        #expect(progress.status(at: 10) == "copy  0/4 jobs")
-        #expect(progress.take(.jobDone(.copy, rows: 3000, bytes: 2_500_000), at: 12) == nil)
-        #expect(
-            progress.status(at: 12) == "copy  1/4 jobs  1,500 rows/s  1.2 MB/s  6.00 s left"
-                || progress.status(at: 12)
-                    == "copy  1/4 jobs  1,500 rows/s  1.3 MB/s  6.00 s left"
-        )
-        // Of another step: left out.
-        #expect(progress.take(.jobDone(.link, rows: 1, bytes: 1), at: 12) == nil)
-        #expect(progress.take(.ended(.link), at: 12) == nil)
-        #expect(
-            progress.take(.ended(.copy), at: 14) == "copy: 4.00 s, 4 jobs, 3,000 rows, "
-                + "750 rows/s, 0.6 MB/s")
-        #expect(progress.status(at: 14) == "")
-    }
-
-    @Test func countsOfStrangersDoNotOverflow() {
-        var progress = RunProgress()
-        _ = progress.take(.began(.copy, jobs: 2), at: 0)
-        for _ in 0..<2 {
-            _ = progress.take(.jobDone(.copy, rows: .max, bytes: .max), at: 1e-12)
-        }
-        #expect(progress.current?.rows == .max)
-        #expect(progress.status(at: 1e-12).contains("rows/s"))
-    }
 }

@@ -18,7 +18,7 @@ import Testing
             let request = try lab.request(
                 to: .model(DestinationModel(model: ForgeModels.notes(version: 2))),
                 options: options)
-            let plan = try LocalMigration(request, clock: { 0 }).plan().plan
+            let plan = try EngineMigration(request, clock: { 0 }).plan().plan
             for (place, feed) in plan.feeds.enumerated() {
                 let parts = plan.chunks.filter { $0.subject == .feed(place) }
                 guard parts.contains(where: { $0.selection.interleaves }) else { continue }

@@ -62,7 +62,7 @@ struct EntityColumnMutationTests {
         }
         var sound = prepared.request
         sound.output = folder.appending("sound.sqlite")
-        guard let first = try? LocalMigration(sound, clock: { 0 }).run(), first.validation.isEqual
+        guard let first = try? EngineMigration(sound, clock: { 0 }).run(), first.validation.isEqual
         else { return false }
         var random = SeededGenerator(seed: seed)
         tally.edits += try mutate(prepared.request.store, one.source, using: &random)
@@ -75,7 +75,7 @@ struct EntityColumnMutationTests {
         var dumps: [[String]] = []
         for (name, request) in [("drawn", prepared.request), ("whole", whole), ("self", itself)] {
             do {
-                let report = try LocalMigration(request, clock: { 0 }).run().validation
+                let report = try EngineMigration(request, clock: { 0 }).run().validation
                 #expect(report.isEqual, "seed \(seed), \(name): \(report.lines)")
                 #expect(report.newFaults.isEmpty, "seed \(seed), \(name)")
                 tally.migrated += 1

@@ -75,7 +75,7 @@ struct EntityColumnTests {
         let request = MigrationRequest(
             store: store, output: result, state: folder.appending("state-\(strategy)"),
             destination: choice, options: options)
-        return (try LocalMigration(request, clock: { 0 }).run(), result)
+        return (try EngineMigration(request, clock: { 0 }).run(), result)
     }
 
     private func texts(_ path: FilePath, _ sql: String) throws -> [String] {
@@ -237,7 +237,7 @@ struct EntityColumnTests {
                 store: store, output: nil, state: folder.appending("state-in-place"),
                 destination: choice, options: PlanOptions(strategy: strategy))
             let error = try #require(throws: RunError.self) {
-                try LocalMigration(inPlace, clock: { 0 }).run()
+                try EngineMigration(inPlace, clock: { 0 }).run()
             }
             guard case .alreadyThere = error else { throw error }
         }

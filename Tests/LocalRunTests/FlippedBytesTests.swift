@@ -37,7 +37,7 @@ import Testing
                 let before = try lab.snapshot()
                 do {
                     let request = try lab.request(to: .itself, options: options)
-                    let outcome = try LocalMigration(request, clock: { 0 }).run()
+                    let outcome = try EngineMigration(request, clock: { 0 }).run()
                     completed += 1
                     #expect(outcome.validation.isEqual)
                     try verify(lab, number)

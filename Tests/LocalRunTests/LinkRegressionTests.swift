@@ -39,7 +39,7 @@ struct LinkRegressionTests {
                     store: original, output: folder.appending("Result.sqlite"),
                     state: folder.appending("state"),
                     destination: .model(try DestinationModel(model: to)), options: options)
-                _ = try LocalMigration(request, clock: { 0 }).run()
+                _ = try EngineMigration(request, clock: { 0 }).run()
                 let after = try PlainStore(request.result, model: to)
                 let expected = PlainMigration(
                     try PlainStore(original, model: from), to: to,

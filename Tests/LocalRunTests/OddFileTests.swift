@@ -138,8 +138,8 @@ import Testing
                 try lab.forge(try StoreLab.recipe())
                 let isDone = Mutex(false)
                 do {
-                    _ = try lab.migrate { event in
-                        guard case .began(let begun, _) = event, begun == step,
+                    _ = try lab.migrate { begun in
+                        guard begun == step,
                             isDone.withLock({ isDone in
                                 defer { isDone = true }
                                 return !isDone
@@ -174,7 +174,7 @@ import Testing
             var request = try lab.request(to: .itself)
             request.store = try lab.path(link)
             let error = #expect(throws: RunError.self) {
-                try LocalMigration(request, clock: { 0 }).run()
+                try EngineMigration(request, clock: { 0 }).run()
             }
             #expect(error?.description.contains("symbolic link") == true)
             #expect(!FileManager.default.fileExists(atPath: lab.output.path))
@@ -213,7 +213,7 @@ import Testing
                 request.store = store
                 request.output = results.appending(FilePath(bytes: name))
                 request.state = try lab.path(lab.state).appending(FilePath(bytes: name))
-                let outcome = try LocalMigration(request, clock: { 0 }).run()
+                let outcome = try EngineMigration(request, clock: { 0 }).run()
                 #expect(outcome.validation.isEqual)
                 let status = try FileStatus(of: request.result)
                 #expect(status.size == outcome.outputBytes)

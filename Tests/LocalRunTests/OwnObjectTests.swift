@@ -80,7 +80,7 @@ import Testing
         try StoreLab.run { lab in
             try prepare(lab)
             let before = try lab.snapshot()
-            let planned = try LocalMigration(
+            let planned = try EngineMigration(
                 lab.request(to: .model(DestinationModel(model: ForgeModels.notes(version: 2)))),
                 clock: { 0 }
             ).plan().plan

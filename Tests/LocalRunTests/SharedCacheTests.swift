@@ -25,7 +25,7 @@ import Testing
                 state: root.appending("state"),
                 destination: .model(try DestinationModel(model: model)), slots: slots,
                 cache: cache)
-            let outcome = try LocalMigration(request, clock: { 0 }).run()
+            let outcome = try EngineMigration(request, clock: { 0 }).run()
             let data = try Data(contentsOf: folder.appendingPathComponent("out.sqlite"))
             for suffix in ["-wal", "-shm", "-journal"] {
                 let path = folder.appendingPathComponent("out.sqlite" + suffix).path

@@ -96,12 +96,12 @@ struct StoreLab {
     /// Migrates to version 2 of the notes, or as asked.
     @discardableResult func migrate(
         to choice: DestinationChoice? = nil, options: PlanOptions = PlanOptions(),
-        from: Model? = nil, observe: @escaping @Sendable (RunEvent) -> Void = { _ in }
+        from: Model? = nil, observe: @escaping @Sendable (RunStep) -> Void = { _ in }
     ) throws -> MigrationOutcome {
         let standard = DestinationChoice.model(
             try DestinationModel(model: ForgeModels.notes(version: 2)))
         let request = try request(to: choice ?? standard, options: options, from: from)
-        return try LocalMigration(request, clock: { 0 }, observe: observe).run()
+        return try EngineMigration(request, clock: { 0 }, observe: observe).run()
     }
 }
 
@@ -116,7 +116,7 @@ extension StoreLab {
     @discardableResult func expectRefusal(
         to choice: DestinationChoice? = nil, options: PlanOptions = PlanOptions(),
         from: Model? = nil, namesStore: Bool = true, saying words: [String] = [],
-        observe: @escaping @Sendable (RunEvent) -> Void = { _ in },
+        observe: @escaping @Sendable (RunStep) -> Void = { _ in },
         _ location: SourceLocation = #_sourceLocation
     ) throws -> Refused? {
         let before = try snapshot()

@@ -54,7 +54,7 @@ import Testing
                 store: path, output: root.appending("out.sqlite"),
                 state: root.appending("state"),
                 destination: .model(try DestinationModel(model: model(external: false))))
-            _ = try LocalMigration(request, clock: { 0 }).run()
+            _ = try EngineMigration(request, clock: { 0 }).run()
             let result = try Connection(path: root.appending("out.sqlite"), mode: .immutable)
             let values = try result.texts(
                 "SELECT CASE typeof(ZDATA) WHEN 'blob' THEN hex(ZDATA) ELSE ZDATA END "

@@ -25,7 +25,11 @@ enum LayerRules {
         "ClusterCore": ["Jobs", "ClusterProtocol"],
         "Coordinator": [
             "ClusterCore", "ClusterProtocol", "LocalRun", "RunLedger", "MigrationEngine",
-            "DurableFiles", "Jobs", "Threads", "ZeroMQ",
+            "CoreDataStore", "DurableFiles", "Jobs", "Threads", "ZeroMQ",
+        ],
+        "LocalCluster": [
+            "Coordinator", "Worker", "LocalRun", "ClusterCore", "ClusterProtocol", "RunLedger",
+            "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs", "Threads", "ZeroMQ",
         ],
         "Worker": [
             "ClusterCore", "ClusterProtocol", "MigrationEngine", "CoreDataStore", "DurableFiles",
@@ -35,16 +39,17 @@ enum LayerRules {
         "godwit-sim": ["ClusterSimulation", "ArgumentParser"],
         "StoreForge": ["CoreDataStore", "ManagedObjectModel", "DurableFiles"],
         "GodwitCommands": [
-            "LocalRun", "Coordinator", "Worker", "ClusterCore", "ClusterProtocol", "ZeroMQ",
-            "RunLedger",
+            "LocalCluster", "LocalRun", "Coordinator", "Worker", "ClusterCore", "ClusterProtocol",
+            "ZeroMQ", "RunLedger",
             "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel", "ManagedObjectModel",
             "DurableFiles", "Jobs", "Threads", "ArgumentParser",
         ],
         "godwit": ["GodwitCommands"],
         "godwit-bench": [
-            "LocalRun", "RunLedger", "MigrationEngine", "StoreForge", "CoreDataStore",
-            "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", "ZeroMQ",
-            "CTransportPeer", "Coordinator", "ClusterCore", "ClusterProtocol", "ArgumentParser",
+            "LocalCluster", "LocalRun", "RunLedger", "MigrationEngine", "StoreForge",
+            "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs",
+            "Threads", "ZeroMQ", "CTransportPeer", "Coordinator", "ClusterCore", "ClusterProtocol",
+            "ArgumentParser",
             "GRDB",
         ],
     ]

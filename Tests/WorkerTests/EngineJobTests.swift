@@ -4,9 +4,10 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Jobs
-@testable import LocalRun
+import LocalRun
 import ManagedObjectModel
 import MigrationEngine
+import RunSupport
 import StoreForge
 import Synchronization
 import TestSupport
@@ -18,48 +19,41 @@ import Threads
 @Suite(.serialized) struct EngineJobTests {
     /// A store cut into chunks.
     struct ChunkLab {
-        let makers: JobMaker
+        let jobs: EngineJobs
         let works: [Work]
-        let roots: [String: FilePath]
+        let roots: [String: FilePath] = [EngineJobs.root: FilePath("/")]
         let folder: FilePath
 
         init(in url: URL, notes: Int = 600) throws {
             let files = DurableFileSystem()
-            folder = try #require(FilePath(url))
+            folder = try files.resolve(try #require(FilePath(url)))
             let (original, state) = (folder.appending("in"), folder.appending("state"))
             for made in [original, state] { try files.makeFolders(made) }
             let store = original.appending("store.sqlite")
             try ForgedStore.notes(at: store, notes: notes)
-            let planned = try LocalMigration(
+            let planned = try StorePlanning(
                 MigrationRequest(
                     store: store, output: folder.appending("result"), state: state,
                     destination: .model(
                         try DestinationModel(model: ForgeModels.notes(version: 2))),
-                    options: PlanOptions(strategy: .partitioned, chunkBytes: 40_000)),
-                clock: { 0 }
+                    options: PlanOptions(strategy: .partitioned, chunkBytes: 40_000))
             ).plan()
-            let file = try PlanFile(planned.plan)
-            try files.publish(file.bytes, to: state.appending("plan.json"))
-            makers = try JobMaker(
-                run: "r1", number: 1,
-                places: StorePlaces(
-                    folder: state, mark: "test", number: 1, result: folder.appending("result")),
-                planned: planned, file: file, files: files)
+            jobs = try EngineJobs(
+                planned, plan: state.appending("plan.json"), attempts: state.appending("attempts"))
             works =
                 planned.plan.chunks.indices.map { .copy(chunk: $0) }
                 + planned.plan.linkChunks.indices.map { .link(chunk: $0) }
-            roots = ["run": state, "source": original, "result": folder]
         }
 
         func order(_ work: Work, number: Int) -> JobOrder {
             JobOrder(
-                job: makers.job(work), attempt: makers.attempt(work, number: number, epoch: 1),
+                job: jobs.job(work), attempt: jobs.attempt(work, number: number),
                 leaseMilliseconds: 60_000)
         }
 
         func shard(_ receipt: Receipt) throws -> Data {
             Data(
-                try DurableFileSystem().contents(of: try makers.shard(of: receipt), limit: 1 << 26))
+                try DurableFileSystem().contents(of: try jobs.shard(of: receipt), limit: 1 << 26))
         }
     }
 
@@ -71,8 +65,7 @@ import Threads
                 PoolLab.plan(2, memory: PoolLab.canLimitMemory ? 4 << 30 : nil, roots: lab.roots))
             let receipts = try slots.receipts(of: lab.works.map { lab.order($0, number: 2) })
             for (work, outcome) in zip(lab.works, receipts) {
-                let order = lab.order(work, number: 1)
-                let own = try lab.makers.run(order.job, order.attempt)
+                let own = try lab.jobs.run(work)
                 let other = try outcome.get()
                 #expect(other.work == work)
                 #expect(other.rows == own.rows)

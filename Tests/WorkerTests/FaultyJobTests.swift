@@ -153,9 +153,11 @@ import Testing
     }
 
     @Test func aProgramThatIsNotThereIsTold() throws {
-        var plan = try PoolLab.plan(1)
-        plan.program = SlotProgram(path: "/nowhere/godwit", arguments: [])
-        let pool = try SlotPool(plan, now: 0)
+        let pool = try ProcessSlots(
+            PoolLab.plan(1), program: SlotProgram(path: "/nowhere/godwit", arguments: []))
+        // Nothing is started before there is a job.
+        #expect(pool.receive(now: 0).isEmpty && pool.nextWake == nil)
+        pool.want(0, now: 0)
         let notices = pool.receive(now: 0)
         guard case .ended(let text) = notices.first?.event else {
             Issue.record("\(notices)")
@@ -168,9 +170,11 @@ import Testing
     @Test func aProgramThatNeverBeginsIsKilled() throws {
         var plan = try PoolLab.plan(1)
         plan.limits.startMilliseconds = 500
-        plan.program = SlotProgram(
-            path: "/bin/sh", arguments: ["-c", "read line <&3; exit 0"])
-        let pool = try SlotPool(plan, now: 0)
+        let pool = try ProcessSlots(
+            plan,
+            program: SlotProgram(
+                path: "/bin/sh", arguments: ["-c", "read line <&3; exit 0"]))
+        pool.want(0, now: 0)
         #expect(pool.nextWake == 500)
         var notices = pool.receive(now: 500)
         while notices.isEmpty, clinux_wait_readable(pool.descriptor, 60_000) > 0 {

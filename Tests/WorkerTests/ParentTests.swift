@@ -41,6 +41,7 @@ import Testing
 
     @Test func theFileThatCannotBeUsedIsNamed() throws {
         let plan = try PoolLab.plan(1)
+        let program = try PoolLab.slotProgram()
         func text(_ program: SlotProgram, input: FilePath) throws -> String {
             try #require(throws: SlotError.self) {
                 _ = try SlotProcess(
@@ -48,11 +49,11 @@ import Testing
             }.description
         }
         #expect(
-            try text(plan.program, input: FilePath("/does/not/exist"))
+            try text(program, input: FilePath("/does/not/exist"))
                 == "opening /does/not/exist for a slot failed: ENOENT; check that it is there")
         // A folder can be neither written nor executed, by whoever it is.
         #expect(
-            try text(plan.program, input: FilePath("/")).hasPrefix("opening / for a slot failed"))
+            try text(program, input: FilePath("/")).hasPrefix("opening / for a slot failed"))
         let folder = SlotProgram(path: FilePath("/"), arguments: [])
         #expect(
             try text(folder, input: FilePath("/dev/null"))

@@ -8,7 +8,7 @@ import Testing
 
 /// A pool of real processes and the clock that its test moves.
 final class PoolLab {
-    let pool: SlotPool
+    let pool: ProcessSlots
     var now: Int64 = 0
     /// All that was told, in its order.
     private(set) var notices: [SlotNotice] = []
@@ -25,16 +25,19 @@ final class PoolLab {
         roots: [String: FilePath] = [:]
     ) throws -> SlotPlan {
         SlotPlan(
-            count: count,
-            program: SlotProgram(
-                path: try #require(FilePath(program)), arguments: ["slot"]),
+            count: count, program: try slotProgram(),
             limits: SlotLimits(
                 addressSpaceBytes: memory, silenceMilliseconds: silence, jobMilliseconds: job),
             setup: SlotSetup(roots: roots, reportMilliseconds: 5))
     }
 
+    static func slotProgram() throws -> SlotProgram {
+        SlotProgram(path: try #require(FilePath(program)), arguments: ["slot"])
+    }
+
     init(_ plan: SlotPlan) throws {
-        pool = try SlotPool(plan, now: 0)
+        pool = try ProcessSlots(plan, program: try Self.slotProgram())
+        for slot in 0..<plan.count { pool.want(slot, now: 0) }
         try wait { _ in self.pool.free.count == plan.count }
     }
 

@@ -6,6 +6,7 @@ import Jobs
 import ManagedObjectModel
 import MigrationEngine
 import RunLedger
+import RunSupport
 import StoreForge
 import TestSupport
 import Testing
@@ -44,7 +45,7 @@ import Testing
                 run: "r1", store: 1, work: .whole, plan: reference("run/request.json"),
                 planDigest: digest ?? self.digest, source: reference("in/store.sqlite"),
                 sourceSupport: nil, destination: output.map(reference),
-                sourceFingerprint: JobMaker.sharedText(of: try StoreFingerprint(of: store)),
+                sourceFingerprint: try StoreFingerprint(of: store).sharedText,
                 engine: Planner.engineVersion, limits: .local)
         }
 
@@ -56,11 +57,10 @@ import Testing
         /// What a run on this machine gives.
         func ownResult() throws -> (bytes: [UInt8], support: [String]) {
             let output = folder.appending("state/own.sqlite")
-            _ = try LocalMigration(
-                MigrationRequest(
-                    store: store, output: output, state: folder.appending("state"),
-                    destination: request.destination, slots: 1), clock: { 0 }
-            ).run()
+            try MigrationRequest(
+                store: store, output: output, state: folder.appending("state"),
+                destination: request.destination, slots: 1
+            ).runAlone()
             return (try files.contents(of: output, limit: 1 << 26), try names(of: output))
         }
 
@@ -159,11 +159,10 @@ import Testing
             let lab = try WholeLab(in: url)
             let own = try StoreFingerprint(of: lab.store)
             let other = try elsewhere(own)
-            #expect(JobMaker.sharedText(of: own) == JobMaker.sharedText(of: other))
+            #expect(own.sharedText == other.sharedText)
             try lab.files.publish([1], to: lab.folder.appending("in/store.sqlite-wal"))
             #expect(
-                JobMaker.sharedText(of: try StoreFingerprint(of: lab.store))
-                    != JobMaker.sharedText(of: own))
+                try StoreFingerprint(of: lab.store).sharedText != own.sharedText)
         }
     }
 

@@ -7,6 +7,7 @@ import Glibc
 import Jobs
 @testable import LocalRun
 import MigrationEngine
+import RunSupport
 import TestSupport
 import Testing
 @testable import Worker
@@ -21,7 +22,7 @@ import Testing
             let coordinator = try ScriptedCoordinator(lab.endpoint)
             let hello = try coordinator.welcome()
             #expect(hello.worker == "w1")
-            #expect(hello.roots == ["result", "run", "source"])
+            #expect(hello.roots == [EngineJobs.root])
             #expect(hello.slots == 2)
             #expect(hello.scratchBytes > 0)
             #expect(hello.held.isEmpty)
@@ -42,8 +43,7 @@ import Testing
                 try coordinator.send(.committed(attempt: receipt.attempt))
             }
             for work in chunks.works {
-                let own = chunks.order(work, number: 1)
-                let receipt = try chunks.makers.run(own.job, own.attempt)
+                let receipt = try chunks.jobs.run(work)
                 #expect(receipts[work]?.rows == receipt.rows)
                 #expect(receipts[work]?.files.map(\.digest) == receipt.files.map(\.digest))
             }
@@ -193,7 +193,7 @@ import Testing
     @Test func aProgramThatDoesNotStartFailsItsJobs() throws {
         try withTemporaryFolder { url in
             var slots = try PoolLab.plan(1)
-            slots.program = SlotProgram(path: "/proc/nothing", arguments: [])
+            slots.body = .process(SlotProgram(path: "/proc/nothing", arguments: []))
             let lab = try LoopLab(in: url, slots)
             let coordinator = try ScriptedCoordinator(lab.endpoint)
             try coordinator.welcome()

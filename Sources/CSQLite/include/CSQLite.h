@@ -91,7 +91,38 @@ int godwit_sqlite_stand_in_for_collations(sqlite3 *connection);
 /// expression or by pages that lead to themselves, may have no end.
 typedef struct godwit_sqlite_budget godwit_sqlite_budget;
 
+/// A wish to stop what connections do. It is counted by those who keep it, and is never taken
+/// back.
+typedef struct godwit_sqlite_stop godwit_sqlite_stop;
+
 /// Returns NULL without memory.
+godwit_sqlite_stop *godwit_sqlite_stop_new(void);
+
+/// Keeps a stop, or lets go of it; the last one frees it. NULL is allowed.
+void godwit_sqlite_stop_retain(godwit_sqlite_stop *stop);
+void godwit_sqlite_stop_release(godwit_sqlite_stop *stop);
+
+/// Interrupts the statements of all connections with this stop, now and from now on, from any
+/// thread: they end with SQLITE_INTERRUPT.
+void godwit_sqlite_stop_set(godwit_sqlite_stop *stop);
+
+/// Whether it was set; 0 for NULL.
+int godwit_sqlite_stop_is_set(const godwit_sqlite_stop *stop);
+
+/// Gives the connections that this thread opens from now on a stop; NULL gives them none.
+/// Returns the former one. The caller keeps both.
+godwit_sqlite_stop *godwit_sqlite_stop_enter(godwit_sqlite_stop *stop);
+
+/// The stop of this thread; NULL for none.
+godwit_sqlite_stop *godwit_sqlite_stop_current(void);
+
+/// Has a stop reach the statements of a connection whose budget was made while this thread had one.
+void godwit_sqlite_budget_connect(godwit_sqlite_budget *budget, sqlite3 *connection);
+
+/// Whether the stop of the budget's connection was set.
+int godwit_sqlite_budget_is_stopped(const godwit_sqlite_budget *budget);
+
+/// Returns NULL without memory. The budget keeps the stop that this thread has.
 godwit_sqlite_budget *godwit_sqlite_budget_new(void);
 
 /// Ends the watch over a budget's connection, which is about to be closed.

@@ -25,6 +25,9 @@ package struct CoordinatorEffects: Sendable {
     package var sends: [Send] = []
     package var replies: [Reply] = []
     package var tasks: [CoordinatorTask] = []
+    /// Stores whose tasks are of no use any more: what they run may be interrupted. Each of them is
+    /// answered all the same.
+    package var stops: [StoreKey] = []
     /// What the machine has to ask the ledger, through the loop.
     package var lookups: [Lookup] = []
     /// For watchers and the log; losing one changes nothing.
@@ -35,7 +38,7 @@ package struct CoordinatorEffects: Sendable {
     /// Whether there is nothing to do.
     package var isEmpty: Bool {
         records.isEmpty && sends.isEmpty && replies.isEmpty && tasks.isEmpty && lookups.isEmpty
-            && notes.isEmpty
+            && notes.isEmpty && stops.isEmpty
     }
 }
 

@@ -19,8 +19,11 @@ package struct CoordinatorSettings: Hashable, Sendable {
     /// Their workers may come back with them in that time. False where workers end with their
     /// coordinator.
     package var adoptsOpenAttempts = true
-    /// Whether delivered files are checked and renamed by a task before their acceptance.
-    package var admitsFiles = true
+    /// Whether delivered shards are checked by a task before their acceptance; results of small
+    /// stores always are.
+    ///
+    /// False where slots are the coordinator's own: the validation looks at all that they copied.
+    package var admitsShards = true
 
     package var backoff = Backoff()
     package var quarantine = QuarantineLimits()
@@ -37,6 +40,24 @@ package struct CoordinatorSettings: Hashable, Sendable {
         self.coordinator = coordinator
         self.protocols = protocols
         self.jitterSeed = jitterSeed
+    }
+
+    /// The settings of a coordinator that does real work.
+    ///
+    /// - Parameters:
+    ///   - coordinator: unique for each start.
+    ///   - jitterSeed: seeds the jitter of back-offs.
+    ///   - slots: jobs at a time that plans are cut for.
+    package static func standard(
+        coordinator: String, jitterSeed: UInt64, slots: Int
+    ) -> CoordinatorSettings {
+        var settings = CoordinatorSettings(
+            coordinator: coordinator, protocols: .current, jitterSeed: jitterSeed)
+        // Deliveries are checked and moved many at a time, so that they share syncs.
+        settings.sharing.tasks = 64
+        settings.sharing.largeStores = 2
+        settings.sharing.unmergedShards = max(4, slots * 2 + 1)
+        return settings
     }
 
     /// The silence after which a worker counts as lost.

@@ -19,8 +19,9 @@ extension CoordinatorMachine {
             deny(receipt, .badReceipt, index)
             return fail(id, Cause(.inputOutput, "its receipt is another job's"), from: index)
         }
-        // Of a small store also the word that nothing was to be done is checked.
-        let isChecked = settings.admitsFiles && (!receipt.files.isEmpty || receipt.work == .whole)
+        // Of a small store also the report that nothing was to be done is checked.
+        let isChecked =
+            receipt.work == .whole || (settings.admitsShards && !receipt.files.isEmpty)
         guard isChecked else { return accept(receipt) }
         leaveGrant(id)
         move(attempt: id, to: .checking)
@@ -106,6 +107,7 @@ extension CoordinatorMachine {
         }
         move(job: id, to: .accepted)
         stores[id.store]?.keep(receipt)
+        if let run = stores[id.store]?.run { runs[run]?.isShortOfSpace = false }
         let name = winner.flatMap { roster[$0]?.name }
         for failed in job.failedOn where failed != name { blame(failed) }
         let bytes = receipt.files.reduce(Int64(0)) { $0.addingReportingOverflow($1.bytes).0 }

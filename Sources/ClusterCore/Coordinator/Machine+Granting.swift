@@ -171,6 +171,7 @@ extension CoordinatorMachine {
             most = min(most, limit - (runs[run]?.running ?? 0))
         }
         if let limit = throttle.jobs { most = min(most, limit - attempts.count) }
+        if runs[run]?.isShortOfSpace == true { most = 1 }
         return max(1, most)
     }
 

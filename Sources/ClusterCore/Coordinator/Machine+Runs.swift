@@ -116,7 +116,10 @@ extension CoordinatorMachine {
     /// Pauses a run; attempts in hand go on.
     mutating func hold(_ index: Int, _ hold: Hold) {
         guard let run = runs[index] else { return }
-        if case .room = hold { set(.room(index), after: Int64(settings.roomRetry)) }
+        if case .room = hold {
+            set(.room(index), after: Int64(settings.roomRetry))
+            runs[index]?.isShortOfSpace = true
+        }
         switch run.phase {
         case .open, .queued:
             runs[index]?.hold = hold

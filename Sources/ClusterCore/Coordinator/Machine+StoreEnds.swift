@@ -29,6 +29,7 @@ extension CoordinatorMachine {
         stores[index]?.end = end
         if store.tasks > 0 {
             move(store: index, to: .ending)
+            out.stops.append(store.key)
             return refresh(index)
         }
         _ = holds(

@@ -295,7 +295,9 @@ extension CoordinatorMachine {
     /// The result is validated: it is swapped, or waits for that.
     mutating func validated(_ index: Int) {
         guard let store = stores[index] else { return }
-        guard runs[store.run]?.defersSwap == true else { return beginSwap(index) }
+        guard runs[store.run]?.defersSwap == true, !store.isSwapRequested else {
+            return beginSwap(index)
+        }
         move(store: index, to: .swapping)
         stores[index]?.isKeeping = true
         ask(.keep, index)
@@ -331,6 +333,7 @@ extension CoordinatorMachine {
         stores[index]?.isStepAsked = false
         if store.tasks > 0 {
             move(store: index, to: .replanning)
+            out.stops.append(store.key)
         } else {
             move(store: index, to: .preparing)
             ask(.prepare, index)

@@ -127,6 +127,11 @@ extension CoordinatorMachine {
         switch cause.code.decision {
         case .retry, .quarantineWorker, .nothing:
             guard tryAgain(task, cause) else {
+                // A result that waited for its swap waits on: the swap can be asked for again.
+                if task.kind == .swap, store.isSwapRequested, store.generation == 0 {
+                    let end = StoreEnd(standing: .validated, cause: cause)
+                    return finish(task.store, end, isKnown: true)
+                }
                 return finish(task.store, StoreEnd(standing: .failed, cause: cause))
             }
         case .pause: wait(task, .room(cause.text))

@@ -94,6 +94,9 @@ struct RunProgress: Sendable {
     var interrupted: Set<Int> = []
     var waitingSmall = 0
     var throttleJobs: Int?
+    /// Whether a disk was full and no job has succeeded since: jobs run one at a time then, for
+    /// two that each take half of the space would both fail for ever.
+    var isShortOfSpace = false
     var bucket = TokenBucket(bytesPerSecond: nil)
 
     init(_ offer: RunOffer) {
@@ -114,6 +117,7 @@ struct RunProgress: Sendable {
     var isOpen: Bool { phase == .open }
 
     var isFull: Bool {
+        if isShortOfSpace, running > 0 { return true }
         if let limit = limits.jobs, running >= limit { return true }
         if let limit = throttleJobs, running >= limit { return true }
         return false

@@ -35,6 +35,11 @@ struct StoreProgress: Sendable {
     var isStepAsked = false
     /// Whether its result is only being kept for a later swap.
     var isKeeping = false
+    /// Whether its swap, which waited, was asked for: where the store changed since, the result
+    /// that is built again does not wait.
+    let isSwapRequested: Bool
+    /// The last step that reads many shards at one time; -1 without one.
+    private var lastMerge = -1
 
     /// Attempts that have not ended.
     var live: Set<String> = []
@@ -60,6 +65,9 @@ struct StoreProgress: Sendable {
         isRunning = offer.isRunning
         history = offer.jobs
         known = offer.accepted
+        var isRequested = false
+        if case .swap(isRequested: true) = offer.entry { isRequested = !offer.isMoving }
+        isSwapRequested = isRequested
         if case .whole(let plan) = offer.entry { setPlan(plan) }
     }
 
@@ -73,6 +81,7 @@ struct StoreProgress: Sendable {
             isWhole = false
             self.steps = steps
         }
+        lastMerge = steps.lastIndex { if case .merge = $0 { true } else { false } } ?? -1
     }
 
     /// The step at hand; nil after the last one.
@@ -222,7 +231,17 @@ extension StoreProgress {
     }
 
     /// Whether the shards of the step at hand are all there and nobody was asked to take it.
-    var isStepDue: Bool { current != nil && missing == 0 && !isStepAsked }
+    var isStepDue: Bool {
+        guard current != nil, missing == 0, !isStepAsked else { return false }
+        guard gathersShards, case .merge = current else { return true }
+        return copies.isSettled && live.isEmpty
+    }
+
+    /// Whether all copies are made before the first merge: snapshot, shards and result together
+    /// would take three times the source, so the snapshot goes while shards are merged.
+    private var gathersShards: Bool {
+        planned?.plan.hasSnapshot == true && step <= lastMerge
+    }
 
     /// The receipts of the step at hand, in the order of the plan.
     var shards: [Receipt] {
@@ -279,7 +298,7 @@ extension StoreProgress {
     /// Jobs from this number on wait until earlier shards are merged.
     private func limit(_ window: Int) -> Int {
         // All others are to be done, so that a replay has only the failed ones left.
-        if hasQuarantined || isWhole { return Int.max }
+        if hasQuarantined || isWhole || gathersShards { return Int.max }
         switch current {
         case .append(let chunk), .link(let chunk): return chunk + 1 + window
         case .merge(let chunks): return chunks.upperBound + window

@@ -162,23 +162,24 @@ extension CoordinatorLoop {
         _ wanted: SubmitRequest, _ plan: CoordinatorPlan
     ) throws(RunError) -> Opening {
         let submitted = try SubmittedRequest(reading: wanted.request)
-        var named = SharedRuns.Named(paths: [])
-        for path in wanted.paths { named.paths.append(try plan.runs.roots.place(of: path)) }
-        named.include = submitted.include
-        named.exclude = submitted.exclude
-        named.output = try submitted.output.map { output throws(RunError) in
+        var selection = StoreSelection()
+        for path in wanted.paths { selection.paths.append(try plan.runs.roots.place(of: path)) }
+        selection.include = submitted.include
+        selection.exclude = submitted.exclude
+        let output = try submitted.output.map { output throws(RunError) in
             try plan.runs.roots.resolve(output)
         }
-        let (stores, leftOut) = try SharedRuns(plan.runs).discover(named)
+        let fleet = try SharedRuns(plan.runs).discover(selection, output: output)
         var request = try submitted.request(
-            state: plan.runs.state, inputs: named.paths, output: named.output,
+            state: plan.runs.state, inputs: selection.paths, output: output,
             slots: plan.runs.slots)
         request.bounds = RunBounds(
             stores: wanted.limits.stores, jobs: wanted.limits.jobs,
             failures: wanted.limits.failures)
         var opening = try begin(
-            request, over: stores, waitsForRoom: submitted.waitsForRoom, plan)
-        opening.leftOut = leftOut
+            request, over: fleet.stores, waitsForRoom: submitted.waitsForRoom, plan)
+        opening.leftOut = fleet.skipped.filter(\.needsAttention)
+            .map { "\($0.path): \($0.reason)" }
         return opening
     }
 
@@ -203,6 +204,7 @@ extension CoordinatorLoop {
             opening = try Self.opening(of: changed, plan)
         }
         if let known = before[overview.id] {
+            opening.isResumed = true
             opening.added = try runs.storeCount(of: overview.id) - known
         }
         opening.shortage = shortage.map { "\($0)" }

@@ -16,6 +16,8 @@ extension CoordinatorLoop {
         let failed: Int
         let validated: Int
         let bounds: RunBounds
+        /// Whether the run had begun before.
+        var isResumed = false
         /// Stores that were added to a run which the machine has already.
         var added = 0
         /// Files that were not taken although they may hold a user's data, with the reasons.
@@ -129,6 +131,8 @@ extension CoordinatorLoop {
         if let shortage = opening.shortage {
             take(.tick, with: change(id, .paused, PauseReason.room + shortage))
             surroundings.note("\(id): waits for room: \(shortage)")
+            let pause = CoordinatorNote.runPaused(run: id, reason: PauseReason.room + shortage)
+            publish(.note(named(pause.watched)), run: id)
         }
         return true
     }

@@ -276,7 +276,9 @@ final class CoordinatorLoop: PollLoopHandler {
         do throws(LedgerError) {
             try ledger.append(turn.records)
         } catch {
-            guard error.isOutOfSpace else { throw RunError.ledger(error) }
+            guard error.isOutOfSpace, plan.waitsForLedgerSpace else {
+                throw RunError.ledger(error)
+            }
             if blockedUntil == nil { surroundings.note("the ledger has no room: \(error)") }
             blockedUntil = sockets.now + Self.retryInterval
             return false
@@ -295,6 +297,7 @@ final class CoordinatorLoop: PollLoopHandler {
         for send in effects.sends { say(send.message, to: send.to) }
         for reply in effects.replies { answer(reply.reply, to: reply.to) }
         for task in effects.tasks { begin(task) }
+        for store in effects.stops { tasks.stop(store) }
         for lookup in effects.lookups { look(up: lookup) }
         for note in effects.notes { tell(note) }
     }
@@ -322,7 +325,7 @@ final class CoordinatorLoop: PollLoopHandler {
 
     private func tell(_ note: CoordinatorNote) {
         let watched = named(note.watched)
-        if note.isLogged { surroundings.note(watched.line) }
+        if note.isLogged { surroundings.tell(watched) }
         if case .storeEnded(let key, let standing, let cause) = note {
             end(key, standing, cause)
         }
@@ -339,8 +342,9 @@ final class CoordinatorLoop: PollLoopHandler {
         let discards =
             switch standing {
             case .done, .cancelled: true
-            // A replay goes on with what is there, unless mending its cause changes the store.
-            case .failed: cause?.code.decision != .retry
+            // A replay goes on with what is there, unless the store is gone or mending its cause
+            // changes it.
+            case .failed: cause?.code == .missing || cause?.code.decision != .retry
             case .validated, .running: false
             }
         tasks.release(key, TaskStore(found: found, run: feed.run), discards: discards)

@@ -20,6 +20,8 @@ package struct CoordinatorPlan: Sendable {
     /// Whether it goes on with every unfinished run of the ledger, or with those alone that it is
     /// given.
     package var resumesRuns = true
+    /// Whether it waits where the ledger's disk is full, or ends.
+    package var waitsForLedgerSpace = true
     /// Threads that move small stores.
     package var taskThreads = 2
     /// Threads that check deliveries, which reads each store and validates its result.
@@ -58,6 +60,8 @@ package struct CoordinatorSurroundings: Sendable {
     package let clock: @Sendable () -> Int64
     /// Takes what operators should know, on the coordinator's thread.
     package let note: @Sendable (String) -> Void
+    /// Takes what operators should know of runs and workers, on the coordinator's thread.
+    package let tell: @Sendable (WatchNote) -> Void
     /// Is told everything that watching clients are told of any run, on the coordinator's thread.
     package let watch: (@Sendable (WatchEvent) -> Void)?
     /// Is told the id of each run that has come to its end, before anybody else is, on the thread
@@ -68,11 +72,13 @@ package struct CoordinatorSurroundings: Sendable {
 
     package init(
         clock: @escaping @Sendable () -> Int64, note: @escaping @Sendable (String) -> Void,
+        tell: (@Sendable (WatchNote) -> Void)? = nil,
         watch: (@Sendable (WatchEvent) -> Void)? = nil,
         runEnded: (@Sendable (String) -> Void)? = nil, ended: (@Sendable () -> Void)? = nil
     ) {
         self.clock = clock
         self.note = note
+        self.tell = tell ?? { note($0.line) }
         self.watch = watch
         self.runEnded = runEnded
         self.ended = ended

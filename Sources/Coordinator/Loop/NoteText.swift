@@ -50,7 +50,7 @@ extension CoordinatorNote {
             .store(
                 "store-\(standing.rawValue)", key,
                 standing.rawValue + (cause.map { ": \($0.text)" } ?? ""))
-        case .runPaused(let run, let reason): .run("run-paused", run, reason)
+        case .runPaused(let run, let reason): .run(WatchNote.runPaused, run, reason)
         case .runBegan(let run): .run("run-opened", run, "the run begins")
         case .runOpened(let run): .run("run-opened", run, "the run goes on")
         case .runStopped(let run, let reason): .run(WatchNote.runStopped, run, reason)

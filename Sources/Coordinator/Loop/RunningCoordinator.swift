@@ -172,15 +172,17 @@ package final class RunningCoordinator: Sendable {
     ///
     /// Takes its time; not to be called on the coordinator's thread.
     ///
-    /// - Returns: the run's id.
+    /// - Returns: the run, with what it had done before.
     /// - Throws: `RunError` where it cannot begin.
     package func begin(
         _ request: RunRequest, over stores: [FoundStore], waitsForRoom: Bool
-    ) throws(RunError) -> String {
+    ) throws(RunError) -> BegunRun {
         let opening = try CoordinatorLoop.begin(
             request, over: stores, waitsForRoom: waitsForRoom, plan)
+        let begun = try SharedRuns(plan.runs).begun(
+            opening.run.id, isResumed: opening.isResumed)
         enter(opening)
-        return opening.run.id
+        return begun
     }
 
     /// Runs again what failed in a run that has ended.
@@ -188,15 +190,42 @@ package final class RunningCoordinator: Sendable {
     /// Takes its time; not to be called on the coordinator's thread.
     ///
     /// - Parameter selection: the run, or one of its stores.
-    /// - Returns: the run's id, and how many stores are run again.
+    /// - Returns: the run, with what it had done before, and how many stores are run again.
     /// - Throws: `RunError.nothingToDo` where nothing is to be replayed.
     package func replay(
         _ selection: RunSelection
-    ) throws(RunError) -> (run: String, stores: Int) {
+    ) throws(RunError) -> (run: BegunRun, stores: Int) {
         let (overview, count) = try SharedRuns(plan.runs).replay(selection)
+        let begun = try SharedRuns(plan.runs).begun(overview.id, isResumed: true)
         let opening = try CoordinatorLoop.opening(of: overview, plan)
         enter(opening)
-        return (overview.id, count)
+        return (begun, count)
+    }
+
+    /// Swaps in results that wait for it.
+    ///
+    /// Takes its time; not to be called on the coordinator's thread.
+    ///
+    /// - Parameters:
+    ///   - selection: the run, or one of its stores.
+    ///   - assumesClosed: whether stores may be swapped where programs that have them open cannot
+    ///     be seen; what the run was asked for holds beside it.
+    /// - Returns: the run's id.
+    /// - Throws: `RunError.nothingToDo` where no result waits.
+    package func swap(
+        _ selection: RunSelection, assumesClosed: Bool
+    ) throws(RunError) -> String {
+        let runs = SharedRuns(plan.runs)
+        let (known, store, _) = try runs.awaitingSwap(selection)
+        var overview = known
+        if assumesClosed { overview = try runs.assumeClosed(in: overview) }
+        try runs.finishRollbacks(of: overview.id)
+        let opening = try CoordinatorLoop.opening(of: overview, plan)
+        desks.loop.submit { loop in
+            loop.open(opening, .named)
+            loop.take(.request(.swap(run: opening.run.id, store: store), from: ClientID("")))
+        }
+        return opening.run.id
     }
 
     /// Lets a run enter; who waits for its end learns it also where it was cancelled meanwhile.
@@ -237,7 +266,6 @@ package final class RunningCoordinator: Sendable {
     }
 
     private func release() {
-        plan.runs.cancellation.cancel()
         tasks.end()
         desks.end()
         desks.loop.set(nil)

@@ -1,4 +1,5 @@
 import ClusterCore
+import CoreDataStore
 import DurableFiles
 import Jobs
 import LocalRun
@@ -36,11 +37,14 @@ final class ChunkedThread: Sendable {
 
     /// - Parameters:
     ///   - store: the store.
+    ///   - key: what its tasks are interrupted by.
+    ///   - stops: those of all tasks.
     ///   - note: told what could not be removed.
     ///   - answer: given each task's report.
     /// - Throws: `ThreadError`.
     init(
-        _ store: TaskStore, note: @escaping @Sendable (String) -> Void,
+        _ store: TaskStore, _ key: StoreKey, stops: TaskStops,
+        note: @escaping @Sendable (String) -> Void,
         answer: @escaping @Sendable (TaskReport) -> Void
     ) throws(ThreadError) {
         // The machine has one task of a store done at a time, and one more may wait for a retry.
@@ -50,10 +54,17 @@ final class ChunkedThread: Sendable {
         (self.orders, self.end, self.shape) = (orders, end, shape)
         thread = try OwnedThread(name: "store \(store.found.number)") {
             var made: ChunkedStore?
+            var stop: StatementStop?
             while let order = orders.receive() {
                 switch order {
                 case .task(let task):
-                    let report = Self.run(task, store, &made)
+                    if case .prepare = task.kind {
+                        // What the store has open belongs to the former one, and is closed.
+                        stops.remove(stop, of: key)
+                        stop = stops.make(for: key)
+                    }
+                    let reach = task.isMove ? nil : stop
+                    let report = StatementStop.reaching(reach) { Self.run(task, store, &made) }
                     if case .prepared(let plan, _) = report.outcome {
                         // Before it is answered: what comes next goes by it.
                         shape.isWhole.store(plan.shape == .whole, ordering: .releasing)
@@ -69,6 +80,7 @@ final class ChunkedThread: Sendable {
                 }
             }
             made?.close()
+            stops.remove(stop, of: key)
             end.isReached.store(true, ordering: .releasing)
         }
     }
@@ -191,6 +203,16 @@ extension StorePlan.Step {
         case .append(let chunk): .append(chunk: chunk)
         case .merge(let chunks): .merge(chunks: chunks)
         case .link(let chunk): .link(chunk: chunk)
+        }
+    }
+}
+
+extension CoordinatorTask {
+    /// Whether it writes down or makes the move of a result, which is never left half done.
+    var isMove: Bool {
+        switch kind {
+        case .keep, .swap: true
+        case .prepare, .admit, .step, .index, .validate: false
         }
     }
 }

@@ -1,4 +1,5 @@
 import ClusterCore
+import CoreDataStore
 import DurableFiles
 import Jobs
 import LocalRun
@@ -20,6 +21,7 @@ final class StoreTasks: TaskRunner {
     private let answer: @Sendable (TaskReport) -> Void
     private let note: @Sendable (String) -> Void
     private let checked = Deliveries.CheckedFiles()
+    private let stops = TaskStops()
     private let errands: BoundedMailbox<Errand>
     /// Deliveries that are to be checked, which takes time of a processor.
     private let checks: BoundedMailbox<Errand>
@@ -48,7 +50,7 @@ final class StoreTasks: TaskRunner {
         errands = BoundedMailbox(capacity: Self.capacity)
         checks = BoundedMailbox(capacity: Self.capacity)
         for index in 0..<max(1, count) {
-            let (errands, work) = (errands, Worker(answer: answer, note: note, checked: checked))
+            let (errands, work) = (errands, worker)
             let thread = try OwnedThread(name: "tasks \(index)") {
                 while true {
                     let some = errands.receive(upTo: Self.batch)
@@ -59,13 +61,19 @@ final class StoreTasks: TaskRunner {
             threads.withLock { $0.append(thread) }
         }
         for index in 0..<max(1, checkers) {
-            let (checks, work) = (checks, Worker(answer: answer, note: note, checked: checked))
+            let (checks, work) = (checks, worker)
             let thread = try OwnedThread(name: "checks \(index)") {
                 while let one = checks.receive() { work.take([one]) }
             }
             threads.withLock { $0.append(thread) }
         }
     }
+
+    private var worker: Worker {
+        Worker(answer: answer, note: note, checked: checked, stops: stops)
+    }
+
+    func stop(_ key: StoreKey) { stops.set(key) }
 
     func begin(_ task: CoordinatorTask, of store: TaskStore) {
         if case .admit = task.kind { return give(.task(task, store), to: checks) }
@@ -87,7 +95,8 @@ final class StoreTasks: TaskRunner {
             if let known = chunked[task.store] { return known }
             guard case .prepare = task.kind else { return nil }
             do throws(ThreadError) {
-                let made = try ChunkedThread(store, note: note, answer: answer)
+                let made = try ChunkedThread(
+                    store, task.store, stops: stops, note: note, answer: answer)
                 chunked[task.store] = made
                 return made
             } catch {
@@ -118,6 +127,7 @@ final class StoreTasks: TaskRunner {
     }
 
     func end() {
+        stops.setAll()
         errands.close()
         checks.close()
         for thread in chunked.withLock({ $0 }).values {
@@ -133,6 +143,7 @@ final class StoreTasks: TaskRunner {
         let answer: @Sendable (TaskReport) -> Void
         let note: @Sendable (String) -> Void
         let checked: Deliveries.CheckedFiles
+        let stops: TaskStops
 
         func take(_ errands: [Errand]) {
             var moves: [String: (run: SharedRun, tasks: [(CoordinatorTask, FoundStore)])] = [:]
@@ -160,8 +171,12 @@ final class StoreTasks: TaskRunner {
         }
 
         private func admit(_ receipt: Receipt, _ task: CoordinatorTask, _ store: TaskStore) {
+            let stop = stops.make(for: task.store)
+            defer { stops.remove(stop, of: task.store) }
             do throws(RunError) {
-                let admitted = try Deliveries(of: store.run, checked: checked).admit(receipt)
+                let admitted = try stop.reaching { () throws(RunError) in
+                    try Deliveries(of: store.run, checked: checked).admit(receipt)
+                }
                 answer(TaskReport(task, .admitted(admitted)))
             } catch {
                 answer(TaskReport(task, failed: error))

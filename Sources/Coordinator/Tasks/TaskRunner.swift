@@ -70,6 +70,10 @@ package protocol TaskRunner: AnyObject, Sendable {
     /// Begins a task; the answer comes later, on another thread.
     func begin(_ task: CoordinatorTask, of store: TaskStore)
 
+    /// Tasks of a store are of no use any more: interrupts them, but for moves, which are never
+    /// left half done. They are answered all the same.
+    func stop(_ key: StoreKey)
+
     /// A store has come to its end, which is durable.
     ///
     /// - Parameters:
@@ -78,6 +82,6 @@ package protocol TaskRunner: AnyObject, Sendable {
     ///   - discards: whether what was made of it is removed.
     func release(_ key: StoreKey, _ store: TaskStore, discards: Bool)
 
-    /// Ends all threads; what runs is finished first.
+    /// Ends all threads. Moves that run are finished first, other tasks are interrupted.
     func end()
 }

@@ -38,7 +38,7 @@ package final class Connection {
     /// Of the file, whatever errors name.
     let folder: FilePath
     /// Those of the process before the file was opened.
-    private let roomFailures: Int
+    let roomFailures: Int
 
     /// Opens a file and makes the connection safe for files of strangers.
     ///
@@ -83,18 +83,12 @@ package final class Connection {
             }
             self.queue = queue
             self.handle = handle
+            godwit_sqlite_budget_connect(budget, handle)
         } catch let error as StoreError {
             throw error
         } catch let error as DatabaseError {
-            // The connection, which knew the system's number, is gone.
-            let codes: [ResultCode] = [.SQLITE_CANTOPEN, .SQLITE_IOERR]
-            let isFull =
-                codes.contains(error.resultCode)
-                && (godwit_sqlite_room_failures() > roomFailures
-                    || FileSystemSpace.isExhausted(at: folder))
-            throw Connection.error(
-                isFull ? SQLITE_FULL : Connection.cause(of: error.resultCode.rawValue, budget),
-                error.message ?? "", path: path)
+            throw Connection.openingFailure(
+                error, path: path, folder: folder, budget: budget, roomFailures: roomFailures)
         } catch {
             throw .inputOutput(path: path, reason: "\(error)")
         }
@@ -358,42 +352,5 @@ extension Connection {
         var result: [String] = []
         while try statement.step() { result.append(statement.text(0) ?? "") }
         return result
-    }
-
-    func failure(_ code: Int32) -> StoreError {
-        // A quota, and a file that cannot be made: the system's number alone tells that room is
-        // missing, and SQLite keeps that of its last call. It may be a temporary file's, too.
-        let numbers = [errno, sqlite3_system_errno(handle)]
-        let isSystem = [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF)
-        let isFull =
-            isSystem
-            && (godwit_sqlite_room_failures() > roomFailures
-                || numbers.contains { $0 == ENOSPC || $0 == EDQUOT }
-                || FileSystemSpace.isExhausted(at: folder))
-        return Connection.error(
-            isFull ? SQLITE_FULL : Connection.cause(of: code, budget),
-            String(cString: sqlite3_errmsg(handle)), path: path)
-    }
-
-    // Messages of SQLite name tables, columns and codes, never values.
-    private static func error(_ code: Int32, _ message: String, path: String) -> StoreError {
-        // A message may quote a statement of the file's schema.
-        let text = "SQLite \(code): \(message.prefix(500))"
-        switch code & 0xFF {
-        case SQLITE_INTERRUPT:
-            return .notAStore(
-                path: path,
-                reason: "an expression of its own, or pages that lead to themselves, keep SQLite "
-                    + "busy for too long or take far more room than the store")
-        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_ERROR, SQLITE_CONSTRAINT,
-            SQLITE_TOOBIG, SQLITE_MISMATCH, SQLITE_AUTH:
-            // The disk is not to blame: a table is not what its name promises, or rows break a
-            // rule that the layout keeps.
-            return .notAStore(path: path, reason: text)
-        case SQLITE_FULL:
-            return .outOfSpace(path: path, reason: "no room or quota is left (\(text))")
-        default:
-            return .inputOutput(path: path, reason: text)
-        }
     }
 }

@@ -15,19 +15,22 @@ final class ClusterView: Sendable {
     }
 
     private let isLive: Bool
+    private let tellsWorkers: Bool
     private let clock: @Sendable () -> Double
     private let size: @Sendable () -> TerminalSize
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - isLive: whether standard error is a terminal.
+    ///   - tellsWorkers: whether lines tell who works; false where that is this command.
     ///   - clock: seconds since the beginning.
     ///   - size: of the terminal, asked for each picture.
     init(
-        isLive: Bool, clock: @escaping @Sendable () -> Double,
+        isLive: Bool, tellsWorkers: Bool = true, clock: @escaping @Sendable () -> Double,
         size: @escaping @Sendable () -> TerminalSize = { TerminalSize.current }
     ) {
         self.isLive = isLive
+        self.tellsWorkers = tellsWorkers
         self.clock = clock
         self.size = size
     }
@@ -41,7 +44,7 @@ final class ClusterView: Sendable {
         state.withLock { state in
             state.picture.take(report)
             if isLive { return draw(&state) }
-            if !state.hasToldWorkers, !report.workers.isEmpty {
+            if tellsWorkers, !state.hasToldWorkers, !report.workers.isEmpty {
                 state.hasToldWorkers = true
                 Console.log(WorkerTable.summary(report.workers))
             }

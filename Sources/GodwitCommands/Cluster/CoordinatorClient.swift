@@ -32,7 +32,7 @@ final class CoordinatorClient {
     init(
         _ connection: CoordinatorConnection, context: Context,
         clock: @escaping @Sendable () -> Double,
-        routingID: @escaping @Sendable () -> String = { WorkCommand.hexadecimal(bytes: 16) }
+        routingID: @escaping @Sendable () -> String = { RandomText.hexadecimal(bytes: 16) }
     ) throws(CommandFailure) {
         self.connection = connection
         let news = news

@@ -89,8 +89,10 @@ struct CoordinateCommand: ParsableCommand {
         try FolderOption.checkRoots(folders)
         let door = try Door(keys: keys, endpoint: listen)
         try StateFolder(FilePath(state)).serving("coordinating at \(listen)") { ledger, state in
-            var runs = try CoordinatorMaking.runs(
-                ledger: ledger, state: state, roots: folders, limits: .standard, slots: slots)
+            var runs = SharedRun.Surroundings(
+                ledger: ledger, state: state, roots: try SharedRoots(folders),
+                environment: CommandEnvironment.make(clock: MonotonicClock.start()),
+                limits: .standard, slots: slots)
             runs.trustsWorkers = trustWorkers
             defer { runs.environment.replaced.finish() }
             try serve(runs, door)
@@ -99,7 +101,10 @@ struct CoordinateCommand: ParsableCommand {
 
     private func serve(_ runs: SharedRun.Surroundings, _ door: Door) throws {
         TemporaryFiles.use(runs.state)
-        var settings = CoordinatorMaking.settings(slots: slots)
+        var generator = SystemRandomNumberGenerator()
+        var settings = CoordinatorSettings.standard(
+            coordinator: RandomText.hexadecimal(bytes: 8),
+            jitterSeed: .random(in: 0 ... .max, using: &generator), slots: slots)
         settings.throttle = Throttle(jobs: jobs, bytesPerSecond: bytesPerSecond?.bytes)
         var plan = CoordinatorPlan(
             endpoint: listen, security: door.security, access: door.access,

@@ -2,6 +2,7 @@ import ArgumentParser
 import CoreDataStore
 import Coordinator
 import DurableFiles
+import LocalCluster
 import LocalRun
 import MigrationEngine
 import RunLedger
@@ -29,8 +30,7 @@ struct DemoCommand: ParsableCommand {
         let stores = try CommandFailure.translating { try forge(in: folder) }
         Console.print(
             "\nMigrating it in place to version 3 of the model, with a coordinator and "
-                + "\(Self.workers) worker\nprocesses, as godwit migrate --workers "
-                + "\(Self.workers) does:\n")
+                + "\(Self.workers) worker\nprocesses, as godwit migrate does:\n")
         let clock = MonotonicClock.start()
         let request = try CommandFailure.translating {
             RunRequest(
@@ -38,13 +38,12 @@ struct DemoCommand: ParsableCommand {
                 options: PlanOptions(chunkBytes: Self.chunkBytes), output: nil,
                 state: folder.state, inputs: [folder.backups], slots: Self.workers)
         }
-        let view = ClusterView(isLive: Console.isTerminal, clock: clock)
-        let cluster = LocalCluster(workers: Self.workers, command: nil, view: view)
-        let (run, end) = try cluster.run(state: request.state, waitsForRoom: true) {
+        let runs = LocalRuns(
+            slots: LocalSlots(.processes, count: Self.workers), waitsForSpace: true, clock: clock)
+        let ending = try runs.run(state: request.state, purpose: "migrating the demo's fleet") {
             coordinator throws(RunError) in
-            try coordinator.begin(request, over: stores, waitsForRoom: true)
-        }
-        let ending = try ClusterEnd(run: run, end: end, state: request.state).ending()
+            try coordinator.begin(request, over: stores, waitsForRoom: true).id
+        }.ending()
         let report = try EndReport(
             ending, request: request, destination: folder.template.description, fleet: nil,
             seconds: clock())
@@ -70,7 +69,7 @@ struct DemoCommand: ParsableCommand {
                 FoundStore(
                     number: stores.count + 1, path: root.appending(FilePath(store.fileName)),
                     output: nil, bytes: bytes))
-            if bytes > RunFeeder.smallLimit {
+            if bytes > PlanOptions.wholeLimit {
                 Console.print(
                     "  \(store.fileName)  version \(store.version), "
                         + ByteSize(bytes: bytes).words)

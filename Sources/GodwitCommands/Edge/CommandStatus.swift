@@ -33,7 +33,7 @@ extension CommandStatus {
         case .ledger(let error): self.init(error)
         case .outputExists, .otherRun, .nothingToDo, .alreadyThere: self = .usage
         case .stopped: self = .canBeRepeated
-        case .noRoom: self = .inputOutput
+        case .noRoom, .resources: self = .inputOutput
         // The plan promised another result: what the store holds cannot excuse that.
         case .validationFailed, .badDelivery: self = .bug
         }
@@ -72,7 +72,7 @@ extension CommandStatus {
             .modelDiffers, .externalDataMissing:
             self = .badData
         case .inputOutput, .outOfSpace: self = .inputOutput
-        case .inUse, .changed: self = .canBeRepeated
+        case .inUse, .changed, .cancelled: self = .canBeRepeated
         }
     }
 

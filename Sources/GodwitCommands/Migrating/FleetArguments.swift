@@ -27,28 +27,23 @@ struct FleetArguments {
         selection.include = arguments.include.map { FilePath($0) }
         selection.exclude = arguments.exclude.map { FilePath($0) }
         selection.ignoredFolders = [state] + (output.map { [FilePath($0)] } ?? [])
-        let found = try CommandFailure.translating {
-            try StoreDiscovery.discover(selection)
+        let folder = try CommandFailure.translating {
+            try output.map { try FleetArguments.absolute(FilePath($0)) }
         }
+        let typed = Set(selection.paths)
+        let found = try CommandFailure.translating {
+            try NamedFleet(
+                selection, required: typed, output: folder, files: DurableFileSystem())
+        }
+        stores = found.stores
         skipped = found.skipped
         warnings = found.warnings
-        try FleetArguments.refuse(found, arguments, isInPlace: output == nil)
         for file in found.skipped where FleetArguments.isTold(file) {
             Console.log("warning: \(file.path) is left out: \(file.reason)")
         }
         for warning in found.warnings { Console.log("warning: \(warning)") }
         inputs = try CommandFailure.translating {
             try (selection.paths + selection.lists).map(FleetArguments.absolute)
-        }
-        stores = try CommandFailure.translating {
-            let folder = try output.map { try FleetArguments.absolute(FilePath($0)) }
-            return try found.stores.enumerated().map { place, store in
-                let result = folder?.appending(store.relative)
-                if folder == nil { try FleetArguments.refuseKept(store) }
-                try FleetArguments.refuseItself(store, result)
-                return FoundStore(
-                    number: place + 1, path: store.real, output: result, bytes: store.bytes)
-            }
         }
     }
 
@@ -59,15 +54,6 @@ struct FleetArguments {
         case .linkLeavesFolder, .storeOutside, .brokenLink: true
         default: file.needsAttention
         }
-    }
-
-    /// Refuses what godwit itself keeps: a kept original that is migrated is no original any more.
-    private static func refuseKept(_ store: DiscoveredStore) throws(CommandFailure) {
-        let names = store.real.bytes.split(separator: UInt8(ascii: "/"))
-        guard names.contains(where: { $0.starts(with: SwapPlan.backupPrefix.utf8) }) else { return }
-        throw .usage(
-            "\(store.path) is an original that an earlier run keeps; leave it out, or copy it "
-                + "elsewhere first")
     }
 
     /// The path from the root, with the links in its folder resolved as far as it exists.
@@ -82,46 +68,5 @@ struct FleetArguments {
             existing = parent.bytes.isEmpty ? FilePath(".") : parent
         }
         return missing.reversed().reduce(try files.resolve(existing)) { $0.appending($1) }
-    }
-
-    private static func refuse(
-        _ found: Discovery, _ arguments: MigrationArguments, isInPlace: Bool
-    ) throws(CommandFailure) {
-        // A list of a hundred thousand stores may name one that is gone; a command line must not.
-        let typed = Set(arguments.stores.map { FilePath($0) })
-        if let named = found.skipped.first(where: { $0.isNamed && typed.contains($0.path) }) {
-            switch named.reason {
-            case .missing, .noMatch:
-                throw .usage(
-                    "\(named.path) does not exist; name database files or folders that hold them")
-            default: throw CommandFailure(.badData, "\(named.path): \(named.reason)")
-            }
-        }
-        guard !found.stores.isEmpty else {
-            let searched = (arguments.stores + arguments.lists).joined(separator: ", ")
-            throw .usage(
-                "no store was found in \(searched); \(found.absence). Name database files, or "
-                    + "folders that hold Core Data stores")
-        }
-        guard !isInPlace else { return }
-        for warning in found.warnings {
-            switch warning.kind {
-            case .sameResult, .sameSupportFolder:
-                throw .usage(
-                    "\(warning); migrate them one after the other into different folders")
-            case .sameFile, .sameResultButForCase: continue
-            }
-        }
-    }
-
-    /// The advice for an existing result is to remove it: it must not be the original.
-    private static func refuseItself(_ store: DiscoveredStore, _ result: FilePath?) throws {
-        guard let result, let there = try FileStatus.ifPresent(result) else { return }
-        guard there.identity.device == store.device, there.identity.inode == store.inode else {
-            return
-        }
-        throw CommandFailure.usage(
-            "the result of \(store.path) would take the place of the original; give another "
-                + "--output, or none for a swap in place")
     }
 }

@@ -58,8 +58,8 @@ extension LocalOptions {
 struct LocalArguments: LocalOptions {
     @Option(
         help: """
-            Worker processes, with one job at a time each; without it jobs run in this process, \
-            as many at a time as there are processors.
+            Worker processes, with one job at a time each; without it as many as there are \
+            processors.
             """)
     var workers: Int?
 

@@ -1,8 +1,8 @@
 import ArgumentParser
 import CoreDataStore
+import Coordinator
 import DurableFiles
 import LocalRun
-import MigrationEngine
 import RunLedger
 
 /// `godwit migrate`.
@@ -51,23 +51,12 @@ struct MigrateCommand: ParsableCommand {
     @Option(help: "End the run after this many failed stores; any number without it.")
     var maxFailures: Int?
 
-    @Flag(
-        help: """
-            Run all jobs in this process, on as many threads as --workers says, instead of in \
-            worker processes.
-            """)
-    var inProcess = false
-
-    @Option(
-        help: """
-            The executable of the worker processes, such as one that carries migration policies; \
-            godwit itself without it.
-            """)
-    var workerCommand: String?
+    @OptionGroup
+    var slotOptions: SlotOptions
 
     @Flag(
         help: """
-            Take results of small stores that the worker processes alone have validated; the \
+            Swap in results of small stores that the worker processes alone have validated; the \
             report says so.
             """)
     var trustWorkers = false
@@ -77,9 +66,8 @@ struct MigrateCommand: ParsableCommand {
             throw ValidationError(
                 "--assume-closed has no meaning with --output: nothing is swapped")
         }
-        if trustWorkers, isInProcess {
-            throw ValidationError(
-                "--trust-workers needs --workers: without them the command validates itself")
+        if trustWorkers, slotOptions.inProcess {
+            throw ValidationError("--trust-workers has no meaning with --in-process")
         }
         if let maxFailures, maxFailures < 1 {
             throw ValidationError("--max-failures takes a number from 1 on")
@@ -87,14 +75,6 @@ struct MigrateCommand: ParsableCommand {
         if deferSwap, output != nil {
             throw ValidationError("--defer-swap has no meaning with --output: nothing is swapped")
         }
-        if inProcess, workerCommand != nil {
-            throw ValidationError("--in-process starts no workers: leave out --worker-command")
-        }
-    }
-
-    /// Whether worker processes are asked for: they keep a store that crashes SQLite from the run.
-    private var isInProcess: Bool {
-        inProcess || (place.workers == nil && workerCommand == nil)
     }
 
     func run() throws {
@@ -112,34 +92,19 @@ struct MigrateCommand: ParsableCommand {
             request.assumesClosed = assumeClosed
             return (fleet, request)
         }
-        guard isInProcess else {
-            return try MigrationWithWorkers(
-                request: request, fleet: fleet, destination: arguments.to.text,
-                workers: place.slots, command: workerCommand, trustsWorkers: trustWorkers,
-                waitsForRoom: !noWait,
-                asJSON: arguments.json, clock: clock
-            ).run()
+        let runs = LocalRuns(
+            slots: slotOptions.slots(count: place.slots), waitsForSpace: !noWait,
+            trustsSlots: trustWorkers, clock: clock)
+        var begun: BegunRun?
+        var end = try runs.run(state: state, purpose: "migrating \(fleet.stores.count) stores") {
+            coordinator throws(RunError) in
+            let run = try coordinator.begin(request, over: fleet.stores, waitsForRoom: !noWait)
+            begun = run
+            return run.id
         }
-        let view = FleetView(
-            stores: fleet.stores.count,
-            bytes: Dictionary(
-                fleet.stores.map { ($0.path, $0.bytes) }, uniquingKeysWith: { first, _ in first }),
-            isLive: Console.isTerminal, clock: clock)
-        let run = FleetRun(request, environment: CommandEnvironment.make(clock: clock)) {
-            view.show($0)
-        }
-        let ending: RunEnding
-        do throws(RunError) {
-            ending = try run.run(over: fleet.stores)
-        } catch {
-            view.end()
-            throw CommandFailure(error)
-        }
-        view.end()
-        let report = try EndReport(
-            ending, request: request, destination: arguments.to.text, fleet: fleet,
-            share: view.migrated, seconds: clock())
-        try report.show(single: view.onlyResult, asJSON: arguments.json)
-        try report.finish(failures: view.failures)
+        end.before = begun
+        try end.report(
+            request, destination: arguments.to.text, fleet: fleet, asJSON: arguments.json,
+            seconds: clock())
     }
 }

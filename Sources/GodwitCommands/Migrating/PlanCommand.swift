@@ -39,9 +39,8 @@ struct PlanCommand: ParsableCommand {
                 // A run's folder would bring back the scratch folder that a signal removed.
                 Interruption.shared.gate()
                 let request = builder.request(store: store, scratch: scratch)
-                let migration = LocalMigration(request, clock: MonotonicClock.start())
                 do throws(RunError) {
-                    let report = PlanReport(try migration.plan())
+                    let report = PlanReport(try StorePlanning(request).plan())
                     totals.add(report)
                     // Of a fleet, plans that nobody will see are not kept.
                     if listsAll { reports.append(report) }

@@ -88,7 +88,7 @@ extension ModelArgument {
                 .badData,
                 "\(label) is a store that holds no model. \(Self.acceptedForms)")
         case .unsupported, .inputOutput, .outOfSpace, .layoutUnknown, .layoutDiffers, .modelDiffers,
-            .externalDataMissing, .inUse, .changed:
+            .externalDataMissing, .inUse, .changed, .cancelled:
             CommandFailure(CommandStatus(error), "\(label): \(error)")
         }
     }

@@ -3,8 +3,6 @@ import Coordinator
 import DurableFiles
 import Foundation
 import LocalRun
-import RunLedger
-import MigrationEngine
 
 /// `godwit replay`.
 struct ReplayCommand: ParsableCommand {
@@ -27,19 +25,16 @@ struct ReplayCommand: ParsableCommand {
 
     @Option(
         help: """
-            Worker processes, with one job at a time each; without it jobs run in this process, \
-            as many at a time as there are processors.
+            Worker processes, with one job at a time each; without it as many as there are \
+            processors.
             """)
     var workers: Int?
 
+    @OptionGroup
+    var slotOptions: SlotOptions
+
     @Flag(help: "End with 74 where a disk is full, instead of waiting for room.")
     var noWait = false
-
-    @Flag(help: "Run all jobs in this process, on as many threads as --workers says.")
-    var inProcess = false
-
-    @Option(help: "The executable of the worker processes; godwit itself without it.")
-    var workerCommand: String?
 
     @Flag(help: "Print JSON.")
     var json = false
@@ -58,65 +53,28 @@ struct ReplayCommand: ParsableCommand {
         try choice.refuse()
         let selection = try arguments.selection()
         let clock = MonotonicClock.start()
-        if !inProcess, workers != nil || workerCommand != nil {
-            return try replayWithWorkers(selection, clock: clock)
-        }
-        let slots = workers ?? max(1, ProcessInfo.processInfo.activeProcessorCount)
-        let failed = try CommandFailure.translating { try failedStores(selection) }
-        let view = FleetView(stores: failed, isLive: Console.isTerminal, clock: clock)
-        let ending: RunEnding
-        let replayed: Int
-        let request: RunRequest
-        do throws(RunError) {
-            (ending, replayed, request) = try FleetRun.replay(
-                selection, slots: slots, waitsForRoom: !noWait,
-                environment: CommandEnvironment.make(clock: clock)
-            ) { view.show($0) }
-        } catch {
-            view.end()
-            throw CommandFailure(error)
-        }
-        view.end()
-        if !json {
-            Console.print("\(counted(replayed, "store")) of run \(ending.id) replayed")
-        }
-        // The time of a replay says nothing of the run: its report goes without.
-        let report = try EndReport(
-            ending, request: request, destination: request.destinationName, fleet: nil,
-            share: view.migrated, seconds: 0)
-        try report.show(single: nil, asJSON: json)
-        try report.finish(failures: view.failures, of: .replay)
-    }
-
-    private func replayWithWorkers(
-        _ selection: RunSelection, clock: @escaping @Sendable () -> Double
-    ) throws {
         let count = workers ?? max(1, ProcessInfo.processInfo.activeProcessorCount)
-        let view = ClusterView(isLive: Console.isTerminal, clock: clock)
-        let cluster = LocalCluster(workers: count, command: workerCommand, view: view)
-        var replayed = 0
-        let (run, end) = try cluster.run(state: selection.state, waitsForRoom: !noWait) {
+        let runs = LocalRuns(
+            slots: slotOptions.slots(count: count), waitsForSpace: !noWait, clock: clock)
+        var begun: (run: BegunRun, stores: Int)?
+        var end = try runs.run(state: selection.state, purpose: "replaying") {
             coordinator throws(RunError) in
-            let (run, stores) = try coordinator.replay(selection)
-            replayed = stores
-            return run
+            let replayed = try coordinator.replay(selection)
+            begun = replayed
+            return replayed.run.id
         }
-        if !json { Console.print("\(counted(replayed, "store")) of run \(run) replayed") }
+        end.before = begun?.run
+        end.stores = begun?.stores
+        if !json {
+            Console.print("\(counted(begun?.stores ?? 0, "store")) of run \(end.run) replayed")
+        }
         let request = try CommandFailure.translating {
             try RunRecords(state: selection.state).request(
-                of: run, state: selection.state, slots: count)
+                of: end.run, state: selection.state, slots: count)
         }
-        try ClusterEnd(run: run, end: end, state: selection.state).report(
+        // The time of a replay says nothing of the run: its report goes without.
+        try end.report(
             request, destination: request.destinationName, fleet: nil, asJSON: json, seconds: 0,
             of: .replay)
-    }
-
-    /// How many stores will be run again, for the view.
-    private func failedStores(_ selection: RunSelection) throws -> Int {
-        guard selection.store == nil else { return 1 }
-        let records = try RunRecords(state: selection.state)
-        let count = try records.counts(of: records.run(selection.run).id)[.failed] ?? 0
-        try records.close()
-        return count
     }
 }

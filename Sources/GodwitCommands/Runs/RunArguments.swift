@@ -82,6 +82,15 @@ struct RunArguments: ParsableArguments {
     }
 }
 
+/// What a command did with one store.
+struct CommandChange {
+    let path: FilePath
+    /// What was done, in words.
+    let text: String
+    /// Why it was not done; nil where it was.
+    var failure: CommandFailure?
+}
+
 /// Prints what a command did with each store, and ends as its failures demand.
 final class ChangeList {
     private let verb: String
@@ -93,9 +102,15 @@ final class ChangeList {
     init(_ verb: String) { self.verb = verb }
 
     func add(_ change: StoreChange) {
+        add(
+            CommandChange(
+                path: change.path, text: change.text,
+                failure: change.failure.map { CommandFailure($0) }))
+    }
+
+    func add(_ change: CommandChange) {
         if let failure = change.failure {
             failures += 1
-            let failure = CommandFailure(failure)
             first = first ?? failure.status
             Console.log("godwit: \(change.path): \(change.text): \(failure)")
         } else {

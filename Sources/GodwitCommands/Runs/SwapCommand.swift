@@ -1,6 +1,10 @@
 import ArgumentParser
+import Coordinator
 import DurableFiles
+import Foundation
+import LocalCluster
 import LocalRun
+import RunLedger
 
 /// `godwit swap`.
 struct SwapCommand: ParsableCommand {
@@ -8,7 +12,8 @@ struct SwapCommand: ParsableCommand {
         commandName: "swap",
         abstract: "Swaps in the results that migrate --defer-swap left waiting.",
         discussion: """
-            A store that changed since it was migrated is refused and keeps its waiting result.
+            A store that changed since it was migrated is migrated again and then swapped. A store \
+            that a program has open keeps its waiting result.
             """)
 
     @OptionGroup
@@ -33,12 +38,26 @@ struct SwapCommand: ParsableCommand {
         }
         try choice.refuse()
         let selection = try arguments.selection()
+        let clock = MonotonicClock.start()
+        let log = SwapLog()
+        let processors = max(1, ProcessInfo.processInfo.activeProcessorCount)
+        let runs = LocalRuns(
+            slots: LocalSlots(.processes, count: processors), waitsForSpace: false, clock: clock)
+        let assumesClosed = assumeClosed
+        let end = try runs.run(
+            state: selection.state, purpose: "swapping", watch: { log.take($0) }
+        ) { coordinator throws(RunError) in
+            try coordinator.swap(selection, assumesClosed: assumesClosed)
+        }
+        try end.check()
         let list = ChangeList("swapped in")
         try CommandFailure.translating {
-            try DeferredSwap(
-                selection, clients: ClientPolicy(assumesClosed: assumeClosed),
-                environment: CommandEnvironment.make(clock: MonotonicClock.start())
-            ).run(list.add)
+            let records = try RunRecords(state: selection.state)
+            try records.forEachStore(of: end.run) { store, record in
+                guard let outcome = log.outcome(of: store.number) else { return }
+                list.add(outcome.change(store, record))
+            }
+            try records.close()
         }
         try list.finish()
     }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Jobs
+import LocalCluster
 import LocalRun
 import MigrationEngine
 import Worker
@@ -26,14 +26,7 @@ struct SlotCommand: ParsableCommand {
             throw CommandFailure(.usage, "\(error)")
         }
         let stores = WholeStoreJobs(clock: MonotonicClock.start())
-        let work = SlotWork.engine(setup) { job, attempt, environment throws(SlotFailure) in
-            do throws(RunError) {
-                return try stores.run(job, attempt: attempt, in: environment)
-            } catch {
-                throw SlotFailure(
-                    code: error.isOutOfMemory ? .slotOutOfMemory : error.code, text: "\(error)")
-            }
-        }
+        let work = SlotWork.engine(setup, whole: stores.slotWork)
         SlotChild.serve(work, reportMilliseconds: reportMilliseconds)
     }
 }

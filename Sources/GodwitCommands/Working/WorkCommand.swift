@@ -63,12 +63,6 @@ struct WorkCommand: ParsableCommand {
     @Flag(help: "End when the process that started this one has ended.")
     var exitWhenOrphaned = false
 
-    @Option(help: .hidden)
-    var parent: Int64?
-
-    @Flag(help: .hidden)
-    var quiet = false
-
     func validate() throws {
         if let slots, !(1...MessageLimits.slots).contains(slots) {
             throw ValidationError("--slots takes a number from 1 to \(MessageLimits.slots)")
@@ -107,9 +101,8 @@ struct WorkCommand: ParsableCommand {
     }
 
     func run() throws {
-        // First of all, for the process that started this one may end at any moment. A command
-        // that starts workers names itself: it may have ended already.
-        let parent = parent ?? Int64(getppid())
+        // First of all, for the process that started this one may end at any moment.
+        let parent = Int64(getppid())
         // Held until the worker has ended: nobody else takes its key meanwhile.
         let member = try keys.map { text throws(CommandFailure) in
             try KeyFolder(FilePath(text)).worker(named: name)
@@ -126,13 +119,15 @@ struct WorkCommand: ParsableCommand {
                 made, context: Context(),
                 surroundings: WorkerSurroundings(
                     clock: { Int64((clock.now - beginning) / .milliseconds(1)) },
-                    routingID: { Self.hexadecimal(bytes: 16) },
-                    note: { if !quiet { ServiceLog.standard.write("\($0)") } }))
+                    routingID: { RandomText.hexadecimal(bytes: 16) },
+                    note: { note in
+                        if case .slotBegan = note { return }
+                        ServiceLog.standard.write("\(note)")
+                    }))
             Interruption.shared.atFirstSignal { worker.terminate() }
             switch try worker.join() {
-            case .finished, nil: if !quiet { ServiceLog.standard.write("the worker has ended") }
+            case .finished, nil: ServiceLog.standard.write("the worker has ended")
             case .orphaned:
-                guard !quiet else { return }
                 ServiceLog.standard.write("ended, for whoever started this worker is gone")
             case .refused(let text): throw CommandFailure(.canBeRepeated, text)
             case .broken(let broken):
@@ -158,11 +153,11 @@ struct WorkCommand: ParsableCommand {
         var generator = SystemRandomNumberGenerator()
         var settings = WorkerSettings(
             worker: member?.keys.publicKey.text ?? name
-                ?? "\(host)-\(Self.hexadecimal(bytes: 4))",
+                ?? "\(host)-\(RandomText.hexadecimal(bytes: 4))",
             protocols: .current, engine: Planner.engineVersion, sqlite: SQLiteLibrary.version,
             slots: count, jitterSeed: .random(in: 0 ... .max, using: &generator))
         settings.host = host
-        settings.instance = Self.hexadecimal(bytes: 8)
+        settings.instance = RandomText.hexadecimal(bytes: 8)
         settings.grace = Int64(grace) * 1000
         var limits = SlotLimits.standard
         limits.addressSpaceBytes = UInt64(slotMemory.bytes)
@@ -174,14 +169,6 @@ struct WorkCommand: ParsableCommand {
         plan.scratch = scratch.map { FilePath($0) }
         plan.scratchLimit = scratchLimit?.bytes ?? .max
         return plan
-    }
-
-    static func hexadecimal(bytes count: Int) -> String {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<count).map { _ in
-            let digits = String(UInt8.random(in: 0 ... .max, using: &generator), radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
     }
 
     private static var hostName: String {

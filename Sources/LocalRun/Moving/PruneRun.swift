@@ -365,15 +365,17 @@ package struct CancelRun: Sendable {
                             + "Nothing was cancelled")
                 }
             }
-            let count = try selected.forEach(in: states) { store throws(RunError) in
-                try selected.discardBackup(of: store)
-                let places = try selected.presentPlaces(of: store)
-                try selected.record([selected.changed(store, .cancelled)])
-                try RunError.translating { try places?.removeAll(environment.files) }
+            var count = 0
+            _ = try selected.forEach(in: states) { store throws(RunError) in
+                let isCancelled = try selected.cancel(store) { () throws(RunError) in
+                    let places = try selected.presentPlaces(of: store)
+                    try RunError.translating { try places?.removeAll(environment.files) }
+                }
+                if isCancelled { count += 1 }
             }
             let book = RunBook(ledger: ledger, environment: environment)
             if isWhole {
-                try book.change(selected.run.id, .cancelled, "given up by hand")
+                try book.change(selected.run.id, .cancelled, "cancelled by the user")
             } else {
                 guard count > 0 else {
                     throw .nothingToDo(

@@ -257,6 +257,44 @@ struct SelectedRun {
         }
     }
 
+    /// Cancels a store that has not come to its end; what was made of it is removed.
+    ///
+    /// - Parameters:
+    ///   - store: of the run.
+    ///   - removeFiles: removes what its migration made.
+    /// - Returns: false, and nothing is done, where its swap has begun: it must not be left
+    ///   between two names.
+    /// - Throws: `RunError` where the ledger cannot be written.
+    func cancel(
+        _ store: StoreSummary, _ removeFiles: () throws(RunError) -> Void
+    ) throws(RunError) -> Bool {
+        guard try begunSwap(of: store) == nil, try !hasBegunPublishing(store) else { return false }
+        try discardBackup(of: store)
+        // Before its end is durable: a start looks again at stores that have not ended.
+        if try isBegun(store) { try removeFiles() }
+        try record([
+            changed(store, .cancelled), .released(run: run.id, store: store.number),
+        ])
+        return true
+    }
+
+    /// Whether anything may have been made of a store; one that waits for a replay was begun.
+    private func isBegun(_ store: StoreSummary) throws(RunError) -> Bool {
+        guard store.state == .waiting, store.preparation == nil else { return true }
+        return try read { ledger throws(LedgerError) in
+            try !ledger.jobHistories(run: run.id, store: store.number).isEmpty
+        }
+    }
+
+    /// Whether a result that goes beside its store has its name already.
+    private func hasBegunPublishing(_ store: StoreSummary) throws(RunError) -> Bool {
+        guard store.found.output != nil else { return false }
+        return try StoreMover(
+            run: run.id, mark: mark, folders: folders, ledger: ledger, environment: environment,
+            clients: ClientPolicy()
+        ).hasBegunMove(store.found)
+    }
+
     /// The files of a store's migration.
     func places(of store: StoreSummary) throws(RunError) -> StorePlaces {
         let result: FilePath

@@ -13,7 +13,6 @@ struct StoreMover: Sendable {
     let folders: RunFolders
     let ledger: Ledger
     let environment: RunEnvironment
-    let defersSwap: Bool
     /// How programs that have a store open are treated.
     let clients: ClientPolicy
 
@@ -37,12 +36,11 @@ struct StoreMover: Sendable {
     ///
     /// - Parameters:
     ///   - stores: that were built.
-    ///   - keeps: whether the results wait for their swap; nil does what the run does.
-    ///   - tellsState: whether a store whose swap is put off is told to be validated.
+    ///   - keeps: whether the results wait for their swap.
     /// - Returns: each result with its move, or why it cannot have one.
     /// - Throws: `RunError.ledger`.
     func record(
-        _ stores: [BuiltStore], keeps: Bool? = nil, tellsState: Bool = true
+        _ stores: [BuiltStore], keeps: Bool
     ) throws(RunError) -> [(found: FoundStore, move: Result<Recorded, RunError>)] {
         var moves: [(found: FoundStore, move: Result<Recorded, RunError>)] = []
         var records: [LedgerRecord] = []
@@ -51,12 +49,11 @@ struct StoreMover: Sendable {
             do throws(RunError) {
                 let way = try way(of: store)
                 records.append(try entry(store.found, Move(way, store.result)))
-                if keeps ?? defersSwap {
+                if keeps {
                     records.append(
                         .storeReport(
                             run: run, store: store.found.number,
                             try StoreRecord.result(store.result).text()))
-                    if tellsState { records.append(changed(store.found, .validated)) }
                 }
                 moves.append(
                     (
@@ -166,9 +163,6 @@ struct StoreMover: Sendable {
             SwapEntry(kind: .swap, index: 0, name: Self.void, isDone: true, detail: ""))
     }
 
-    /// The record that a recovered result waits for `godwit swap`.
-    func waits(_ found: FoundStore) -> LedgerRecord { changed(found, .validated) }
-
     /// Whether files have moved already.
     ///
     /// - Throws: `RunError` where they cannot be looked at.
@@ -260,12 +254,7 @@ struct StoreMover: Sendable {
             + "is kept as \(file)"
     }
 
-    /// What the ledger is told of a store that has moved.
-    func done(_ recorded: Recorded, _ result: StoreResult) throws(RunError) -> [LedgerRecord] {
-        try moved(recorded, result) + [changed(recorded.found, .done)]
-    }
-
-    /// The same but for the store's state, which is to become durable with it.
+    /// What the ledger is told of a store that has moved, together with its new state.
     func moved(_ recorded: Recorded, _ result: StoreResult) throws(RunError) -> [LedgerRecord] {
         let stages = result.seconds.sorted { $0.key.rawValue < $1.key.rawValue }.map {
             LedgerRecord.stageEnded(
@@ -278,15 +267,6 @@ struct StoreMover: Sendable {
                 run: run, store: recorded.found.number,
                 try StoreRecord.result(result).text()),
         ]
-    }
-
-    /// Removes what a moved store's run made; a failure is told with the result.
-    func clean(_ recorded: Recorded, _ result: inout StoreResult) {
-        do throws(DurableFileError) {
-            try recorded.places.removeAll(files)
-        } catch {
-            result.leftovers.append("\(error)")
-        }
     }
 
     /// The move that an earlier process wrote down and did not finish.
@@ -315,7 +295,6 @@ extension StoreMover {
         self.init(
             run: context.id, mark: context.mark,
             folders: RunFolders(state: context.state, run: context.id), ledger: context.ledger,
-            environment: context.environment, defersSwap: context.request.defersSwap,
-            clients: context.request.clients)
+            environment: context.environment, clients: context.request.clients)
     }
 }

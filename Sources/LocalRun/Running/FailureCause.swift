@@ -80,6 +80,7 @@ extension FailureCause {
         case .nothingToDo, .alreadyThere, .stopped: self = .stopped
         case .validationFailed, .badDelivery: self = .validationFailed
         case .noRoom: self = .noSpace
+        case .resources: self = .inputOutput
         }
     }
 
@@ -94,6 +95,7 @@ extension FailureCause {
         case .externalDataMissing: self = .externalDataMissing
         case .inUse: self = .locked
         case .changed: self = .sourceChanged
+        case .cancelled: self = .stopped
         }
     }
 

@@ -86,6 +86,14 @@ struct RecordedRequest: Codable {
         return isSame ? nil : changed
     }
 
+    /// The request with the word that no program has the stores open; nil where it says so already.
+    func assumingClosed() -> RecordedRequest? {
+        guard assumesClosed != true else { return nil }
+        var changed = self
+        changed.assumesClosed = true
+        return changed
+    }
+
     /// The request as workers read it, which have nothing to do with swaps: it stays the same
     /// where what is wanted of them changes.
     func forWorkers() -> RecordedRequest {
@@ -113,13 +121,13 @@ struct RecordedRequest: Codable {
 
     /// The request again, with what is not recorded as given.
     func request(
-        state: FilePath, slots: Int, waitsForRoom: Bool
+        state: FilePath, slots: Int
     ) throws(RunError) -> RunRequest {
         let choice = try destination?.choice() ?? .itself
         var request = RunRequest(
             destination: choice, sourceModel: sourceModel, options: options, output: output,
             state: state, inputs: inputs, destinationName: destinationName, slots: slots,
-            defersSwap: defersSwap, waitsForRoom: waitsForRoom)
+            defersSwap: defersSwap)
         request.assumesClosed = assumesClosed ?? false
         return request
     }

@@ -3,7 +3,7 @@ import Jobs
 import MigrationEngine
 import RunLedger
 
-/// Begins, finds and reopens runs in a ledger.
+/// Begins and finds runs in a ledger.
 struct RunBook {
     let ledger: Ledger
     let environment: RunEnvironment
@@ -28,16 +28,13 @@ struct RunBook {
     ///   - request: its text.
     ///   - digest: of what makes two requests the same.
     ///   - engine: that begins it.
-    ///   - opens: whether a paused run is opened; else its owner does that.
-    /// - Returns: the run's id, and whether it had begun before.
+    /// - Returns: the run's id, and whether it had begun before; its state is not changed.
     /// - Throws: `RunError.otherRun` where an unfinished run has one of the stores.
     func begin(
-        _ stores: [FoundStore], request: String, digest: String, engine: String,
-        opens: Bool = true
+        _ stores: [FoundStore], request: String, digest: String, engine: String
     ) throws(RunError) -> (id: String, isResumed: Bool) {
         let runs = try RunError.ledger { () throws(LedgerError) in try ledger.runs() }
         if let open = Self.unfinished(runs, digest) {
-            if opens, open.state == .paused { try change(open.id, .open, "taken up again") }
             try add(stores, to: open.id)
             return (open.id, true)
         }
@@ -131,90 +128,5 @@ struct RunBook {
                     ?? "\(state) has no run yet; give the --state of the run")
         }
         return run
-    }
-
-    /// Lets failed stores of a run wait for work again.
-    ///
-    /// - Parameters:
-    ///   - run: the run.
-    ///   - select: one of its stores; nil takes all that failed.
-    /// - Returns: the numbers of the stores that will be run again.
-    /// - Throws: `RunError.nothingToDo` where nothing failed.
-    func reopen(_ run: RunOverview, select: FilePath?) throws(RunError) -> Set<Int> {
-        guard run.state != .cancelled else {
-            throw .nothingToDo("the run \(run.id) was cancelled: migrate its stores anew")
-        }
-        var numbers: Set<Int> = []
-        var last: Int?
-        while true {
-            let page = try RunError.ledger { () throws(LedgerError) in
-                try ledger.stores(of: run.id, in: [.failed], after: last, limit: 1000)
-            }
-            guard let end = page.last?.number else { break }
-            last = end
-            let chosen = page.filter { select == nil || $0.found.path == select }
-            guard !chosen.isEmpty else { continue }
-            var records: [LedgerRecord] = []
-            // Together with the first of them: a kill between would leave stores that wait in a
-            // run that is over.
-            if run.state == .ended, numbers.isEmpty {
-                let count = try select == nil ? failed(in: run.id) : 1
-                records.append(
-                    .runChanged(
-                        run: run.id, .open, reason: Self.replayed(count),
-                        at: environment.wallTime()))
-            }
-            numbers.formUnion(chosen.map(\.number))
-            records += chosen.map { store in
-                .storeChanged(
-                    run: run.id, store: store.number, .waiting, reason: nil,
-                    at: environment.wallTime())
-            }
-            try RunError.ledger { () throws(LedgerError) in try ledger.append(records) }
-        }
-        if run.state.isUnfinished {
-            numbers.formUnion(try left(by: run, select: select))
-            guard !numbers.isEmpty else {
-                throw .nothingToDo(
-                    "no store of the run \(run.id) failed, but the run has not ended: the command "
-                        + "that began it goes on with it")
-            }
-        }
-        guard !numbers.isEmpty else {
-            throw .nothingToDo(
-                "no store of the run \(run.id) failed: there is nothing to replay. godwit status "
-                    + "lists the runs; name the one that you mean")
-        }
-        return numbers
-    }
-
-    private func failed(in run: String) throws(RunError) -> Int {
-        try RunError.ledger { () throws(LedgerError) in
-            try ledger.storeCounts(of: run)[.failed] ?? 0
-        }
-    }
-
-    private static let replayedWords = "stores replayed"
-
-    /// Why a run was opened again.
-    private static func replayed(_ count: Int) -> String { "\(count) \(replayedWords)" }
-
-    /// Stores that a replay which was killed had begun with.
-    ///
-    /// A run that had ended has no other unfinished stores than those that were replayed.
-    private func left(by run: RunOverview, select: FilePath?) throws(RunError) -> Set<Int> {
-        guard run.reason.hasSuffix(Self.replayedWords) else { return [] }
-        var numbers: Set<Int> = []
-        var last: Int?
-        while true {
-            let page = try RunError.ledger { () throws(LedgerError) in
-                try ledger.stores(
-                    of: run.id, in: [.waiting, .running], after: last, limit: 1000)
-            }
-            guard let end = page.last?.number else { return numbers }
-            last = end
-            numbers.formUnion(
-                page.filter { select == nil || $0.found.path == select }.map(\.number))
-        }
     }
 }

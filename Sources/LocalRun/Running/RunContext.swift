@@ -1,18 +1,9 @@
 import DurableFiles
 import MigrationEngine
 import RunLedger
-import Threads
 
 /// What all stores of one run share.
 struct RunContext: Sendable {
-    /// The lanes of a run's slots.
-    enum Lane: Int, CaseIterable {
-        /// Batches of small stores.
-        case small
-        /// Jobs of large ones.
-        case large
-    }
-
     let id: String
     /// The short name that files of the run beside stores carry.
     let mark: String
@@ -23,13 +14,8 @@ struct RunContext: Sendable {
     let state: FilePath
     /// Whether all who work on the run see the state folder.
     var sharesState = true
-    /// The threads of the run's own jobs; nil where workers do them.
-    let slots: SlotLanes?
-    /// Asks everything that waits to stop.
-    let cancellation: CancelFlag
     /// What is known of stores of the same app.
     let cache: PlanningCache
-    let observe: @Sendable (RunNotice) -> Void
 
     var files: DurableFileSystem { environment.files }
 
@@ -48,29 +34,9 @@ struct RunContext: Sendable {
             number: found.number, result: result)
     }
 
-    /// Appends records, errors as those of a run; where the ledger's disk is full and the run
-    /// waits for room, it waits here.
+    /// Appends records, errors as those of a run.
     func record(_ records: [LedgerRecord]) throws(RunError) {
-        try whenThereIsRoom { () throws(RunError) in
-            try RunError.ledger { () throws(LedgerError) in try ledger.append(records) }
-        }
-    }
-
-    /// Runs a body that writes to the ledger alone, again and again while there is no room for it.
-    func whenThereIsRoom<Result>(
-        _ body: () throws(RunError) -> Result
-    ) throws(RunError) -> Result {
-        while true {
-            do throws(RunError) {
-                return try body()
-            } catch {
-                guard case .ledger(let reason) = error, reason.isOutOfSpace,
-                    request.waitsForRoom
-                else { throw error }
-                let watch = RoomWatch(context: self)
-                try watch.wait(for: error, since: try watch.look(at: [state]))
-            }
-        }
+        try RunError.ledger { () throws(LedgerError) in try ledger.append(records) }
     }
 
     /// Reads from the ledger, errors as those of a run.

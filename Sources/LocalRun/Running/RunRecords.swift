@@ -77,12 +77,17 @@ package struct RunRecords {
         of run: String, state: FilePath, slots: Int
     ) throws(RunError) -> RunRequest {
         try RecordedRequest(reading: try self.run(run).record.request).request(
-            state: state, slots: slots, waitsForRoom: true)
+            state: state, slots: slots)
     }
 
     /// How many stores of a run have each state.
     package func counts(of run: String) throws(RunError) -> [StoreState: Int] {
         try RunError.ledger { () throws(LedgerError) in try ledger.storeCounts(of: run) }
+    }
+
+    /// Stores of a run that were migrated, and the bytes that they had when they were found.
+    package func migrated(in run: String) throws(RunError) -> RunExtent {
+        try RunError.ledger { () throws(LedgerError) in try RunExtent(migratedIn: run, ledger) }
     }
 
     /// Whether a run still has its own folder, with reports for example.

@@ -23,20 +23,10 @@ extension ChunkedStore {
         } else {
             recorded = try self.recorded(keeps: false)
         }
-        let start = shared.context.environment.clock()
-        var result = try mover.move(recorded)
-        if let error = mover.syncNames(of: [recorded]).values.first { throw error }
-        result.seconds[.publish] = shared.context.environment.clock() - start
-        // Before the end is durable: whoever starts after a crash looks at no store that has come
-        // to its end.
-        do throws(RunError) {
-            try removeAll()
-        } catch {
-            result.leftovers.append("\(error)")
+        guard let ending = try mover.finish([recorded], of: shared).first else {
+            throw .engine(.internalError("\(run.found.path) was not moved"))
         }
-        return try mover.moved(recorded, result) + [
-            .released(run: shared.id, store: run.found.number)
-        ]
+        return try ending.result.get()
     }
 
     private func recorded(keeps: Bool) throws(RunError) -> StoreMover.Recorded {
@@ -55,7 +45,7 @@ extension ChunkedStore {
             fingerprint: planned.source.fingerprint, places: places,
             snapshot: planned.source.isSnapshot ? places.snapshot : nil, building: building,
             lock: lock, isDurable: true)
-        guard let move = try mover.record([built], keeps: keeps, tellsState: false).first?.move
+        guard let move = try mover.record([built], keeps: keeps).first?.move
         else {
             throw .engine(.internalError("\(run.found.path) has no move"))
         }

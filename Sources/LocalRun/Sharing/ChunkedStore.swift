@@ -241,6 +241,7 @@ extension ChunkedStore {
             }
             paths.append(try shared.roots.resolve(delivered.file))
         }
+        if case .merge = step {} else { try restoreSnapshot() }
         let assembler = try opened()
         if assembler.steps.prefix(assembler.done).contains(step) {
             // Its end was never told: the shards are gone, or may go.
@@ -258,6 +259,15 @@ extension ChunkedStore {
         run.steps.add(elapsed(), to: step.isLink ? .link : .copy)
     }
 
+    /// Makes the snapshot again that was given up while shards were merged.
+    ///
+    /// - Throws: `RunError.engine(.sourceChanged)` where the store has changed since.
+    private func restoreSnapshot() throws(RunError) {
+        guard let planned, planned.source.isSnapshot else { return }
+        let isThere = try RunError.translating { try FileStatus.ifPresent(places.snapshot) != nil }
+        if !isThere { try run.remakeSnapshot() }
+    }
+
     private func take(
         _ step: AssemblyStep, _ shards: [FilePath], _ assembler: StoreAssembler,
         _ planned: PlannedStore
@@ -267,6 +277,11 @@ extension ChunkedStore {
             guard let shard = shards.first else { return }
             _ = try assembler.append(planned.plan.chunks[chunk], shard: shard)
         case .merge(let chunks):
+            // All copies are made: snapshot, shards and result together would take three times
+            // the source. The original has not changed, so that the snapshot can be made again.
+            if planned.source.isSnapshot {
+                try EngineError.translating { try files.remove(places.snapshot) }
+            }
             let scratch = places.folder.appending("merge")
             try EngineError.translating { try files.makeFolders(scratch) }
             _ = try assembler.merge(
@@ -304,6 +319,7 @@ extension ChunkedStore {
             guard planned.plan.chunks.indices.contains(chunk) else { continue }
             copied.add(planned.plan.chunks[chunk], rows: receipt.rows)
         }
+        try restoreSnapshot()
         let assembler = try opened()
         // It is closed with this call; another one opens what there is.
         self.assembler = nil

@@ -177,7 +177,9 @@ extension Deliveries {
                 faults = try ShardCheck(file).faults(of: shard, receipt.work, rows: receipt.rows)
             } catch {
                 let failure = RunError.engine(error)
-                if failure.isOutOfSpace || failure.isOutOfMemory { throw failure }
+                if failure.isOutOfSpace || failure.isOutOfMemory || failure.isCancelled {
+                    throw failure
+                }
                 faults = ["it cannot be read"]
             }
             guard !faults.isEmpty else { continue }

@@ -76,42 +76,7 @@ extension Deliveries {
         }
         let (recorded, failed) = try record(fresh, keeps: false)
         endings += failed
-        var moved: [(StoreMover.Recorded, StoreResult)] = []
-        for store in moves + recorded {
-            do throws(RunError) {
-                let start = shared.context.environment.clock()
-                var result = try mover.move(store)
-                result.seconds[.publish] = shared.context.environment.clock() - start
-                moved.append((store, result))
-            } catch {
-                try mover.voidUnlessBegun(store, after: error)
-                endings.append((store.found.number, .failure(error)))
-            }
-        }
-        let unsynced = mover.syncNames(of: moved.map(\.0))
-        for (store, result) in moved {
-            do throws(RunError) {
-                if case .publish(let plan) = store.way, let error = unsynced[plan.output.parent] {
-                    throw error
-                }
-                var result = result
-                // Before the end is durable: whoever starts after a crash looks at no store
-                // that has come to its end.
-                do throws(RunError) {
-                    try removeAll(of: store.found)
-                } catch {
-                    result.leftovers.append("\(error)")
-                }
-                let records =
-                    try mover.moved(store, result) + [
-                        .released(run: shared.id, store: store.found.number)
-                    ]
-                endings.append((store.found.number, .success(records)))
-            } catch {
-                endings.append((store.found.number, .failure(error)))
-            }
-        }
-        return endings
+        return endings + (try mover.finish(moves + recorded, of: shared))
     }
 
     private func unchanged(_ store: FoundStore) throws(RunError) -> [LedgerRecord] {
@@ -144,7 +109,7 @@ extension Deliveries {
         }
         var recorded: [StoreMover.Recorded] = []
         do throws(RunError) {
-            for (found, move) in try mover.record(built, keeps: keeps, tellsState: false) {
+            for (found, move) in try mover.record(built, keeps: keeps) {
                 switch move {
                 case .success(let move): recorded.append(move)
                 case .failure(let error): failed.append((found.number, .failure(error)))
@@ -218,9 +183,7 @@ extension Deliveries {
     ///
     /// - Throws: `RunError.file` for what stays.
     package func removeAll(of found: FoundStore) throws(RunError) {
-        let (_, result) = try shared.paths(of: found)
-        let places = shared.context.places(of: found, result: result)
-        try RunError.translating { try places.removeAll(files) }
+        try shared.removeFiles(of: found)
     }
 
     /// Whether files of a store have moved, by a move that has not ended: it must not be called

@@ -48,7 +48,7 @@ struct ResultInspection {
     func run(_ receipt: Receipt) throws(RunError) -> InspectedResult {
         let outcome = try self.outcome()
         let (store, _) = try shared.paths(of: found)
-        let steps = StoreSteps(clock: shared.context.environment.clock) { _ in }
+        let steps = StoreSteps(clock: shared.context.environment.clock)
         let (planned, connection) = try prepare(store)
         let changes = planned.source.fingerprint.differences(from: outcome.fingerprint)
         guard changes.subtracting([.place, .changed]).isEmpty else {
@@ -94,8 +94,12 @@ struct ResultInspection {
         _ store: FilePath
     ) throws(RunError) -> (planned: PlannedStore, connection: Connection?) {
         do throws(RunError) {
-            // What an earlier inspection left.
-            try RunError.translating { try removeSnapshot() }
+            try RunError.translating {
+                // One that is gone is told as missing, not as one that cannot be read.
+                _ = try FileStatus(of: store)
+                // What an earlier inspection left.
+                try removeSnapshot()
+            }
             let prepared = try StorePreparation(
                 store: store, request: shared.context.request, places: places, files: files,
                 cache: cache, slots: 1
@@ -146,7 +150,7 @@ struct ResultInspection {
                 return try builder.finish(validation)
             }
         } catch {
-            if error.isOutOfSpace || error.isOutOfMemory { throw error }
+            if error.isOutOfSpace || error.isOutOfMemory || error.isCancelled { throw error }
             if case .badDelivery = error { throw error }
             let explained = error.unlessChanged(planned.source)
             if explained.code == .sourceChanged { throw explained }

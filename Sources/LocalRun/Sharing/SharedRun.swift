@@ -4,7 +4,6 @@ package import Jobs
 package import MigrationEngine
 package import RunLedger
 import Synchronization
-package import Threads
 
 /// A run whose jobs are done by workers: what its coordinator needs to know of it, and where its
 /// files are.
@@ -34,7 +33,6 @@ package final class SharedRun: Sendable {
         package var limits: JobLimits
         /// Jobs at a time that plans are cut for, and threads that validate one store.
         package var slots: Int
-        package var cancellation = CancelFlag()
         /// Whether results of small stores count that the workers alone have validated.
         package var trustsWorkers = false
 
@@ -66,13 +64,11 @@ package final class SharedRun: Sendable {
         context = RunContext(
             id: run.id, mark: recorded.mark + "-\(run.id)",
             request: try recorded.request(
-                state: surroundings.state, slots: surroundings.slots,
-                // Work beside the loop never waits; the run is paused instead.
-                waitsForRoom: false),
+                state: surroundings.state, slots: surroundings.slots),
             ledger: surroundings.ledger, environment: surroundings.environment.refusingLinks,
             state: surroundings.state,
-            sharesState: surroundings.roots.root(of: surroundings.state) != nil, slots: nil,
-            cancellation: surroundings.cancellation, cache: surroundings.cache, observe: { _ in })
+            sharesState: surroundings.roots.root(of: surroundings.state) != nil,
+            cache: surroundings.cache)
     }
 
     package var id: String { context.id }
@@ -134,7 +130,7 @@ package final class SharedRun: Sendable {
         let attempts = try roots.reference(
             to: context.places(of: store, result: result).building)
         let fingerprint = try RunError.translating {
-            JobMaker.sharedText(of: try StoreFingerprint(of: path))
+            try StoreFingerprint(of: path).sharedText
         }
         let destination = try store.output.map { _ throws(RunError) in
             try roots.reference(to: result)
@@ -158,6 +154,15 @@ package final class SharedRun: Sendable {
                 result.parent, below: context.request.output, context.files)
         }
         return (path, try roots.confined(result))
+    }
+
+    /// Removes what was made of a store.
+    ///
+    /// - Throws: `RunError.file` for what stays.
+    func removeFiles(of store: FoundStore) throws(RunError) {
+        let (_, result) = try paths(of: store)
+        let places = context.places(of: store, result: result)
+        try RunError.translating { try places.removeAll(context.files) }
     }
 
     /// The file with the run's request, written where workers see it.

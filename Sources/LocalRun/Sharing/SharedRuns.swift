@@ -4,8 +4,8 @@ import Jobs
 import MigrationEngine
 package import RunLedger
 
-/// Begins, finds and reopens runs whose jobs workers do; all of it takes its time and belongs
-/// beside a coordinator's loop.
+/// Begins, finds and reopens runs; all of it takes its time and belongs beside a coordinator's
+/// loop.
 package struct SharedRuns: Sendable {
     private let surroundings: SharedRun.Surroundings
 
@@ -15,55 +15,21 @@ package struct SharedRuns: Sendable {
         RunBook(ledger: surroundings.ledger, environment: surroundings.environment)
     }
 
-    /// What is to be looked through for stores.
-    package struct Named: Sendable {
-        package var paths: [FilePath]
-        package var include: [FilePath] = []
-        package var exclude: [FilePath] = []
-        /// The folder of the results; nil swaps stores in place.
-        package var output: FilePath?
-
-        package init(paths: [FilePath]) { self.paths = paths }
-    }
-
     /// Finds the stores that a request names.
     ///
-    /// - Returns: the stores in the order in which they are numbered, and the files that were
-    ///   left out and may hold a user's data, each with the reason.
+    /// - Parameters:
+    ///   - selection: paths and patterns.
+    ///   - output: the folder of the results; nil swaps stores in place.
+    /// - Returns: the stores in the order in which they are numbered, and what was left out.
     /// - Throws: `RunError.nothingToDo` where there is none, and where results would share a path.
     package func discover(
-        _ named: Named
-    ) throws(RunError) -> (stores: [FoundStore], leftOut: [String]) {
-        var selection = StoreSelection(paths: named.paths)
-        selection.include = named.include
-        selection.exclude = named.exclude
-        selection.ignoredFolders =
-            [surroundings.state] + (named.output.map { [$0] } ?? [])
+        _ selection: StoreSelection, output: FilePath?
+    ) throws(RunError) -> NamedFleet {
+        var selection = selection
+        selection.ignoredFolders = [surroundings.state] + (output.map { [$0] } ?? [])
         selection.bounds = surroundings.roots.folders
-        let files = surroundings.roots.environment.files
-        let found = try RunError.translating {
-            try StoreDiscovery.discover(selection, files: files)
-        }
-        guard !found.stores.isEmpty else {
-            throw .nothingToDo(
-                "no store was found in what the request names; \(found.absence)")
-        }
-        if named.output != nil {
-            for warning in found.warnings {
-                switch warning.kind {
-                case .sameResult, .sameSupportFolder:
-                    throw .nothingToDo(
-                        "\(warning); migrate them one after the other into different folders")
-                case .sameFile, .sameResultButForCase: continue
-                }
-            }
-        }
-        let stores = found.stores.enumerated().map { place, store in
-            FoundStore(
-                number: place + 1, path: store.real,
-                output: named.output?.appending(store.relative), bytes: store.bytes)
-        }
-        return (stores, found.skipped.filter(\.needsAttention).map { "\($0.path): \($0.reason)" })
+        return try NamedFleet(
+            selection, output: output, files: surroundings.roots.environment.files)
     }
 
     /// Begins a run over these stores, or finds the same request's unfinished one, whose state is
@@ -81,8 +47,7 @@ package struct SharedRuns: Sendable {
             try finishRollbacks(of: open.id, clients: request.clients)
         }
         let (id, _) = try book.begin(
-            stores, request: try recorded.text(), digest: digest,
-            engine: Planner.engineVersion, opens: false)
+            stores, request: try recorded.text(), digest: digest, engine: Planner.engineVersion)
         return try book.find(id, state: surroundings.state)
     }
 
@@ -98,12 +63,20 @@ package struct SharedRuns: Sendable {
     ) throws(RunError) {
         let environment = surroundings.environment
         let selection = RunSelection(state: surroundings.state, run: run)
-        let selected = try SelectedRun(
-            selection, ledger: surroundings.ledger, state: surroundings.state,
-            environment: environment, wanted: [])
+        let selected = try selected(selection, wanted: [])
         try RollbackRun(
             selection, discardsChanges: false, clients: clients, environment: environment
         ).finishStopped(in: selected)
+    }
+
+    /// What a run has done so far.
+    ///
+    /// - Throws: `RunError` where the ledger cannot be read.
+    package func begun(_ run: String, isResumed: Bool) throws(RunError) -> BegunRun {
+        let migrated = try RunError.ledger { () throws(LedgerError) in
+            try RunExtent(migratedIn: run, surroundings.ledger)
+        }
+        return BegunRun(id: run, isResumed: isResumed, migrated: migrated)
     }
 
     /// Has a run put its swaps off, or not, as the request says that was given last.
@@ -121,18 +94,25 @@ package struct SharedRuns: Sendable {
         return try find(run.id)
     }
 
+    /// Lets a run swap stores where programs that have them open cannot be seen.
+    ///
+    /// - Returns: the run as it is from now on.
+    /// - Throws: `RunError` where the ledger cannot be read or written.
+    package func assumeClosed(in run: RunOverview) throws(RunError) -> RunOverview {
+        let recorded = try RecordedRequest(reading: run.record.request)
+        guard let text = try recorded.assumingClosed()?.text() else { return run }
+        try RunError.ledger { () throws(LedgerError) in
+            try surroundings.ledger.append([.requestChanged(run: run.id, request: text)])
+        }
+        return try find(run.id)
+    }
+
     /// Lays claim to the room of a run.
     ///
     /// - Returns: what is missing; nil where there is enough.
     /// - Throws: `RunError` where the ledger or the disks cannot be looked at.
     package func reserve(_ run: SharedRun) throws(RunError) -> SpaceShortage? {
-        do throws(RunError) {
-            try RunSpace(context: run.context).reserve()
-            return nil
-        } catch {
-            guard case .noRoom(let shortage) = error else { throw error }
-            return shortage
-        }
+        try RunSpace(context: run.context).reserve()
     }
 
     /// A run by its id.
@@ -231,27 +211,81 @@ package struct SharedRuns: Sendable {
         do throws(RunError) { return try storeCount(of: run, in: .failed) } catch { return 0 }
     }
 
-    /// Reopens what failed in a run that has ended, as a later command names it.
+    /// Reopens what failed in a run, as a later command names it; what the run had not finished is
+    /// resumed with it.
     ///
     /// - Parameter selection: the run, or one of its stores.
     /// - Returns: the run as it is now, and how many stores wait again.
-    /// - Throws: `RunError.nothingToDo` where nothing failed, and for a run that has not ended:
-    ///   the command that began it works on all of its stores.
+    /// - Throws: `RunError.nothingToDo` where nothing failed and nothing is unfinished.
     package func replay(
         _ selection: RunSelection
     ) throws(RunError) -> (run: RunOverview, stores: Int) {
-        let selected = try SelectedRun(
-            selection, ledger: surroundings.ledger, state: surroundings.state,
-            environment: surroundings.environment, wanted: [.failed])
-        try finishRollbacks(of: selected.run.id)
-        let failed = try storeCount(of: selected.run.id, in: .failed)
-        guard !selected.run.state.isUnfinished || failed == 0 else {
+        let selected = try selected(selection, wanted: [.failed])
+        let run = selected.run
+        guard run.state != .cancelled else {
             throw .nothingToDo(
-                "the run \(selected.run.id) has not ended: the command that began it goes on with "
-                    + "it, and what failed can be replayed then")
+                "the run \(run.id) was cancelled: migrate its stores again by godwit migrate")
         }
-        let numbers = try book.reopen(selected.run, select: selection.store)
-        return (try find(selected.run.id), numbers.count)
+        let number = try number(of: selection, in: run)
+        try finishRollbacks(of: run.id)
+        // What an earlier replay let wait, whose process has died.
+        let left =
+            selection.store == nil
+            ? try storeCount(of: run.id, in: .waiting) + storeCount(of: run.id, in: .running) : 0
+        var reopened = Reopened()
+        try reopen(run.id, store: number, &reopened)
+        let stores = left + reopened.stores
+        guard stores > 0 else {
+            throw .nothingToDo(
+                "no store of the run \(run.id) failed: there is nothing to replay. godwit "
+                    + "status lists the runs; name the one that you mean")
+        }
+        return (try find(run.id), stores)
+    }
+
+    /// A run whose results wait for their swap, as a later command names it.
+    ///
+    /// - Parameter selection: the run, or one of its stores.
+    /// - Returns: the run, the store's number where one was named, and how many results wait.
+    /// - Throws: `RunError.nothingToDo` where no result waits.
+    package func awaitingSwap(
+        _ selection: RunSelection
+    ) throws(RunError) -> (run: RunOverview, store: Int?, stores: Int) {
+        let run = try selected(selection, wanted: [.validated]).run
+        let number = try number(of: selection, in: run)
+        var count = try storeCount(of: run.id, in: .validated)
+        if let number {
+            let store = try RunError.ledger { () throws(LedgerError) in
+                try surroundings.ledger.store(run: run.id, number)
+            }
+            count = store?.state == .validated ? 1 : 0
+        }
+        guard count > 0 else {
+            throw .nothingToDo("no result of the run \(run.id) waits for its swap")
+        }
+        return (run, number, count)
+    }
+
+    private func selected(
+        _ selection: RunSelection, wanted: Set<StoreState>
+    ) throws(RunError) -> SelectedRun {
+        try SelectedRun(
+            selection, ledger: surroundings.ledger, state: surroundings.state,
+            environment: surroundings.environment, wanted: wanted)
+    }
+
+    /// The number of the store that a selection names; nil where it names none.
+    private func number(
+        of selection: RunSelection, in run: RunOverview
+    ) throws(RunError) -> Int? {
+        guard let path = selection.store else { return nil }
+        let store = try RunError.ledger { () throws(LedgerError) in
+            try surroundings.ledger.store(run: run.id, path: path)
+        }
+        guard let store else {
+            throw .nothingToDo("the run \(run.id) has no store \(path)")
+        }
+        return store.number
     }
 
     private func storeCount(of run: String, in state: StoreState) throws(RunError) -> Int {
@@ -304,45 +338,40 @@ package struct SharedRuns: Sendable {
         return status.identity.modified.seconds < run.changedAt / 1000
     }
 
-    /// Whether anything may have been made of a store; one that waits for a replay was begun.
-    private func isBegun(_ store: StoreSummary, of run: String) throws(RunError) -> Bool {
-        guard store.state == .waiting, store.preparation == nil else { return true }
-        return try RunError.ledger { () throws(LedgerError) in
-            try !surroundings.ledger.jobHistories(run: run, store: store.number).isEmpty
-        }
-    }
-
-    /// Gives up every unfinished store of a cancelled run but those that are at work.
+    /// Cancels every unfinished store of a cancelled run but those that are at work.
     ///
     /// - Parameters:
     ///   - run: that was cancelled.
     ///   - busy: numbers that are left alone.
     /// - Throws: `RunError` where the ledger cannot be written.
     package func cancelRest(_ run: SharedRun, but busy: Set<Int>) throws(RunError) {
+        let selected = try selected(
+            RunSelection(state: surroundings.state, run: run.id), wanted: [])
         let deliveries = Deliveries(of: run, checked: Deliveries.CheckedFiles())
-        var last: Int?
-        while true {
-            let page = try RunError.ledger { () throws(LedgerError) in
-                try surroundings.ledger.stores(
-                    of: run.id, in: [.waiting, .running, .validated], after: last, limit: 1000)
-            }
-            guard let end = page.last?.number else { return }
-            last = end
-            for store in page where !busy.contains(store.number) {
-                // Between two names it must not be left; a rollback or the same request ends it.
-                guard try !deliveries.hasBegunMove(store.found) else { continue }
-                // Before its end is durable: a start looks again at stores that have not ended.
-                if try isBegun(store, of: run.id) { try deliveries.removeAll(of: store.found) }
-                try RunError.ledger { () throws(LedgerError) in
-                    try surroundings.ledger.append([
-                        .storeChanged(
-                            run: run.id, store: store.number, .cancelled, reason: nil,
-                            at: surroundings.environment.wallTime()),
-                        .released(run: run.id, store: store.number),
-                    ])
-                }
+        let states: Set<StoreState> = [.waiting, .running, .validated]
+        _ = try selected.forEach(in: states) { store throws(RunError) in
+            guard !busy.contains(store.number) else { return }
+            _ = try selected.cancel(store) { () throws(RunError) in
+                try deliveries.removeAll(of: store.found)
             }
         }
+    }
+
+    /// Removes what was made of stores that are under way, where a run ends for want of space:
+    /// what stays would only keep others from it. A result whose move has begun stays.
+    ///
+    /// - Throws: `RunError` where the ledger cannot be read.
+    package func removeUnfinishedFiles(of run: String) throws(RunError) {
+        let shared = try SharedRun(try find(run), surroundings)
+        let deliveries = Deliveries(of: shared, checked: Deliveries.CheckedFiles())
+        let selected = try selected(
+            RunSelection(state: surroundings.state, run: run), wanted: [])
+        // One whose beginning could not be recorded still waits.
+        _ = try selected.forEach(in: [.waiting, .running]) { store throws(RunError) in
+            guard try !shared.hasUnfinishedMove(store.found) else { return }
+            try deliveries.removeAll(of: store.found)
+        }
+        try shared.clean()
     }
 }
 

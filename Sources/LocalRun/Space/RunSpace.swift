@@ -1,30 +1,20 @@
 import DurableFiles
 import MigrationEngine
 import RunLedger
-import Threads
 
 /// Lays claim to the room of a run before it begins and gives it back store by store.
 struct RunSpace {
     let context: RunContext
 
-    /// Reserves room for every store that is still to be built, and waits until it is there.
+    /// Reserves space for every store that is still to be built.
     ///
-    /// - Throws: `RunError.noRoom` where a run that does not wait finds too little; nothing of
-    ///   the stores was begun.
-    func reserve() throws(RunError) {
-        var survey = try survey(countsFreePages: false)
-        guard try shortage(survey) != nil else { return }
+    /// - Returns: what is missing; nil where there is enough. Nothing of the stores was begun.
+    /// - Throws: `RunError` where the ledger or the disks cannot be looked at.
+    func reserve() throws(RunError) -> SpaceShortage? {
+        let quick = try survey(countsFreePages: false)
+        guard try shortage(quick) != nil else { return nil }
         // Results have no free pages. Looking at that opens every store, so only now.
-        survey = try self.survey(countsFreePages: true)
-        guard let lack = try shortage(survey) else { return }
-        guard context.request.waitsForRoom else { throw .noRoom(lack) }
-        let watch = RoomWatch(context: context)
-        try watch.pause(RunError.noRoom(lack).shortage)
-        repeat {
-            context.environment.wait(RoomWatch.interval)
-            if context.cancellation.isCancelled { throw .stopped }
-        } while try shortage(survey) != nil
-        try watch.resume()
+        return try shortage(try survey(countsFreePages: true))
     }
 
     private typealias Survey = (needs: [UInt64: SpaceNeed], folders: [UInt64: FilePath])
@@ -115,10 +105,5 @@ struct RunSpace {
         let plan = measure.plan
         return records(
             found, plan.result(of: size).merging(plan.work(on: size)) { $0 + $1 })
-    }
-
-    /// What the ledger is told when a store has come to its end.
-    func ended(_ found: FoundStore) -> LedgerRecord {
-        .released(run: context.id, store: found.number)
     }
 }

@@ -1,3 +1,6 @@
+import Jobs
+import MigrationEngine
+
 /// What a look at the files of one store tells about the room that its migration takes.
 package struct StoreSize: Hashable, Sendable {
     /// Bytes of the database, free pages left out where they are known.
@@ -115,7 +118,7 @@ package struct SpacePlan: Sendable {
             min(
                 setting.chunkBytes,
                 StorePreparation.chunkBytes(of: content, slots: setting.slots)))
-        let jobs = Int64(ChunkJobs.window(slots: setting.slots))
+        let jobs = Int64(SharingConstants.unmergedShards(slots: setting.slots))
         let count = content / chunk + 1
         let logged = min(count, Self.ledgerLog / Self.ledgerLogOfChunk)
         let log = SpaceNeed(bytes: logged * Self.ledgerLogOfChunk)
@@ -152,8 +155,8 @@ package struct SpacePlan: Sendable {
         var sum: [UInt64: SpaceNeed] = [:]
         let slots = Int64(max(1, min(setting.slots, 1 << 16)))
         let batches = SpaceNeed(
-            bytes: slots * (RunFeeder.batchBytes + RunFeeder.smallLimit),
-            inodes: slots * Int64(RunFeeder.batchStores) * Self.namesOfWork)
+            bytes: slots * (SharingConstants.batchBytes + PlanOptions.wholeLimit),
+            inodes: slots * Int64(SharingConstants.batchStores) * Self.namesOfWork)
         for device in Set(lasting.keys).union(largest.keys).union(small.keys) {
             let waiting = small[device] ?? SpaceNeed()
             let batch = SpaceNeed(

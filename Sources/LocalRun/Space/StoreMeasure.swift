@@ -76,7 +76,7 @@ package struct StoreMeasure {
         switch options.strategy {
         case .partitioned: true
         case .whole: false
-        case nil: bytes > RunFeeder.smallLimit
+        case nil: bytes > PlanOptions.wholeLimit
         }
     }
 

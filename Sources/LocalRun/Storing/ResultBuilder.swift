@@ -103,11 +103,7 @@ struct ResultBuilder {
     }
 
     private func validate(_ validation: ValidationRun) throws(EngineError) -> ValidationReport {
-        try steps.step(.validate, jobs: validation.count) { () throws(EngineError) in
-            try validation.finish { rows in
-                steps.observe(.jobDone(.validate, rows: rows, bytes: 0))
-            }
-        }
+        try steps.step(.validate) { () throws(EngineError) in try validation.finish() }
     }
 
     /// Brings external data files to the place that the result will have.

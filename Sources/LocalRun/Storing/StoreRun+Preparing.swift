@@ -41,25 +41,9 @@ extension StoreRun {
         }
     }
 
-    /// Writes down what jobs go by from here on.
-    func record(_ planned: PlannedStore, _ file: PlanFile) throws(RunError) {
-        try write(file)
-        try context.record([
-            .storePrepared(
-                run: context.id, store: found.number,
-                Preparation(
-                    sourceFingerprint: try fingerprint(of: planned.source),
-                    planDigest: file.digest, engine: planned.plan.engine,
-                    hasSnapshot: planned.source.isSnapshot,
-                    bootIdentifier: context.environment.bootIdentifier,
-                    chunks: planned.plan.chunks.count,
-                    linkChunks: planned.plan.linkChunks.count))
-        ])
-    }
-
     func fingerprint(of source: SourceStore) throws(RunError) -> String {
         do throws(EngineError) {
-            return try JobMaker.text(of: source.fingerprint)
+            return try source.fingerprint.localText()
         } catch {
             throw .engine(error)
         }
@@ -72,20 +56,6 @@ extension StoreRun {
         case kept(PlannedStore)
         /// It does not count any more, for the reason that is told.
         case void(String)
-    }
-
-    /// The store as an earlier process planned it, if everything that its progress rests on is
-    /// as it was; otherwise that progress is forgotten.
-    ///
-    /// - Throws: `RunError` where the store or the ledger cannot be read.
-    func resumed() throws(RunError) -> PlannedStore? {
-        switch try progress() {
-        case .none: return nil
-        case .kept(let planned): return planned
-        case .void(let reason):
-            try forget(reason)
-            return nil
-        }
     }
 
     /// Looks at what an earlier process left; nothing is forgotten.
@@ -131,7 +101,7 @@ extension StoreRun {
             try ledger.store(run: context.id, found.number)?.preparation
         }
         let now = try RunError.translating {
-            try JobMaker.text(of: StoreFingerprint(of: found.path))
+            try StoreFingerprint(of: found.path).localText()
         }
         guard known?.sourceFingerprint == now else {
             throw .engine(.changed(found.path))
@@ -149,23 +119,9 @@ extension StoreRun {
             return "the machine was started anew, and unsynced files are not trusted"
         }
         return try RunError.translating {
-            let now = try JobMaker.text(of: StoreFingerprint(of: found.path))
+            let now = try StoreFingerprint(of: found.path).localText()
             if now != preparation.sourceFingerprint { return "the source changed" }
             return nil
-        }
-    }
-
-    /// Forgets all progress of the store, in the ledger first.
-    func forget(_ reason: String) throws(RunError) {
-        try context.record([
-            .progressReset(
-                run: context.id, store: found.number, reason: reason,
-                at: context.environment.wallTime())
-        ])
-        do throws(DurableFileError) {
-            try places.removeAll(context.files)
-        } catch {
-            throw .file(error)
         }
     }
 }

@@ -48,69 +48,22 @@ final class StoreRun {
             throw .file(error)
         }
         places = context.places(of: found, result: found.output ?? path)
-        steps = StoreSteps(clock: context.environment.clock) { event in
-            context.observe(.progress(store: found.number, path: found.path, event))
-        }
+        steps = StoreSteps(clock: context.environment.clock)
     }
 
     var isInPlace: Bool { found.output == nil }
 
-    func observe(_ event: RunEvent) { steps.observe(event) }
+    /// Builds results of this run.
+    var builder: ResultBuilder {
+        ResultBuilder(
+            places: places, files: context.files, cache: context.cache, slots: slots,
+            isInPlace: isInPlace, steps: steps)
+    }
 
-    /// Runs one step, telling when it begins and ends.
+    /// Runs and measures one step.
     func step<Result, Failure: Error>(
-        _ step: RunStep, jobs: Int = 0, _ body: () throws(Failure) -> Result
+        _ step: RunStep, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try steps.step(step, jobs: jobs, body)
-    }
-
-    /// Builds and validates the result.
-    ///
-    /// - Throws: `RunError`; what can be gone on with is kept, everything else is removed.
-    func build() throws(RunError) -> BuiltStore {
-        let admitted = try StoreAdmission(
-            path: path, output: found.output, files: context.files,
-            clients: context.request.clients, mark: context.mark
-        ).admit()
-        lock = admitted
-        let planned: PlannedStore
-        var connection: Connection?
-        if let kept = try resumed() {
-            planned = kept
-        } else {
-            (planned, connection) = try step(.prepare) { () throws(RunError) in try prepared() }
-        }
-        context.observe(.planned(store: found.number, path: found.path, planned.plan))
-        let outcome: ResultBuilder.Built
-        do throws(RunError) {
-            outcome =
-                switch planned.plan.strategy {
-                case .whole: try builder.buildWhole(planned, connection)
-                case .partitioned: try buildPartitioned(planned)
-                }
-        } catch {
-            throw ResultBuilder.named(error, planned.source.path).unlessChanged(planned.source)
-        }
-        guard outcome.validation.isEqual else {
-            try forget("validation found differences")
-            throw RunError.validationFailed(outcome.validation).unlessChanged(planned.source)
-        }
-        return try built(planned, outcome, admitted)
-    }
-
-    private func built(
-        _ planned: PlannedStore, _ outcome: ResultBuilder.Built, _ lock: StoreLock?
-    ) throws(RunError) -> BuiltStore {
-        try RunError.translating {
-            let building = try FileStatus(of: places.building).identity
-            let result = StoreResult(
-                planned, validation: outcome.validation, output: found.output,
-                outputBytes: building.size, seconds: steps.seconds)
-            return BuiltStore(
-                found: found, result: result,
-                fingerprint: planned.source.fingerprint, places: places,
-                snapshot: planned.source.isSnapshot ? places.snapshot : nil,
-                building: building, lock: lock, isDurable: outcome.isDurable)
-        }
+        try steps.step(step, body)
     }
 }

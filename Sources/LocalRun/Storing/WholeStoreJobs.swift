@@ -64,7 +64,7 @@ package final class WholeStoreJobs: Sendable {
             path: store, output: output, files: files, clients: request.clients
         ).check()
         let places = StorePlaces(attempt: folder, isBuilt: false)
-        let steps = StoreSteps(clock: clock) { _ in }
+        let steps = StoreSteps(clock: clock)
         try makeFolder(places, isDurable: job.limits.isDurable)
         let planned: PlannedStore
         let outcome: ResultBuilder.Built
@@ -75,7 +75,7 @@ package final class WholeStoreJobs: Sendable {
             return Receipt(
                 job: job, attempt: attempt, rows: 0, counts: [Receipt.unchanged: 1])
         }
-        guard JobMaker.sharedText(of: planned.source.fingerprint) == job.sourceFingerprint else {
+        guard planned.source.fingerprint.sharedText == job.sourceFingerprint else {
             throw .engine(.changed(store))
         }
         guard outcome.validation.isEqual else {
@@ -180,8 +180,8 @@ package final class WholeStoreJobs: Sendable {
             throw .engine(.wrongPlan("the request is not the one that the job names"))
         }
         let recorded = try RecordedRequest(reading: String(decoding: bytes, as: UTF8.self))
-        // The folder of a ledger and the wish to wait for room are the coordinator's own.
-        var request = try recorded.request(state: FilePath(""), slots: 1, waitsForRoom: false)
+        // The folder of a ledger is the coordinator's own.
+        var request = try recorded.request(state: FilePath(""), slots: 1)
         // Whether a swap is possible is seen on the coordinator's machine.
         request.assumesClosed = true
         requests.withLock { requests in

@@ -12,7 +12,7 @@ import ZeroMQ
 final class WorkerLoop: PollLoopHandler {
     private let sockets: PollSockets
     private let surroundings: WorkerSurroundings
-    let pool: SlotPool
+    let pool: any Slots
     private let keeper: Housekeeper
     private let link: CoordinatorLink
     private let left: @Sendable (WorkerExit) -> Void
@@ -49,7 +49,7 @@ final class WorkerLoop: PollLoopHandler {
         self.surroundings = surroundings
         self.left = left
         keeper = try Housekeeper(plan, note: surroundings.note)
-        pool = try SlotPool(plan.slots, now: sockets.now)
+        pool = try plan.slots.slots()
         link = CoordinatorLink(sockets, plan, routingID: surroundings.routingID)
         scratchLimit = plan.scratch == nil || plan.scratchLimit == .max ? nil : plan.scratchLimit
         scratchLook = max(1, plan.scratchLookMilliseconds)
@@ -167,8 +167,12 @@ final class WorkerLoop: PollLoopHandler {
     private func hear() {
         let notices = pool.receive(now: sockets.now)
         for notice in notices {
-            guard case .ended(let text) = notice.event else { continue }
-            surroundings.note(.slotEnded(slot: notice.slot, text: text))
+            switch notice.event {
+            case .started: surroundings.note(.slotBegan(slot: notice.slot))
+            case .ended(let text):
+                surroundings.note(.slotEnded(slot: notice.slot, text: text))
+            case .progress, .delivered, .failed: continue
+            }
         }
         for event in desk.take(notices) { take(event) }
         handOut()
@@ -245,7 +249,9 @@ final class WorkerLoop: PollLoopHandler {
 
     private func apply(_ command: SlotCommand) {
         switch command {
-        case .run(let order, let slot): desk.place(order, on: slot)
+        case .run(let order, let slot):
+            desk.place(order, on: slot)
+            pool.want(slot, now: sockets.now)
         case .kill(let slot):
             switch desk.stop(slot) {
             case .kill: pool.cancel(slot)

@@ -19,6 +19,8 @@ package enum WorkerNote: Hashable, Sendable {
     case unsendable(String)
     /// A slot's process ended without a job, or could not be started; it is tried again.
     case slotEnded(slot: Int, text: String)
+    /// A slot's process waits for its first job.
+    case slotBegan(slot: Int)
     /// What an unwanted attempt has written stays where it is.
     case cannotRemove(attempt: String, text: String)
     /// The free scratch could not be read.
@@ -45,6 +47,7 @@ extension WorkerNote: CustomStringConvertible {
         case .unreadable(let text): "a message of the coordinator cannot be read: \(text)"
         case .unsendable(let text): "a message to the coordinator cannot be sent: \(text)"
         case .slotEnded(let slot, let text): "slot \(slot) is started again: \(text)"
+        case .slotBegan(let slot): "slot \(slot) waits for jobs"
         case .cannotRemove(let attempt, let text):
             "the files of the attempt \(attempt) could not be removed: \(text)"
         case .cannotMeasure(let text): "the free room of the scratch folder is unknown: \(text)"

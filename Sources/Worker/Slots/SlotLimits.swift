@@ -52,19 +52,44 @@ package struct SlotLimits: Hashable, Sendable {
         addressSpaceBytes: 4 << 30, silenceMilliseconds: 120_000)
 }
 
-/// What a pool of slots is made of.
-package struct SlotPlan: Hashable, Sendable {
+/// What the slots of a worker are made of.
+package struct SlotPlan: Sendable {
+    /// What a slot is.
+    package enum Body: Sendable {
+        /// A process of its own, of this executable.
+        case process(SlotProgram)
+        /// A thread of this process.
+        case thread(SlotWork)
+    }
+
     package var count: Int
-    package var program: SlotProgram
+    package var body: Body
     package var limits: SlotLimits
     /// What every slot is told when it starts.
     package var setup: SlotSetup
 
-    package init(count: Int, program: SlotProgram, limits: SlotLimits, setup: SlotSetup) {
+    package init(count: Int, body: Body, limits: SlotLimits, setup: SlotSetup) {
         self.count = count
-        self.program = program
+        self.body = body
         self.limits = limits
         self.setup = setup
+    }
+
+    package init(count: Int, program: SlotProgram, limits: SlotLimits, setup: SlotSetup) {
+        self.init(count: count, body: .process(program), limits: limits, setup: setup)
+    }
+
+    /// Makes the slots; none of them has begun anything.
+    ///
+    /// - Throws: `SlotError.system` where no descriptor or thread is to be had.
+    package func slots() throws(SlotError) -> any Slots {
+        switch body {
+        case .process(let program): try ProcessSlots(self, program: program)
+        case .thread(let work):
+            try ThreadSlots(
+                count: count, work: work, limits: limits,
+                reportMilliseconds: setup.reportMilliseconds)
+        }
     }
 }
 

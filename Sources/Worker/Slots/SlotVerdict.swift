@@ -7,7 +7,7 @@ import Jobs
 /// kernel's, which kills where the machine has no memory left: the two look alike.
 enum SlotVerdict {
     static func failure(
-        _ exit: SlotExit, cause: PooledSlot.Cause?, _ limits: SlotLimits
+        _ exit: SlotExit, cause: SlotStopCause?, _ limits: SlotLimits
     ) -> (code: FailureCode, text: String) {
         switch cause {
         case .cancelled: return (.cancelled, "the attempt was stopped, as it was told to")

@@ -45,7 +45,15 @@ package struct SlotWork: Sendable {
     /// The engine's jobs: copying and linking by its runner, small stores as the caller says.
     package static func engine(_ setup: SlotSetup, whole: @escaping Whole) -> SlotWork {
         SlotWork { () throws(SlotFailure) in
-            let environment = try environment(setup)
+            try engine(in: try environment(setup), whole: whole).prepare()
+        }
+    }
+
+    /// The same in folders that the caller knows.
+    package static func engine(
+        in environment: JobEnvironment, whole: @escaping Whole
+    ) -> SlotWork {
+        SlotWork { () throws(SlotFailure) in
             let runner = JobRunner(environment: environment)
             return { order, counter throws(SlotFailure) in
                 if case .whole = order.job.work {

@@ -33,6 +33,8 @@ final class EmptyTasks: TaskRunner {
 
     func begin(_ task: CoordinatorTask, of store: TaskStore) { orders.send(task) }
 
+    func stop(_ key: StoreKey) {}
+
     func release(_ key: StoreKey, _ store: TaskStore, discards: Bool) {}
 
     func end() {

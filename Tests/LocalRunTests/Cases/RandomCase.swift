@@ -109,7 +109,7 @@ struct RandomCase {
             return .refused("no entity in common")
         }
         do throws(RunError) {
-            let outcome = try LocalMigration(request, clock: { 0 }).run()
+            let outcome = try EngineMigration(request, clock: { 0 }).run()
             return try compare(outcome, request, prepared.inference)
         } catch {
             if case .plan(.refused(let texts)) = error {

@@ -104,7 +104,7 @@ import Testing
         _ request: MigrationRequest, _ lab: StoreLab, _ seed: UInt64, _ tally: inout Tally
     ) throws {
         do throws(RunError) {
-            let planned = try LocalMigration(request, clock: { 0 }).plan()
+            let planned = try EngineMigration(request, clock: { 0 }).plan()
             tally.planned += 1
             guard seed % 20 == 0 else { return }
             try RunError.engine { () throws(EngineError) in

@@ -49,7 +49,7 @@ import Testing
             try lab.expectRefusal(to: .itself, namesStore: false, saying: Self.words)
             let request = try lab.request(to: .itself)
             do throws(RunError) {
-                _ = try LocalMigration(request, clock: { 0 }).plan()
+                _ = try EngineMigration(request, clock: { 0 }).plan()
                 Issue.record("it was planned")
             } catch {
                 for word in Self.words { #expect(error.description.contains(word)) }
@@ -111,7 +111,7 @@ import Testing
             let choice = DestinationChoice.model(try DestinationModel(model: model))
             let request = try lab.request(to: choice, from: model)
             do throws(RunError) {
-                _ = try LocalMigration(request, clock: { 0 }).plan()
+                _ = try EngineMigration(request, clock: { 0 }).plan()
             } catch {
                 #expect(!error.description.contains("bug of godwit"), "\(error)")
             }

@@ -4,6 +4,7 @@ import FaultSupport
 import Jobs
 @testable import LocalRun
 import MigrationEngine
+import RunSupport
 import TestSupport
 
 /// The sound shards of one migration, to be merged in wrong ways.
@@ -23,18 +24,13 @@ struct MergeRun {
         let state = folder.appending("state")
         var request = migration.request
         request.state = state
-        planned = try LocalMigration(request, clock: { 0 }).plan()
-        file = try PlanFile(planned.plan)
+        planned = try EngineMigration(request, clock: { 0 }).plan()
         try files.makeFolders(state)
-        try files.publish(file.bytes, to: state.appending("plan.json"))
-        let places = StorePlaces(
-            folder: state, mark: "test", number: 1, result: folder.appending("result"))
-        let makers = try JobMaker(
-            run: "r1", number: 1, places: places, planned: planned, file: file, files: files)
-        let shard = { (work: Work) in
-            let attempt = makers.attempt(work, number: 1, epoch: 1)
-            return try makers.shard(of: makers.run(makers.job(work), attempt))
-        }
+        let jobs = try EngineJobs(
+            planned, plan: state.appending("plan.json"), attempts: state.appending("attempts"),
+            files: files)
+        file = jobs.file
+        let shard = { (work: Work) in try jobs.shard(of: jobs.run(work)) }
         copied = try planned.plan.chunks.indices.map { try shard(.copy(chunk: $0)) }
         linked = try planned.plan.linkChunks.indices.map { try shard(.link(chunk: $0)) }
     }

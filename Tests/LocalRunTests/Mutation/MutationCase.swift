@@ -38,7 +38,7 @@ struct MutationCase: Sendable {
     init(name: String, _ request: MigrationRequest, _ inference: Inference, from: Model) throws {
         self.name = name
         self.request = request
-        let outcome = try LocalMigration(request, clock: { 0 }).run()
+        let outcome = try EngineMigration(request, clock: { 0 }).run()
         plan = outcome.plan
         guard plan.strategy == .partitioned else { throw Unfit(reason: "nothing is cut") }
         layout = try StoreLayout(model: plan.destinationModel, framework: plan.framework)

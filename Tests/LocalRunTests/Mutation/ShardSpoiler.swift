@@ -81,7 +81,7 @@ extension MutationCase {
         spoilt.output = folder.appending("Spoilt.sqlite")
         spoilt.state = folder.appending("state")
         do throws(RunError) {
-            _ = try LocalMigration(spoilt, files: spoiler.files, clock: { 0 }).run()
+            _ = try EngineMigration(spoilt, files: spoiler.files, clock: { 0 }).run()
         } catch {
             guard spoiler.job != nil, spoiler.failure == nil else { throw error }
             guard try Self.isFree(spoilt.result) else { return .missed }

@@ -3,6 +3,7 @@ import DurableFiles
 import Foundation
 import MigrationEngine
 import RunLedger
+import RunSupport
 import StoreForge
 import Testing
 
@@ -44,13 +45,13 @@ import Testing
             }
             let good = try lab.forgeGood()
             let before = try lab.bytes()
-            let log = NoticeLog()
             // Bad and good ones by turns.
             var stores = good
             for (place, store) in bad.keys.sorted().enumerated() {
                 stores.insert(store, at: min(2 * place, stores.count))
             }
-            let ending = try lab.migrate(stores, observe: { log.add($0) })
+            let log = NoticeLog(stores)
+            let ending = try lab.migrate(stores, watch: log.watch)
             #expect(ending.counts == [.done: good.count, .failed: bad.count])
             #expect(!ending.isResumed && ending.stopReason == nil)
             #expect(log.ended.count == stores.count && log.touched == Set(stores))
@@ -123,14 +124,12 @@ import Testing
             let found = try lab.found(good + [lost])
             let aside = lab.folder.appending("aside")
             if !isLate { try lab.files.rename(lost, to: aside, existing: .refuse) }
-            let ending = try lab.run(found) { notice in
-                guard isLate, notice.isPublishing(lost) else { return }
-                do {
+            let late: Set<Int> = isLate ? [good.count + 1] : []
+            let ending = try lab.run(
+                found,
+                files: .beforeSwap(of: late) { _ in
                     try lab.files.rename(lost, to: aside, existing: .refuse)
-                } catch {
-                    Issue.record(error)
-                }
-            }
+                })
             #expect(ending.counts == [.done: good.count, .failed: 1])
             try lab.files.rename(aside, to: lost, existing: .refuse)
             try lab.expect(good: good, bad: [lost: [.missing]], before: before)

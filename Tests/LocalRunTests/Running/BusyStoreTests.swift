@@ -1,9 +1,12 @@
+import ClusterProtocol
 import CoreDataStore
 import DurableFiles
 import Foundation
 import Glibc
+import Jobs
 import MigrationEngine
 import RunLedger
+import RunSupport
 import StoreForge
 import Synchronization
 import TestSupport
@@ -96,19 +99,14 @@ import Testing
                 folder: place, data: place.appending("data"), state: place.appending("state"))
             try lab.files.makeFolders(second.data)
             let other = try second.forge("other.sqlite")
-            let told = Mutex<[FilePath: Standing]>([:])
-            // While the first run is about to swap, another one is told to do the same.
-            let ending = try lab.migrate(
-                stores,
-                observe: RunNotice.atPublish(of: stores[0]) {
-                    let ending = try second.migrate([other, stores[0]])
-                    #expect(ending.counts == [.done: 1, .failed: 1])
-                    let standings = try second.standings()
-                    told.withLock { $0 = standings }
-                })
-            #expect(ending.counts == [.done: 3])
-            let standing = try #require(told.withLock { $0[stores[0]] })
+            // While one run swaps the store, another one is told to do the same.
+            let lock = try StoreLock(stores[0])
+            let ending = try second.migrate([other, stores[0]])
+            #expect(ending.counts == [.done: 1, .failed: 1])
+            let standing = try #require(try second.standings()[stores[0]])
             #expect(standing.cause == .locked, "\(standing.reason)")
+            lock.release()
+            #expect(try lab.migrate(stores).counts == [.done: 3])
             try lab.expect(good: stores, bad: [:], before: before)
             // It finds nothing to do once the first one is done.
             #expect(try second.replay().ending.counts == [.done: 2])
@@ -117,32 +115,36 @@ import Testing
         }
     }
 
-    /// What was copied before differs from the store then, through nobody's fault: it is planned
-    /// anew, once.
-    @Test(arguments: [1, 2]) func storesThatChangeAfterTheyWereCopied(times: Int) throws {
+    /// What was copied before differs from the store then, and the store is not at fault: it is
+    /// planned again, up to twice.
+    @Test(arguments: [1, 3]) func storesThatChangeAfterTheyWereCopied(times: Int) throws {
         try RunLab.run { lab in
             let good = try lab.forgeGood(2)
             let changed = try lab.forge("changed.sqlite", journal: .rollback)
             let left = Mutex(times)
-            let ending = try lab.migrate(
-                good + [changed], strategy: .partitioned,
-                observe: { notice in
-                    guard case .progress(_, changed, .ended(.copy)) = notice else { return }
-                    let isDue = left.withLock { left in
-                        defer { left -= 1 }
-                        return left > 0
-                    }
-                    do { if isDue { try lab.touch(changed) } } catch { Issue.record(error) }
-                })
-            if times == 1 {
-                let reason = try lab.standings()[changed]?.reason ?? ""
-                #expect(ending.counts == [.done: 3], "\(reason)")
-                #expect(try lab.content(changed).contains { $0.contains("written since") })
-            } else {
-                #expect(ending.counts == [.done: 2, .failed: 1])
-                #expect(try lab.standings()[changed]?.cause == .sourceChanged)
-                #expect(try lab.replay().ending.counts == [.done: 3])
+            let touch: @Sendable (WatchEvent) -> Void = { event in
+                guard case .note(let note) = event, note.store == 3,
+                    note.kind == "store-stage", note.text == Stage.validate.rawValue
+                else { return }
+                let isDue = left.withLock { left in
+                    defer { left -= 1 }
+                    return left > 0
+                }
+                do { if isDue { try lab.touch(changed) } } catch { Issue.record(error) }
             }
+            let counts = try lab.migrate(good + [changed], strategy: .partitioned, watch: touch)
+                .counts
+            let standing = try lab.standings()[changed]
+            guard times > 1 else {
+                let content = try lab.content(changed)
+                #expect(counts == [.done: 3])
+                #expect(content.contains { $0.contains("written since") })
+                return
+            }
+            #expect(counts == [.done: 2, .failed: 1])
+            #expect(standing?.cause == .sourceChanged)
+            let replayed = try lab.replay().ending.counts
+            #expect(replayed == [.done: 3])
             #expect(try lab.leftovers().isEmpty)
         }
     }
@@ -157,16 +159,11 @@ import Testing
             var before = try lab.bytes()
             let ending = try lab.migrate(
                 good + [changed], strategy: strategy,
-                observe: RunNotice.atPublish(of: changed) { try lab.touch(changed) })
-            #expect(ending.counts == [.done: 2, .failed: 1])
-            for suffix in ["", "-wal"] {
-                let file = changed.adding(suffix: suffix)
-                before[file] = try FileStatus.ifPresent(file).map { _ in
-                    try lab.files.contents(of: file, limit: 1 << 30)
-                }
-            }
-            try lab.expect(good: good, bad: [changed: [.sourceChanged]], before: before)
-            #expect(try lab.replay().ending.counts == [.done: 3])
+                files: .beforeSwap(of: [3]) { _ in try lab.touch(changed) })
+            let reason = try lab.standings()[changed]?.reason ?? ""
+            #expect(ending.counts == [.done: 3], "\(reason)")
+            // What is kept is the store as it was written last.
+            before[changed] = try lab.keptOriginal(changed)
             #expect(try lab.content(changed).contains { $0.contains("written since") })
             try lab.expect(good: good + [changed], bad: [:], before: before)
         }
@@ -180,18 +177,14 @@ import Testing
             let clients = OpenDescriptors()
             let ending = try lab.migrate(
                 stores, strategy: strategy,
-                observe: { notice in
-                    for store in stores.dropFirst() where notice.isPublishing(store) {
-                        clients.open(store.description)
-                    }
-                })
+                files: .beforeSwap(of: [2, 3]) { clients.open(stores[$0 - 1].description) })
             #expect(ending.counts == [.done: 1, .failed: 2])
             clients.close()
             #expect(try lab.standings().values.filter { $0.cause == .locked }.count == 2)
             let copied = try lab.attempts()
             try lab.touch(stores[2])
-            let log = NoticeLog()
-            let (replayed, count) = try lab.replay { log.add($0) }
+            let log = NoticeLog(stores)
+            let (replayed, count) = try lab.replay(watch: log.watch)
             #expect(count == 2 && log.touched == Set(stores[1...]))
             let standings = try lab.standings()
             #expect(

@@ -1,17 +1,16 @@
+import ClusterProtocol
 import DurableFiles
 import MigrationEngine
 import RunLedger
+import RunSupport
 import StoreForge
+import TestSupport
 import Testing
 
 @testable import LocalRun
 
 /// Results that wait for their swap.
 @Suite("Deferred swaps") struct DeferredSwapTests {
-    private func isChanged(_ change: StoreChange) -> Bool {
-        if case .engine(.sourceChanged)? = change.failure { true } else { false }
-    }
-
     /// Migrates a fleet up to the swap and changes one of its stores.
     private func prepare(
         _ lab: RunLab
@@ -40,23 +39,33 @@ import Testing
     @Test func waitingResultsAreSwapped() throws {
         try RunLab.run { lab in
             let (stores, before) = try prepare(lab)
-            let changes = try lab.swap()
-            #expect(changes.map(\.path) == stores)
-            #expect(changes.filter(isChanged).map(\.path) == [stores[1]])
-            #expect(changes.count { $0.failure == nil } == stores.count - 1)
-            let standings = try lab.standings()
-            #expect(standings[stores[1]]?.state == .validated)
-            #expect(standings.values.count { $0.state == .done } == stores.count - 1)
-            #expect(try lab.bytes()[stores[1]] == before[stores[1]])
-            // It stays refused, and the others stay swapped.
-            #expect(try lab.swap().map(isChanged) == [true])
-            // Thrown away, or made anew by the same command without --defer-swap.
-            let ending = try lab.migrate(stores)
-            #expect(ending.isResumed)
-            let reasons = try lab.standings().values.map(\.reason)
-            #expect(ending.counts == [.done: stores.count], "\(reasons)")
+            let waiting = try lab.identities(lab.files.tree(at: lab.data).map(\.path))
+            // The one that changed is migrated again, and swapped like the others.
+            #expect(try lab.swap().counts == [.done: stores.count])
             #expect(try lab.content(stores[1]).contains { $0.contains("written since") })
+            let inodes = Set(waiting.values.map(\.inode))
+            for store in stores where store != stores[1] {
+                #expect(inodes.contains(try FileStatus(of: store).identity.inode), "\(store)")
+            }
             try lab.expect(good: stores, bad: [:], before: before)
+            #expect(throws: RunError.self) { try lab.swap() }
+        }
+    }
+
+    /// A store that a client has open keeps its waiting result.
+    @Test func aBusyStoreWaitsOn() throws {
+        try RunLab.run { lab in
+            let stores = try lab.forgeGood(3)
+            try lab.migrate(stores, change: { $0.defersSwap = true })
+            let clients = OpenDescriptors()
+            clients.open(stores[1].description)
+            let log = NoticeLog(stores)
+            let ending = try lab.swap(watch: log.watch)
+            #expect(ending.counts == [.done: 2, .validated: 1])
+            let waits = try #require(log.all.first { $0.kind == "store-validated" })
+            #expect(waits.store == 2 && waits.text.contains("open in"), "\(waits.text)")
+            clients.close()
+            #expect(try lab.swap().counts == [.done: 3])
         }
     }
 
@@ -82,7 +91,6 @@ import Testing
     @Test func waitingResultsAreThrownAwayByARollback() throws {
         try RunLab.run { lab in
             let (stores, before) = try prepare(lab)
-            _ = try lab.swap()
             let changes = try lab.rollBack()
             #expect(changes.count == stores.count && changes.allSatisfy { $0.failure == nil })
             #expect(try lab.bytes() == before)

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import MigrationEngine
 import RunLedger
+import RunSupport
 import StoreForge
 import TestSupport
 import Testing
@@ -68,7 +69,7 @@ import Testing
                 store: store, output: output, state: lab.folder.appending("plan"),
                 destination: .model(try DestinationModel(model: ForgeModels.notes(version: 2))))
             let error = #expect(throws: RunError.self) {
-                try LocalMigration(request, clock: { 0 }).plan()
+                try EngineMigration(request, clock: { 0 }).plan()
             }
             #expect(fault(of: error) == .symbolicLink)
             #expect(try lab.prune(removes: true).refused.isEmpty)
@@ -96,7 +97,7 @@ import Testing
                 try link(store, to: alice)
             }
             let request = try lab.request([store], output: output)
-            let ending = try FleetRun(request, environment: lab.environment()).run(over: found)
+            let ending = try TestRuns(lab.environment()).run(request, over: found)
             #expect(ending.counts == [.failed: 1])
             #expect(try lab.standings()[store]?.reason.contains("symbolic link") == true)
             #expect(try state(alice.parent) == before)
@@ -135,9 +136,9 @@ import Testing
             let found = FoundStore(
                 number: 1, path: store, output: output.appending("sub/m.sqlite"), bytes: 1)
             let request = try lab.request([store], output: output)
-            let ending = try FleetRun(request, environment: lab.environment()).run(over: [found])
+            let ending = try TestRuns(lab.environment()).run(request, over: [found])
             #expect(ending.counts == [.failed: 1])
-            #expect(try lab.standings()[store]?.cause == .swapRefused)
+            #expect(try lab.standings()[store]?.reason.contains("symbolic link") == true)
             #expect(try state(alice.parent) == before)
         }
     }
@@ -156,8 +157,8 @@ import Testing
             // A result beside it only reads.
             var request = try lab.request([store], output: lab.folder.appending("out"))
             request.state = lab.folder.appending("other")
-            let ending = try FleetRun(request, environment: lab.environment()).run(
-                over: lab.found([store], output: lab.folder.appending("out")))
+            let ending = try TestRuns(lab.environment()).run(
+                request, over: lab.found([store], output: lab.folder.appending("out")))
             #expect(ending.counts == [.done: 1])
         }
     }

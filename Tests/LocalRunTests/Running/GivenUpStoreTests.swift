@@ -65,8 +65,7 @@ import Testing
             let good = try lab.forgeGood(2)
             let bad = lab.path("0.sqlite")
             try lab.files.publish(Array("no store".utf8), to: bad)
-            let told = NoticeLog()
-            try lab.migrate(good + [bad], observe: { told.add($0) })
+            try lab.migrate(good + [bad])
             try lab.migrate(good)
             _ = try PruneRun(
                 RunSelection(state: lab.state, run: "r1"), environment: lab.environment()
@@ -110,38 +109,6 @@ import Testing
                     == PrunedOutcomes(
                         migrated: 0, unchanged: 0, failed: 0, rolledBack: 0, cancelled: 1))
             try records.close()
-        }
-    }
-
-    @Test func whatIsLeftIsTold() throws {
-        try RunLab.run { lab in
-            let stores = try lab.forgeGood(3)
-            let first = NoticeLog()
-            try lab.migrate(
-                stores,
-                change: { request in
-                    request.defersSwap = true
-                    request.slots = 1
-                }, observe: { first.add($0) })
-            #expect(first.begun.map(\.stores) == [3])
-            let bytes = try stores.reduce(Int64(0)) { try $0 + FileStatus(of: $1).size }
-            #expect(first.begun.map(\.bytes) == [bytes])
-            let second = NoticeLog()
-            try lab.migrate(stores, observe: { second.add($0) })
-            #expect(second.begun.map(\.stores) == [3])
-            let third = NoticeLog()
-            try lab.migrate(stores, observe: { third.add($0) })
-            #expect(third.begun.map(\.stores) == [3])
-        }
-    }
-}
-
-extension NoticeLog {
-    /// What runs said was left when they began.
-    fileprivate var begun: [(stores: Int, bytes: Int64)] {
-        all.compactMap { notice in
-            guard case .begun(let stores, let bytes) = notice else { return nil }
-            return (stores, bytes)
         }
     }
 }

@@ -4,6 +4,7 @@ import Foundation
 import ManagedObjectModel
 import MigrationEngine
 import RunLedger
+import RunSupport
 import StoreForge
 import Testing
 
@@ -23,8 +24,8 @@ import Testing
                     try DestinationModel(model: ForgeModels.notes(version: version)))
                 let environment = RunEnvironment(
                     clock: { 0 }, bootIdentifier: "boot", identifier: { name })
-                let ending = try FleetRun(request, environment: environment).run(
-                    over: try lab.found([store]))
+                let ending = try TestRuns(environment).run(
+                    request, over: try lab.found([store]))
                 #expect(ending.counts == [.done: 1])
             }
             let kept = try lab.files.tree(at: lab.data).filter {
@@ -44,7 +45,7 @@ import Testing
             let found = FoundStore(number: 1, path: store, output: nil, bytes: 1)
             var request = try lab.request([store], slots: 1)
             request.options.chunkBytes = 8 << 20
-            let ending = try FleetRun(request, environment: lab.environment()).run(over: [found])
+            let ending = try TestRuns(lab.environment()).run(request, over: [found])
             #expect(ending.counts == [.done: 1])
             #expect(try lab.redone() == 0)
         }
@@ -61,8 +62,7 @@ import Testing
                 try lab.migrate([store], change: { $0.defersSwap = true })
                 let disk = FailingDisk(at: place, .dies)
                 do throws(RunError) {
-                    try DeferredSwap(lab.selection(), environment: lab.environment(disk.files))
-                        .run { _ in }
+                    _ = try lab.swap(files: disk.files)
                 } catch {
                     #expect(disk.isHit)
                 }

@@ -3,6 +3,7 @@ import DurableFiles
 import Foundation
 import MigrationEngine
 import RunLedger
+import RunSupport
 import StoreForge
 import Synchronization
 import TestSupport
@@ -111,7 +112,8 @@ extension DiskTests {
                 } catch {
                     #expect(error.isOutOfSpace, "\(error)")
                     #expect(try lab.bytes() == old)
-                    #expect(try lab.strays().isEmpty)
+                    let strays = try lab.strays()
+                    #expect(strays.isEmpty, "\(strays) after \(error)")
                 }
                 try disk.limit(nil)
                 let ending = try lab.migrate(
@@ -126,18 +128,22 @@ extension DiskTests {
         func aRunThatWaitsGoesOnByItself(factor: Double) throws {
             try QuotaDisk.run { disk in
                 let (lab, store) = try forge(disk, factor: factor)
-                let waits = Atomic(0)
-                var environment = lab.environment()
-                environment.wait = { _ in
-                    let count = waits.add(1, ordering: .relaxed).newValue
-                    guard count == 3 * RoomWatch.patienceWithQuota else { return }
+                let pauses = Atomic(0)
+                var runs = TestRuns(lab.environment())
+                let makeRoom: @Sendable () -> Void = {
                     do { try disk.limit(nil) } catch { Issue.record(error) }
                 }
+                runs.watch = { event in
+                    guard event.isPause, pauses.add(1, ordering: .relaxed).newValue == 3
+                    else { return }
+                    makeRoom()
+                }
+                // Where not even the ledger has room, no pause can be recorded.
+                runs.logged = { text in if text.contains("no room") { makeRoom() } }
                 var request = try lab.request([store], strategy: .partitioned)
                 Self.smallerChunks(&request)
                 request.waitsForRoom = true
-                let ending = try FleetRun(request, environment: environment)
-                    .run(over: try lab.found([store]))
+                let ending = try runs.run(request, over: try lab.found([store]))
                 #expect(ending.counts == [.done: 1])
                 #expect(try lab.content(store).first == "ok")
                 #expect(try lab.redone() == 0 && lab.strays().isEmpty)

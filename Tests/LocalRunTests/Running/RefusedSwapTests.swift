@@ -1,6 +1,7 @@
 import DurableFiles
 import Glibc
 import RunLedger
+import RunSupport
 import StoreForge
 import TestSupport
 import Testing
@@ -18,10 +19,7 @@ import Testing
     private func migrateTwice(_ lab: RunLab, _ store: FilePath) throws {
         let clients = OpenDescriptors()
         let ending = try lab.migrate(
-            [store],
-            observe: { notice in
-                if notice.isPublishing(store) { clients.open(store.description) }
-            })
+            [store], files: .beforeSwap(of: [1]) { _ in clients.open(store.description) })
         #expect(ending.counts == [.failed: 1])
         clients.close()
         #expect(try lab.standings()[store]?.cause == .locked)
@@ -43,14 +41,7 @@ import Testing
             let link = lab.path("other")
             let ending = try lab.migrate(
                 [store],
-                observe: { notice in
-                    guard notice.isPublishing(store) else { return }
-                    do {
-                        try lab.files.hardLink(from: store, to: link)
-                    } catch {
-                        Issue.record(error)
-                    }
-                })
+                files: .beforeSwap(of: [1]) { _ in try lab.files.hardLink(from: store, to: link) })
             #expect(ending.counts == [.failed: 1])
             try lab.files.unlink(link)
             _ = try lab.files.clone(from: store, to: link)
@@ -93,8 +84,7 @@ import Testing
             switch attempt {
             case .prune: break
             case .replay:
-                let (ending, count, _) = try FleetRun.replay(
-                    first, slots: 2, waitsForRoom: false, environment: lab.environment())
+                let (ending, count) = try TestRuns(lab.environment()).replay(first)
                 #expect(ending.counts == [.done: 1] && count == 1)
             case .rollBack:
                 #expect(throws: RunError.self) {

@@ -2,6 +2,7 @@ import DurableFiles
 import Foundation
 import MigrationEngine
 import RunLedger
+import RunSupport
 import Testing
 
 @testable import LocalRun
@@ -34,8 +35,8 @@ import Testing
             #expect(try lab.migrate(stores).counts == [.done: good.count, .failed: 4])
             let done = try lab.identities(good)
             for store in broken.prefix(3) { try replace(store, whole[store] ?? [], lab) }
-            let first = NoticeLog()
-            let (ending, count) = try lab.replay { first.add($0) }
+            let first = NoticeLog(stores)
+            let (ending, count) = try lab.replay(watch: first.watch)
             #expect(count == 4 && ending.isResumed)
             #expect(ending.counts == [.done: good.count + 3, .failed: 1])
             #expect(first.touched == Set(broken) && first.ended.count == 4)
@@ -44,8 +45,8 @@ import Testing
 
             try replace(broken[3], whole[broken[3]] ?? [], lab)
             let mended = try lab.identities(broken.prefix(3))
-            let second = NoticeLog()
-            let (last, rest) = try lab.replay { second.add($0) }
+            let second = NoticeLog(stores)
+            let (last, rest) = try lab.replay(watch: second.watch)
             #expect(rest == 1 && last.counts == [.done: stores.count])
             #expect(second.touched == [broken[3]])
             #expect(try lab.identities(good + broken.prefix(3)) == done.merging(mended) { $1 })
@@ -68,8 +69,8 @@ import Testing
             let broken = whole.keys.sorted()
             try lab.migrate(good + broken)
             for (store, bytes) in whole { try replace(store, bytes, lab) }
-            let log = NoticeLog()
-            let (ending, count) = try lab.replay(broken[1]) { log.add($0) }
+            let log = NoticeLog(good + broken)
+            let (ending, count) = try lab.replay(broken[1], watch: log.watch)
             #expect(count == 1 && log.touched == [broken[1]])
             #expect(ending.counts == [.done: 3, .failed: 1])
             #expect(try lab.files.contents(of: broken[0], limit: 1 << 30) == whole[broken[0]])

@@ -1,65 +1,16 @@
-import FaultSupport
+import ClusterProtocol
 import CoreDataStore
+import FaultSupport
 import DurableFiles
 import Foundation
 import MigrationEngine
 import RunLedger
+import RunSupport
 import StoreForge
 import Synchronization
 import Testing
 
 @testable import LocalRun
-
-/// What a run told, for a look at it afterwards.
-final class NoticeLog: Sendable {
-    private let notices = Mutex<[RunNotice]>([])
-
-    func add(_ notice: RunNotice) { notices.withLock { $0.append(notice) } }
-
-    var all: [RunNotice] { notices.withLock { $0 } }
-
-    /// Stores that came to an end, in the order in which they did.
-    var ended: [FilePath] {
-        notices.withLock { notices in
-            notices.compactMap { notice in
-                if case .ended(_, let path, _) = notice { path } else { nil }
-            }
-        }
-    }
-
-    /// Stores of which anything was told.
-    var touched: Set<FilePath> {
-        notices.withLock { notices in
-            Set(
-                notices.compactMap { notice in
-                    switch notice {
-                    case .planned(_, let path, _), .progress(_, let path, _),
-                        .ended(_, let path, _):
-                        path
-                    case .begun, .paused, .resumed: nil
-                    }
-                })
-        }
-    }
-}
-
-extension RunNotice {
-    /// Whether the result of a store is about to get its name.
-    func isPublishing(_ store: FilePath) -> Bool {
-        guard case .progress(_, let path, .began(.publish, _)) = self else { return false }
-        return path == store
-    }
-
-    /// Does something once the result of a store is about to get its name.
-    static func atPublish(
-        of store: FilePath, _ body: @escaping @Sendable () throws -> Void
-    ) -> @Sendable (RunNotice) -> Void {
-        { notice in
-            guard notice.isPublishing(store) else { return }
-            do { try body() } catch { Issue.record(error) }
-        }
-    }
-}
 
 /// Where a store stands in the ledger.
 struct Standing {
@@ -147,21 +98,22 @@ extension RunLab {
 extension RunLab {
     @discardableResult
     func run(
-        _ found: [FoundStore], observe: @escaping @Sendable (RunNotice) -> Void = { _ in }
+        _ found: [FoundStore], files: DurableFileSystem = DurableFileSystem(),
+        watch: @escaping @Sendable (WatchEvent) -> Void = { _ in }
     ) throws -> RunEnding {
-        let request = try request(found.map(\.path))
-        return try FleetRun(request, environment: environment(), observe: observe)
-            .run(over: found)
+        var runs = TestRuns(environment(files))
+        runs.watch = watch
+        return try runs.run(try request(found.map(\.path)), over: found)
     }
 
     @discardableResult
     func replay(
-        _ store: FilePath? = nil, observe: @escaping @Sendable (RunNotice) -> Void = { _ in }
-    ) throws -> (ending: RunEnding, replayed: Int) {
-        let (ending, replayed, _) = try FleetRun.replay(
-            selection(store), slots: 2, waitsForRoom: false, environment: environment(),
-            observe: observe)
-        return (ending, replayed)
+        _ store: FilePath? = nil, files: DurableFileSystem = DurableFileSystem(),
+        watch: @escaping @Sendable (WatchEvent) -> Void = { _ in }
+    ) throws(RunError) -> (ending: RunEnding, replayed: Int) {
+        var runs = TestRuns(environment(files))
+        runs.watch = watch
+        return try runs.replay(selection(store))
     }
 
     @discardableResult
@@ -176,10 +128,13 @@ extension RunLab {
         return changes
     }
 
-    func swap() throws -> [StoreChange] {
-        var changes: [StoreChange] = []
-        try DeferredSwap(selection(), environment: environment()).run { changes.append($0) }
-        return changes
+    func swap(
+        files: DurableFileSystem = DurableFileSystem(),
+        watch: @escaping @Sendable (WatchEvent) -> Void = { _ in }
+    ) throws(RunError) -> RunEnding {
+        var runs = TestRuns(environment(files))
+        runs.watch = watch
+        return try runs.swap(selection())
     }
 
     func prune(removes: Bool) throws -> PruneEstimate {
@@ -314,6 +269,12 @@ extension RunLab {
 final class StoppableDisk: Sendable {
     private let isStopped = Atomic(false)
     private let refusals = Atomic(0)
+    private let trigger: @Sendable (FaultPoint) -> Bool
+
+    /// - Parameter trigger: what stops it, beside `stop`.
+    init(at trigger: @escaping @Sendable (FaultPoint) -> Bool = { _ in false }) {
+        self.trigger = trigger
+    }
 
     func stop() { isStopped.store(true, ordering: .sequentiallyConsistent) }
 
@@ -322,7 +283,8 @@ final class StoppableDisk: Sendable {
 
     var files: DurableFileSystem {
         DurableFileSystem(
-            faults: FaultPoints { _ in
+            faults: FaultPoints { point in
+                if self.trigger(point) { self.stop() }
                 guard self.isStopped.load(ordering: .sequentiallyConsistent) else { return nil }
                 self.refusals.add(1, ordering: .sequentiallyConsistent)
                 return .error(EIO)

@@ -1,10 +1,12 @@
 import FaultSupport
+import ClusterProtocol
 import CoreDataStore
 import DurableFiles
 import Foundation
 import ManagedObjectModel
 import MigrationEngine
 import RunLedger
+import RunSupport
 import StoreForge
 import Synchronization
 import TestSupport
@@ -111,7 +113,7 @@ struct RunLab {
         _ stores: [FilePath], strategy: Strategy? = nil,
         files: DurableFileSystem = DurableFileSystem(),
         change: (inout RunRequest) -> Void = { _ in },
-        observe: @escaping @Sendable (RunNotice) -> Void = { _ in }
+        watch: @escaping @Sendable (WatchEvent) -> Void = { _ in }
     ) throws(RunError) -> RunEnding {
         var request: RunRequest
         let found: [FoundStore]
@@ -122,8 +124,9 @@ struct RunLab {
         } catch {
             throw .engine(.internalError("\(error)"))
         }
-        return try FleetRun(request, environment: environment(files), observe: observe)
-            .run(over: found)
+        var runs = TestRuns(environment(files))
+        runs.watch = watch
+        return try runs.run(request, over: found)
     }
 
     func selection(_ store: FilePath? = nil) -> RunSelection {

@@ -149,9 +149,7 @@ extension DiskTests {
             guard counts == [.failed: 1], one.strategy == .partitioned else {
                 return try lab.migrate([store], strategy: one.strategy)
             }
-            return try FleetRun.replay(
-                lab.selection(), slots: 2, waitsForRoom: false, environment: lab.environment()
-            ).ending
+            return try lab.replay().ending
         }
 
         /// What the ledger was told before a failure is there when it is opened anew, and

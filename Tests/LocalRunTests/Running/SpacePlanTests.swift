@@ -104,7 +104,10 @@ import Testing
     @Test func theLedgerKeepsReservations() throws {
         try RunLab.run { lab in
             let stores = try (1...3).map { try lab.forge("\($0).sqlite", seed: UInt64($0)) }
-            try lab.migrate(stores) { $0.bounds.failures = 0 }
+            let disk = StoppableDisk {
+                $0.path.lastComponent.bytes.starts(with: DurableFileSystem.temporaryPrefix.utf8)
+            }
+            #expect(throws: RunError.self) { try lab.migrate(stores, files: disk.files) }
             func reservations() throws -> [Reservation] {
                 let ledger = try Ledger(reading: lab.state)
                 let found = try ledger.reservations()

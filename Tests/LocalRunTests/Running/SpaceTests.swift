@@ -3,27 +3,13 @@ import DurableFiles
 import Foundation
 import MigrationEngine
 import RunLedger
+import RunSupport
 import StoreForge
-import Synchronization
 import TestSupport
 import Testing
 
 @testable import GodwitCommands
 @testable import LocalRun
-
-/// Why stores failed.
-private final class Reasons: Sendable, CustomStringConvertible {
-    private let texts = Mutex<[String]>([])
-
-    var description: String { texts.withLock { $0.joined(separator: "; ") } }
-
-    var observe: @Sendable (RunNotice) -> Void {
-        { notice in
-            guard case .ended(_, _, .failed(let error)) = notice else { return }
-            self.texts.withLock { $0.append("\(error)") }
-        }
-    }
-}
 
 extension DiskTests {
     /// Runs in place on file systems that have too little room, at the beginning or from some
@@ -112,29 +98,18 @@ extension DiskTests {
                 let store = try forge(lab, one.journal)
                 let source = try disk.used()
                 try disk.resize(bytes: source + source / 2)
-                let waits = Atomic(0)
-                var environment = lab.environment()
-                environment.wait = { _ in
-                    guard waits.add(1, ordering: .relaxed).newValue == 3 else { return }
-                    do { try disk.resize(bytes: source * 5) } catch { Issue.record(error) }
-                }
                 var request = try lab.request([store], strategy: one.strategy)
                 Self.largerChunks(&request)
                 request.waitsForRoom = true
-                let told = Mutex<[String]>([])
-                let ending = try FleetRun(request, environment: environment) { notice in
-                    switch notice {
-                    case .paused(let reason): told.withLock { $0.append(reason) }
-                    case .resumed: told.withLock { $0.append("resumed") }
-                    case .begun, .planned, .progress, .ended: break
-                    }
-                }.run(over: try lab.found([store]))
+                let log = NoticeLog([store])
+                var runs = TestRuns(lab.environment())
+                runs.watch = { event in
+                    log.watch(event)
+                    guard event.isPause else { return }
+                    do { try disk.resize(bytes: source * 5) } catch { Issue.record(error) }
+                }
+                let ending = try runs.run(request, over: try lab.found([store]))
                 #expect(ending.counts == [.done: 1] && !ending.isResumed)
-                #expect(waits.load(ordering: .relaxed) == 3)
-                let texts = told.withLock { $0 }
-                #expect(texts.count == 2 && texts.last == "resumed", "\(texts)")
-                #expect(texts[0].contains(disk.folder.description), "\(texts)")
-                #expect(texts[0].contains("bytes are needed and"), "\(texts)")
                 let records = try RunRecords(state: lab.state)
                 #expect(try records.run(nil).state == .ended)
                 try records.close()
@@ -164,12 +139,12 @@ extension DiskTests {
                     let store = try lab.forge("a.sqlite", journal: one.journal)
                     let old = try lab.content(store)
                     let neighbour = Neighbour(disk, at: place, takesInodes: takesInodes)
-                    let reasons = Reasons()
+                    let log = NoticeLog([store])
                     do throws(RunError) {
                         let ending = try lab.migrate(
                             [store], strategy: one.strategy, files: neighbour.files,
-                            observe: reasons.observe)
-                        #expect(ending.counts == [.done: 1], "at \(place): \(reasons)")
+                            watch: log.watch)
+                        #expect(ending.counts == [.done: 1], "at \(place): \(log.failures)")
                         neighbour.clear()
                     } catch {
                         neighbour.clear()
@@ -197,16 +172,20 @@ extension DiskTests {
                     let lab = try disk.lab()
                     let store = try lab.forge("a.sqlite", journal: one.journal)
                     let neighbour = Neighbour(disk, at: place, takesInodes: takesInodes)
-                    let reasons = Reasons()
+                    let log = NoticeLog([store])
                     var environment = lab.environment(neighbour.files)
                     environment.wait = { _ in neighbour.clear() }
+                    var runs = TestRuns(environment)
+                    runs.logged = { _ in neighbour.clear() }
+                    runs.watch = { event in
+                        log.watch(event)
+                        if event.isPause { neighbour.clear() }
+                    }
                     var request = try lab.request([store], strategy: one.strategy)
                     request.waitsForRoom = true
-                    let ending = try FleetRun(
-                        request, environment: environment, observe: reasons.observe
-                    ).run(over: try lab.found([store]))
+                    let ending = try runs.run(request, over: try lab.found([store]))
                     neighbour.clear()
-                    #expect(ending.counts == [.done: 1], "at \(place): \(reasons)")
+                    #expect(ending.counts == [.done: 1], "at \(place): \(log.failures)")
                     #expect(try lab.content(store) == new, "at \(place)")
                     #expect(try lab.redone() == 0, "at \(place)")
                     #expect(try lab.strays().isEmpty, "at \(place)")

@@ -190,9 +190,7 @@ import Testing
             try lab.files.publish(whole, to: store)
             let death = Death(after: 1, renamesOf: store)
             #expect(throws: RunError.self) {
-                try FleetRun.replay(
-                    lab.selection(), slots: 2, waitsForRoom: false,
-                    environment: lab.environment(death.files), observe: { _ in })
+                try lab.replay(files: death.files)
             }
             let (ending, count) = try lab.replay()
             #expect(count == 1 && ending.counts == [.done: 3])

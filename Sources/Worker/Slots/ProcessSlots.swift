@@ -2,31 +2,30 @@ internal import CLinux
 package import ClusterProtocol
 import Jobs
 
-/// A fixed number of slots, each a process that runs one job at a time.
+/// Slots that are processes.
 ///
-/// A slot whose process ends is started again, at once the first time and after growing pauses
-/// when it ends again and again; no other slot notices. Nothing here waits: the owner's loop polls
-/// `descriptor`, and calls `receive` when it is readable or `nextWake` has come. Used by one thread
-/// that lives as long as the pool, for the kernel kills the processes when that thread ends.
-package final class SlotPool {
+/// A slot's process is started for its first job. One that ends is started again, at once the
+/// first time and after growing pauses when it ends again and again; no other slot notices. The
+/// kernel kills the processes when the thread that uses this object ends.
+package final class ProcessSlots: Slots {
     private let plan: SlotPlan
+    private let program: SlotProgram
     private let pollSet: Int32
     private var slots: [PooledSlot]
     private var notices: [SlotNotice] = []
 
-    /// Readable while a slot has something to say.
     package var descriptor: Int32 { pollSet }
 
     /// - Parameters:
     ///   - plan: how many slots, of which program.
-    ///   - now: milliseconds of the clock that all later calls use.
+    ///   - program: the executable of their processes.
     /// - Throws: `SlotError.system` where no descriptor is to be had; a slot that cannot be
-    ///   started says so by `ended` and is tried again.
-    package init(_ plan: SlotPlan, now: Int64) throws(SlotError) {
+    ///   started reports `ended` and is tried again.
+    package init(_ plan: SlotPlan, program: SlotProgram) throws(SlotError) {
         self.plan = plan
+        self.program = program
         slots = (0..<max(1, plan.count)).map { _ in PooledSlot() }
         pollSet = try SlotError.check(clinux_poll_set_create(), "making a set of descriptors")
-        for slot in slots.indices { start(slot, now) }
     }
 
     deinit {
@@ -34,18 +33,19 @@ package final class SlotPool {
         _ = clinux_close(pollSet)
     }
 
-    /// Slots that wait for a job.
     package var free: [Int] { slots.indices.filter { slots[$0].isFree } }
 
-    /// When `receive` is to be called although nothing is readable; nil for never.
     package var nextWake: Int64? { slots.compactMap(\.deadline).min() }
 
-    /// The process of a slot; nil while it has none.
+    /// As the protocol says.
     package func processID(of slot: Int) -> Int64? { slots[slot].process?.id }
 
-    /// Gives a free slot a job.
-    ///
-    /// - Throws: `SlotError`; the slot has then no job. After `closed` it is started again.
+    /// As the protocol says.
+    package func want(_ slot: Int, now: Int64) {
+        if slots.indices.contains(slot), slots[slot].state == .unused { start(slot, now) }
+    }
+
+    /// As the protocol says.
     package func run(_ order: JobOrder, on slot: Int, now: Int64) throws(SlotError) {
         guard slots.indices.contains(slot), slots[slot].isFree,
             let process = slots[slot].process
@@ -64,17 +64,13 @@ package final class SlotPool {
         watchWriting(slot)
     }
 
-    /// Kills the process of a slot; its attempt ends as `cancelled`, and the slot is started again.
+    /// As the protocol says.
     package func cancel(_ slot: Int) { end(slot, .cancelled) }
 
-    /// Kills the process of a slot, whose job takes more of something than it may.
-    ///
-    /// - Parameters:
-    ///   - slot: whose job.
-    ///   - text: what it took; its attempt fails with it.
+    /// As the protocol says.
     package func end(_ slot: Int, exceeding text: String) { end(slot, .excess(text)) }
 
-    /// What happened since the last call, in the order in which each slot said it; never waits.
+    /// As the protocol says.
     package func receive(now: Int64) -> [SlotNotice] {
         var numbers = [UInt64](repeating: 0, count: 64)
         let count = clinux_poll_set_wait(pollSet, &numbers, Int32(numbers.count), 0)
@@ -91,7 +87,7 @@ package final class SlotPool {
     private func start(_ slot: Int, _ now: Int64) {
         do throws(SlotError) {
             let process = try SlotProcess(
-                plan.program, setup: plan.setup, limits: plan.limits)
+                program, setup: plan.setup, limits: plan.limits)
             let number = UInt64(slot) * 2
             try SlotError.check(
                 clinux_poll_set_add(pollSet, process.socket, number), "watching a slot")
@@ -124,7 +120,7 @@ package final class SlotPool {
             pollSet, process.socket, UInt64(slot) * 2, process.hasUnsent ? 1 : 0)
     }
 
-    private func end(_ slot: Int, _ cause: PooledSlot.Cause) {
+    private func end(_ slot: Int, _ cause: SlotStopCause) {
         guard slots.indices.contains(slot), let process = slots[slot].process else { return }
         slots[slot].cause = slots[slot].cause ?? cause
         process.kill()
@@ -195,7 +191,7 @@ package final class SlotPool {
                     slot: slot,
                     event: .failed(
                         AttemptFailure(attempt: attempt, code: code, text: text, slotEnded: true))))
-        case .down, .starting, .idle:
+        case .unused, .down, .starting, .idle:
             notices.append(SlotNotice(slot: slot, event: .ended(text)))
         }
         rest(slot, now)
@@ -210,7 +206,7 @@ package final class SlotPool {
             if now >= until { end(slot, .silent("it did not begin in time")) }
         case .running(_, let watchdog):
             if let verdict = watchdog.verdict(at: now) { end(slot, .silent(verdict)) }
-        case .idle: break
+        case .unused, .idle: break
         }
     }
 }
@@ -218,6 +214,8 @@ package final class SlotPool {
 /// A slot as its pool knows it.
 struct PooledSlot {
     enum State: Hashable {
+        /// Nobody has wanted it so far.
+        case unused
         /// Without a process.
         case down(until: Int64)
         /// The process has not said that it waits for jobs.
@@ -226,20 +224,11 @@ struct PooledSlot {
         case running(String, SlotWatchdog)
     }
 
-    /// Why a process was killed by its pool.
-    enum Cause: Hashable {
-        case cancelled
-        case closed
-        case silent(String)
-        case excess(String)
-        case nonsense(String)
-    }
-
-    var state = State.down(until: 0)
+    var state = State.unused
     var process: SlotProcess?
     var backOff = SlotBackOff()
     /// Set once the process was killed: nothing that it says counts any more.
-    var cause: Cause?
+    var cause: SlotStopCause?
 
     /// Whether it waits for a job; one whose process was killed does not, before it has ended.
     var isFree: Bool { state == .idle && cause == nil }
@@ -250,7 +239,7 @@ struct PooledSlot {
         guard cause == nil else { return nil }
         switch state {
         case .down(let until), .starting(let until): return until
-        case .idle: return nil
+        case .unused, .idle: return nil
         case .running(_, let watchdog): return watchdog.deadline
         }
     }

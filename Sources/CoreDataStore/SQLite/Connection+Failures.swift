@@ -1,0 +1,70 @@
+import CSQLite
+import DurableFiles
+import GRDB
+import GRDBSQLite
+import Glibc
+
+// What SQLite's codes mean for a store.
+
+extension Connection {
+    /// The error of a connection that could not be opened.
+    static func openingFailure(
+        _ error: DatabaseError, path: String, folder: FilePath, budget: OpaquePointer,
+        roomFailures: Int
+    ) -> StoreError {
+        let code = error.resultCode.rawValue
+        if isStopped(code, budget) { return .cancelled(path) }
+        // The connection, which knew the system's number, is gone.
+        let codes: [ResultCode] = [.SQLITE_CANTOPEN, .SQLITE_IOERR]
+        let isFull =
+            codes.contains(error.resultCode)
+            && (godwit_sqlite_room_failures() > roomFailures
+                || FileSystemSpace.isExhausted(at: folder))
+        return Connection.error(
+            isFull ? SQLITE_FULL : Connection.cause(of: code, budget), error.message ?? "",
+            path: path)
+    }
+
+    func failure(_ code: Int32) -> StoreError {
+        if Connection.isStopped(code, budget) { return .cancelled(path) }
+        // A quota, and a file that cannot be made: the system's number alone tells that room is
+        // missing, and SQLite keeps that of its last call. It may be a temporary file's, too.
+        let numbers = [errno, sqlite3_system_errno(handle)]
+        let isSystem = [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xFF)
+        let isFull =
+            isSystem
+            && (godwit_sqlite_room_failures() > roomFailures
+                || numbers.contains { $0 == ENOSPC || $0 == EDQUOT }
+                || FileSystemSpace.isExhausted(at: folder))
+        return Connection.error(
+            isFull ? SQLITE_FULL : Connection.cause(of: code, budget),
+            String(cString: sqlite3_errmsg(handle)), path: path)
+    }
+
+    /// Whether a call ended because the connection's stop was set.
+    private static func isStopped(_ code: Int32, _ budget: OpaquePointer) -> Bool {
+        code & 0xFF == SQLITE_INTERRUPT && godwit_sqlite_budget_is_stopped(budget) != 0
+    }
+
+    // Messages of SQLite name tables, columns and codes, never values.
+    private static func error(_ code: Int32, _ message: String, path: String) -> StoreError {
+        // A message may quote a statement of the file's schema.
+        let text = "SQLite \(code): \(message.prefix(500))"
+        switch code & 0xFF {
+        case SQLITE_INTERRUPT:
+            return .notAStore(
+                path: path,
+                reason: "an expression of its own, or pages that lead to themselves, keep SQLite "
+                    + "busy for too long or take far more room than the store")
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_ERROR, SQLITE_CONSTRAINT,
+            SQLITE_TOOBIG, SQLITE_MISMATCH, SQLITE_AUTH:
+            // The disk is not to blame: a table is not what its name promises, or rows break a
+            // rule that the layout keeps.
+            return .notAStore(path: path, reason: text)
+        case SQLITE_FULL:
+            return .outOfSpace(path: path, reason: "no room or quota is left (\(text))")
+        default:
+            return .inputOutput(path: path, reason: text)
+        }
+    }
+}

@@ -1,0 +1,168 @@
+import ClusterProtocol
+import Coordinator
+import DurableFiles
+import Foundation
+import LocalCluster
+import LocalRun
+import RunLedger
+
+/// Runs on slots of this machine, as commands begin, show and report them.
+struct LocalRuns {
+    let slots: LocalSlots
+    let waitsForSpace: Bool
+    var trustsSlots = false
+    /// Seconds since the command began.
+    let clock: @Sendable () -> Double
+
+    /// Works on a run until it ends; a live view shows it meanwhile.
+    ///
+    /// - Parameters:
+    ///   - state: the state folder.
+    ///   - purpose: what others are told who want the folder meanwhile.
+    ///   - watch: told what happens, beside the view.
+    ///   - begin: asks the coordinator for the run.
+    /// - Returns: how it ended.
+    /// - Throws: `CommandFailure`.
+    func run(
+        state: FilePath, purpose: String,
+        watch: @escaping @Sendable (WatchEvent) -> Void = { _ in },
+        begin: (RunningCoordinator) throws(RunError) -> String
+    ) throws(CommandFailure) -> LocalRunEnd {
+        let view = ClusterView(isLive: Console.isTerminal, tellsWorkers: false, clock: clock)
+        defer { view.end() }
+        let result = try CommandFailure.translating {
+            var cluster = LocalCluster(
+                slots: slots, waitsForSpace: waitsForSpace,
+                environment: CommandEnvironment.make(clock: clock), place: try Self.place())
+            cluster.trustsSlots = trustsSlots
+            cluster.log = { view.log("godwit: \($0)") }
+            cluster.watch = { event in
+                switch event {
+                case .status(let report): view.show(report)
+                case .note(let note): if !Self.isToldElsewhere(note) { view.show(note) }
+                case .ended: break
+                }
+                watch(event)
+            }
+            return try cluster.run(state: state, purpose: purpose, begin: begin)
+        }
+        return LocalRunEnd(run: result.run, end: result.end, state: state)
+    }
+
+    /// Whether the command's own end tells it, or it is about the one worker, which is the command.
+    private static func isToldElsewhere(_ note: WatchNote) -> Bool {
+        ["store-failed", "worker-joined", "worker-left"].contains(note.kind)
+    }
+
+    private static func place() throws -> LocalPlace {
+        let given = FilePath(ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp")
+        // A path that is too long cannot be bound.
+        let parent = given.bytes.count > 60 ? FilePath("/tmp") : given
+        return LocalPlace(
+            sockets: try DurableFileSystem(links: .followed).resolve(parent),
+            milliseconds: MillisecondClock.start(),
+            number: {
+                var generator = SystemRandomNumberGenerator()
+                return .random(in: 0 ... .max, using: &generator)
+            },
+            interruption: { Interruption.shared.atFirstSignal($0) },
+            makeFolder: { folder throws(DurableFileError) in
+                try Interruption.shared.make(folder)
+            },
+            removeFolder: { folder throws(DurableFileError) in
+                try Interruption.shared.remove(folder)
+            })
+    }
+}
+
+/// How a run on this machine ended, from the ledger.
+struct LocalRunEnd {
+    let run: String
+    let end: LocalEnd
+    let state: FilePath
+    /// What the run had done before this command.
+    var before: BegunRun?
+    /// How many stores the command was about; nil for all of the run.
+    var stores: Int?
+
+    /// Shows the report and ends as the run ended.
+    ///
+    /// - Throws: `CommandFailure`, or `ExitCode`.
+    func report(
+        _ request: RunRequest, destination: String, fleet: FleetArguments?, asJSON: Bool,
+        seconds: Double, of purpose: EndReport.Purpose = .migration
+    ) throws {
+        try check()
+        let (counts, outcomes, single, share) = try CommandFailure.translating { try read() }
+        let report = try EndReport(
+            ending(counts), request: request, destination: destination, fleet: fleet,
+            share: share, seconds: seconds)
+        try report.show(single: single, asJSON: asJSON)
+        try report.finish(failures: outcomes, of: purpose)
+    }
+
+    /// What became of the stores.
+    ///
+    /// - Throws: `CommandFailure` where the run did not come to an end.
+    func ending() throws(CommandFailure) -> RunEnding {
+        try check()
+        return ending(try CommandFailure.translating { try read().counts })
+    }
+
+    private func ending(_ counts: [StoreState: Int]) -> RunEnding {
+        let stopReason: String? = if case .stopped(let reason) = end { reason } else { nil }
+        return RunEnding(
+            id: run, counts: counts, isResumed: before?.isResumed ?? false,
+            stopReason: stopReason)
+    }
+
+    /// Looks whether the run came to an end.
+    ///
+    /// - Throws: `CommandFailure` where it did not.
+    func check() throws(CommandFailure) {
+        switch end {
+        case .ended, .stopped: break
+        case .noSpace(let reason):
+            throw CommandFailure(
+                .inputOutput,
+                "\(reason). Every original is whole; make room and run the same command again, "
+                    + "which resumes the run \(run)")
+        case .withoutSlots(let text):
+            throw CommandFailure(
+                .inputOutput,
+                "no worker process of the run \(run) can be started (\(text)). Every original is "
+                    + "whole; repair the cause, then run the same command again to resume the run")
+        case .interrupted:
+            throw CommandFailure(
+                .canBeRepeated,
+                "the run \(run) was stopped; every original is whole, and the same command "
+                    + "resumes it")
+        }
+    }
+
+    private func read() throws -> (
+        counts: [StoreState: Int], outcomes: StoreOutcomes, single: StoreResult?,
+        share: RunFacts.Share?
+    ) {
+        let records = try RunRecords(state: state)
+        let counts = try records.counts(of: run)
+        let all = counts.values.reduce(0, +)
+        var outcomes = StoreOutcomes(count: stores ?? all)
+        var single: StoreResult?
+        try records.forEachStore(of: run) { store, record in
+            if all == 1, case .result(let result)? = record { single = result }
+            guard store.state == .failed, let reason = store.reason else { return }
+            let status: CommandStatus =
+                if case .failure(let cause)? = record { CommandStatus(cause) } else { .bug }
+            outcomes.fail(store.found.path, CommandFailure(status, reason.text))
+        }
+        let done = try records.migrated(in: run)
+        try records.close()
+        let share = before.map { before in
+            RunFacts.Share(
+                stores: done.stores - before.migrated.stores,
+                bytes: done.bytes - before.migrated.bytes)
+        }
+        return (counts, outcomes, single, share)
+    }
+}

@@ -1,0 +1,68 @@
+import ArgumentParser
+import DurableFiles
+import LocalCluster
+import Worker
+
+/// What the slots of a command are: its worker processes, or threads.
+struct SlotOptions: ParsableArguments {
+    @Flag(
+        help: """
+            Run jobs on threads of this process instead of in worker processes: for debuggers, \
+            sanitizers, and machines that start no processes. A store that crashes SQLite then \
+            ends the command.
+            """)
+    var inProcess = false
+
+    @Option(
+        help: """
+            The executable of the worker processes, such as one that carries migration policies; \
+            godwit itself without it.
+            """)
+    var workerCommand: String?
+
+    @Option(
+        help: """
+            Bytes of address space of each worker process, such as 2GiB; 4GiB without it.
+            """)
+    var workerMemory: ByteSize?
+
+    @Option(
+        help: """
+            Seconds without progress after which a worker process is killed and its job retried; \
+            120 without it.
+            """)
+    var workerTimeout: Int?
+
+    func validate() throws {
+        if inProcess, workerCommand != nil || workerMemory != nil {
+            throw ValidationError(
+                "--in-process starts no worker processes: leave out --worker-command and "
+                    + "--worker-memory")
+        }
+        if let workerMemory, workerMemory.bytes < SlotLimits.leastAddressSpaceBytes {
+            let least = ByteSize(bytes: SlotLimits.leastAddressSpaceBytes).words
+            throw ValidationError("--worker-memory takes \(least) or more")
+        }
+        if let workerTimeout, !(1...86_400).contains(workerTimeout) {
+            throw ValidationError("--worker-timeout takes seconds from 1 to 86400")
+        }
+    }
+
+    /// The slots.
+    ///
+    /// - Parameter count: jobs at a time.
+    func slots(count: Int) -> LocalSlots {
+        let kind: LocalSlots.Kind =
+            if inProcess {
+                .threads
+            } else if let workerCommand {
+                .command(FilePath(workerCommand))
+            } else {
+                .processes
+            }
+        var slots = LocalSlots(kind, count: count)
+        if let workerMemory { slots.limits.addressSpaceBytes = UInt64(workerMemory.bytes) }
+        if let workerTimeout { slots.limits.silenceMilliseconds = Int64(workerTimeout) * 1000 }
+        return slots
+    }
+}

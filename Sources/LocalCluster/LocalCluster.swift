@@ -1,0 +1,239 @@
+package import ClusterProtocol
+import ClusterCore
+package import Coordinator
+package import DurableFiles
+import CoreDataStore
+import Jobs
+package import LocalRun
+import MigrationEngine
+import RunLedger
+import Threads
+import Worker
+import ZeroMQ
+
+/// A coordinator and a worker of this process, for one run: what `migrate`, `replay` and `swap` are
+/// on one machine.
+///
+/// The slots of the worker are child processes, or threads. The two sides speak over a socket in a
+/// folder that nobody else can open, as they would over a network.
+package struct LocalCluster: Sendable {
+    /// How many slots there are, and what they are.
+    package let slots: LocalSlots
+    /// Whether a full disk is waited for.
+    package let waitsForSpace: Bool
+    /// Whether results of small stores count that the slots alone have validated.
+    package var trustsSlots = false
+    /// Told what clients that watch a run are told, on the coordinator's thread.
+    package var watch: @Sendable (WatchEvent) -> Void = { _ in }
+    /// Told what operators should know and no report holds, on any thread.
+    package var log: @Sendable (String) -> Void = { _ in }
+    package var times = LocalTimes()
+    private let environment: RunEnvironment
+    private let place: LocalPlace
+
+    /// - Parameters:
+    ///   - slots: what jobs run on.
+    ///   - waitsForSpace: whether a full disk is waited for.
+    ///   - environment: files, clocks, identifiers.
+    ///   - place: where sockets are, and how the end is asked for.
+    package init(
+        slots: LocalSlots, waitsForSpace: Bool, environment: RunEnvironment, place: LocalPlace
+    ) {
+        self.slots = slots
+        self.waitsForSpace = waitsForSpace
+        self.environment = environment
+        self.place = place
+    }
+
+    /// The name of the root that holds everything: all run on one machine.
+    private static let root = "local"
+    /// Who speaks over the socket.
+    private static let user = "local"
+
+    /// Begins, reopens or swaps a run, and works on it until it ends.
+    ///
+    /// - Parameters:
+    ///   - state: the state folder.
+    ///   - purpose: what others are told who want the folder meanwhile.
+    ///   - begin: asks the coordinator for the run.
+    /// - Returns: the run's id and how it ended.
+    /// - Throws: `RunError` where the run could not be begun, and where the ledger or the machine
+    ///   ended it; failures of stores stand in the ledger.
+    package func run(
+        state: FilePath, purpose: String,
+        begin: (RunningCoordinator) throws(RunError) -> String
+    ) throws(RunError) -> (run: String, end: LocalEnd) {
+        let folder = StateFolder(state, files: environment.files)
+        var isWaiting = false
+        while true {
+            do throws(RunError) {
+                return try folder.withLedger(purpose) { ledger, state throws(RunError) in
+                    isWaiting = false
+                    return try run(ledger, state, begin)
+                }
+            } catch {
+                // Where not even the ledger has room, nobody but the user can be told. Its lock may
+                // outlast it by a moment, in a process that is just being started.
+                guard waitsForSpace, case .ledger(let failure) = error,
+                    error.isOutOfSpace || (isWaiting && failure.isLocked)
+                else { throw error }
+                if !isWaiting { log("paused: no room: \(error); the run resumes by itself") }
+                isWaiting = true
+                environment.wait(Double(times.spaceRetry) / 1000)
+            }
+        }
+    }
+
+    private func run(
+        _ ledger: Ledger, _ state: FilePath,
+        _ begin: (RunningCoordinator) throws(RunError) -> String
+    ) throws(RunError) -> (run: String, end: LocalEnd) {
+        var runs = SharedRun.Surroundings(
+            ledger: ledger, state: state,
+            roots: try SharedRoots([Self.root: FilePath("/")], files: environment.files),
+            environment: environment, limits: .local, slots: slots.count)
+        runs.trustsWorkers = trustsSlots
+        // While the ledger is open: a backup that becomes a copy is recorded.
+        defer { environment.replaced.finish() }
+        let ends = EndMailbox()
+        var begun: String?
+        do {
+            let result = try SocketFolder.with(place) { socket in
+                try serve(runs, "ipc://\(socket)", ends) { coordinator throws(RunError) in
+                    let run = try begin(coordinator)
+                    begun = run
+                    return run
+                }
+            }
+            if case .noSpace = result.end {
+                try SharedRuns(runs).removeUnfinishedFiles(of: result.run)
+            }
+            return result
+        } catch {
+            let failure = Self.failure(error)
+            if let begun, failure.isOutOfSpace, !waitsForSpace { giveRoom(begun, runs) }
+            throw failure
+        }
+    }
+
+    private static func failure(_ error: any Error) -> RunError {
+        switch error {
+        case let error as RunError: error
+        case let error as DurableFileError: .file(error)
+        case let error as LedgerError: .ledger(error)
+        default: .resources("\(error)")
+        }
+    }
+
+    /// Removes what a run was making that ended for want of room.
+    private func giveRoom(_ run: String, _ runs: SharedRun.Surroundings) {
+        do throws(RunError) {
+            try SharedRuns(runs).removeUnfinishedFiles(of: run)
+        } catch {
+            log("unfinished files of the run \(run) stay: \(error)")
+        }
+    }
+
+    private func serve(
+        _ runs: SharedRun.Surroundings, _ endpoint: String, _ ends: EndMailbox,
+        _ begin: (RunningCoordinator) throws(RunError) -> String
+    ) throws -> (run: String, end: LocalEnd) {
+        let context = try Context()
+        let coordinator = try coordinator(at: endpoint, runs, context, ends)
+        var worker: RunningWorker?
+        let result: Result<(run: String, end: LocalEnd), any Error>
+        do {
+            worker = try self.worker(at: endpoint, runs, context, ends)
+            let run = try begin(coordinator)
+            result = .success((run, ends.wait(for: run)))
+        } catch {
+            result = .failure(error)
+        }
+        worker?.abandon()
+        coordinator.terminate()
+        let ended = Result { try coordinator.join() }
+        let left = Result { _ = try worker?.join() }
+        context.end()
+        // What ended the coordinator is the reason for everything else.
+        try ended.get()
+        let value = try result.get()
+        try left.get()
+        return value
+    }
+
+    // MARK: - The two sides
+
+    private func coordinator(
+        at endpoint: String, _ runs: SharedRun.Surroundings, _ context: Context,
+        _ ends: EndMailbox
+    ) throws -> RunningCoordinator {
+        var settings = CoordinatorSettings.standard(
+            coordinator: String(place.number(), radix: 16), jitterSeed: place.number(),
+            slots: slots.count)
+        // The worker ends with this process: nobody comes back with what an earlier one was given.
+        settings.adoptsOpenAttempts = false
+        // Slots are this program's own: the final validation looks at what they copied.
+        settings.admitsShards = false
+        settings.roomRetry = times.spaceRetry
+        settings.backoff = times.backoff
+        let user = Self.user
+        var plan = CoordinatorPlan(
+            endpoint: endpoint, security: .plainServer(domain: "workers"),
+            access: AccessPolicy(plain: .fromThisMachine(as: user)),
+            peer: { $0 == user ? .local : nil }, settings: settings, runs: runs)
+        // Other runs of the folder are other commands' business.
+        plan.resumesRuns = false
+        plan.waitsForLedgerSpace = waitsForSpace
+        // The slots keep the processors busy; what waits for one thread shares syncs and commits.
+        plan.taskThreads = 1
+        plan.checkThreads = slots.count
+        let (watch, waits, log) = (watch, waitsForSpace, log)
+        let coordinator = try RunningCoordinator(
+            plan, context: context,
+            surroundings: CoordinatorSurroundings(
+                clock: place.milliseconds, note: log, tell: { _ in },
+                watch: { event in
+                    watch(event)
+                    ends.take(event, waitsForSpace: waits)
+                }, ended: { ends.send(.interrupted) }))
+        place.interruption { ends.send(.interrupted) }
+        return coordinator
+    }
+
+    private func worker(
+        at endpoint: String, _ runs: SharedRun.Surroundings, _ context: Context,
+        _ ends: EndMailbox
+    ) throws -> RunningWorker {
+        var settings = WorkerSettings(
+            worker: "local", protocols: .current, engine: Planner.engineVersion,
+            sqlite: SQLiteLibrary.version, slots: slots.count, jitterSeed: place.number())
+        settings.grace = 0
+        let setup = SlotSetup(
+            roots: [Self.root: FilePath("/")], reportMilliseconds: times.report)
+        let plan = WorkerPlan(
+            endpoint: endpoint, security: .none, settings: settings,
+            slots: SlotPlan(
+                count: slots.count, body: try slots.body(environment, setup),
+                limits: slots.limits, setup: setup))
+        let starts = SlotStarts(limit: LocalTimes.mostFailedStarts)
+        let (log, place) = (log, place)
+        return try RunningWorker(
+            plan, context: context,
+            surroundings: WorkerSurroundings(
+                clock: place.milliseconds,
+                routingID: { "local-\(String(place.number(), radix: 16))" },
+                note: { note in
+                    switch note {
+                    case .slotEnded(_, let text):
+                        log("\(note)")
+                        if starts.isHopeless(after: note) { ends.send(.withoutSlots(text)) }
+                    case .slotBegan: _ = starts.isHopeless(after: note)
+                    case .cannotRemove, .cannotMeasure, .unsendable, .unreadable, .scratchExceeded:
+                        log("\(note)")
+                    case .connecting, .welcomed, .refused, .unanswered, .lost, .parted, .drained,
+                        .terminating:
+                        return
+                    }
+                }))
+    }
+}

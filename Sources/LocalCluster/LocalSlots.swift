@@ -1,0 +1,62 @@
+package import DurableFiles
+import Jobs
+package import LocalRun
+import MigrationEngine
+package import Worker
+
+/// The slots of a run on one machine.
+package struct LocalSlots: Sendable {
+    /// What a slot is.
+    package enum Kind: Hashable, Sendable {
+        /// A process of its own, of this program.
+        case processes
+        /// A process of its own, of another executable with this program's commands.
+        case command(FilePath)
+        /// A thread of this process.
+        case threads
+    }
+
+    package let kind: Kind
+    /// Jobs at a time; at least 1.
+    package let count: Int
+    /// What a slot may use before its job is stopped; of threads, the times hold.
+    package var limits = SlotLimits.standard
+
+    package init(_ kind: Kind, count: Int) {
+        self.kind = kind
+        self.count = max(1, count)
+    }
+
+    func body(
+        _ environment: RunEnvironment, _ setup: SlotSetup
+    ) throws(DurableFileError) -> SlotPlan.Body {
+        switch kind {
+        case .processes: return .process(.own)
+        case .command(let path):
+            return .process(SlotProgram(path: path, arguments: SlotProgram.own.arguments))
+        case .threads:
+            let files = environment.files.with(.refused)
+            var roots: [FileRoot] = []
+            for (name, folder) in setup.roots {
+                roots.append(try FileRoot(name: name, folder: folder))
+            }
+            let stores = WholeStoreJobs(files: files, clock: environment.clock)
+            return .thread(
+                .engine(in: JobEnvironment(roots: roots, files: files), whole: stores.slotWork))
+        }
+    }
+}
+
+extension WholeStoreJobs {
+    /// Runs jobs of slots.
+    package var slotWork: SlotWork.Whole {
+        { [self] job, attempt, environment throws(SlotFailure) in
+            do throws(RunError) {
+                return try run(job, attempt: attempt, in: environment)
+            } catch {
+                throw SlotFailure(
+                    code: error.isOutOfMemory ? .slotOutOfMemory : error.code, text: "\(error)")
+            }
+        }
+    }
+}
