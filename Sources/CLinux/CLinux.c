@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const char *clinux_error_name(int number) { return strerrorname_np(number); }
@@ -21,6 +22,13 @@ int clinux_host_name(char *buffer, size_t size) {
 }
 
 int64_t clinux_process_id(void) { return getpid(); }
+
+int clinux_is_first_pid_namespace(void) {
+    // PROC_PID_INIT_INO (linux/proc_ns.h): the kernel gives the first namespace a fixed number.
+    struct stat status;
+    if (stat("/proc/self/ns/pid", &status) != 0) return -errno;
+    return status.st_ino == 0xEFFFFFFCU;
+}
 
 int64_t clinux_raise_descriptor_limit(uint64_t wanted) {
     struct rlimit limit;

@@ -83,6 +83,11 @@ package final class ReplacedFile: Sendable {
             try open.setSize(Int64(ReplacedFile.invalidHeader.count))
             try open.write(ReplacedFile.invalidHeader, at: 0)
         }
+        admitWaiting()
+    }
+
+    /// Lets those open the file who wait to; they stay locked out by SQLite's lock bytes.
+    package func admitWaiting() {
         held.files.withLock { files in
             for index in files.indices where files[index].hasLease {
                 _ = clinux_lease_release(files[index].descriptor)

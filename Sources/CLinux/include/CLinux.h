@@ -23,6 +23,9 @@ const char *clinux_error_text(int number);
 int clinux_host_name(char *buffer, size_t size);
 /// This process's id.
 int64_t clinux_process_id(void);
+/// 1 where this process is in the machine's first PID namespace (pid_namespaces(7)), 0 in another
+/// one, all of whose processes the kernel kills when its first process ends.
+int clinux_is_first_pid_namespace(void);
 
 /// Raises the soft limit of open descriptors to `wanted`, or to the hard limit where that is
 /// lower; returns the limit now in force.

@@ -9,12 +9,19 @@ package struct LateClient: Hashable, Sendable {
     package let users: [FileUser]
     /// Why the old file could not be made harmless; nil where it was.
     package let failure: String?
+    /// Whether this process, which alone keeps the file locked, waits for the program to close it.
+    package var isWaitedFor = false
 
     /// What happened, and what to do.
     package var description: String {
         let what =
             "\(FileUser.words(users)) opened the old file of \(store) while the store was "
             + "replaced"
+        if isWaitedFor {
+            return "\(FileUser.words(users)) still has the old file of \(store) open. It is locked "
+                + "as long as this process lives, which waits until the program closes it. Restart "
+                + "that program, or have it open the store again"
+        }
         if let failure {
             return "\(what), and that file could not be made unusable: \(failure). It is locked as "
                 + "long as the program has it open. Restart that program, or have it open the "
@@ -34,6 +41,7 @@ package struct LateClient: Hashable, Sendable {
 package final class ReplacedFileWatch: Sendable {
     private let state: Watched
     private let thread = Mutex<OwnedThread?>(nil)
+    private let outlivesProcess: @Sendable () -> Bool
 
     /// How long a file is kept, in milliseconds.
     ///
@@ -43,10 +51,9 @@ package final class ReplacedFileWatch: Sendable {
     static let grace: Int64 = 250
     /// How long where there are more than `limit` files.
     static let shortGrace: Int64 = 50
-    /// How long the end of a command waits for programs that came too late to leave, and how long
-    /// where a guardian keeps them locked out afterwards.
-    static let patience: Int64 = 10_000
-    static let guardedPatience: Int64 = 1000
+    /// How long the end of a command waits for programs that came too late, where a guardian keeps
+    /// them locked out afterwards; elsewhere it says after this time that it waits.
+    static let patience: Int64 = 1000
     /// Files that are kept for the whole of `grace`: each takes a descriptor.
     static let limit = 128
     /// Between two looks, in milliseconds.
@@ -54,11 +61,14 @@ package final class ReplacedFileWatch: Sendable {
 
     /// - Parameters:
     ///   - files: through which backups are copied.
-    ///   - report: told of each program that came too late, on a thread of this.
+    ///   - outlivesProcess: whether files stay locked after this process has ended.
+    ///   - report: called for each program that came too late, on a thread of this.
     package init(
         files: DurableFileSystem = DurableFileSystem(),
+        outlivesProcess: @escaping @Sendable () -> Bool = { ReplacedFile.outlivesProcess },
         report: @escaping @Sendable (LateClient) -> Void = { _ in }
     ) {
+        self.outlivesProcess = outlivesProcess
         state = Watched(files: files, report: report)
     }
 
@@ -93,15 +103,19 @@ package final class ReplacedFileWatch: Sendable {
 
     /// Waits until every file that is kept can do no harm, and lets them go.
     ///
+    /// A program that came too late and has the old file open would change the new store once the
+    /// file is not locked any more. Where nothing keeps it locked after this process, this waits
+    /// for that program without limit; a signal ends the process all the same.
+    ///
     /// - Complexity: at most `grace` milliseconds where no program came too late.
     package func finish() {
         var waited: Int64 = 0
-        let patience =
-            ReplacedFile.outlivesProcess
-            ? ReplacedFileWatch.guardedPatience : ReplacedFileWatch.patience
-        while state.look(), waited < patience {
+        while state.look() {
             ReplacedFile.pause(ReplacedFileWatch.interval)
             waited += ReplacedFileWatch.interval
+            guard waited >= ReplacedFileWatch.patience else { continue }
+            if outlivesProcess() { break }
+            if waited == ReplacedFileWatch.patience { state.reportWaiting() }
         }
         state.releaseAll()
         thread.withLock { thread in
@@ -202,6 +216,8 @@ private final class Watched: Sendable {
             try BackupSeparation(files: files).run(
                 entry.file, of: entry.swap, recording: entry.recording)
         } catch {
+            // As the kernel does by itself after a while; then it shows who has the file open.
+            entry.file.admitWaiting()
             report(of: entry, entry.file.users(), failure: "\(error)")
             entry.isReported = true
         }
@@ -210,6 +226,16 @@ private final class Watched: Sendable {
 
     private func report(of entry: Entry, _ users: [FileUser], failure: String? = nil) {
         report(LateClient(store: entry.swap.store.path, users: users, failure: failure))
+    }
+
+    /// Reports the programs that are waited for.
+    func reportWaiting() {
+        for entry in state.withLock({ $0.entries }) where entry.isLate {
+            report(
+                LateClient(
+                    store: entry.swap.store.path, users: entry.file.users(), failure: nil,
+                    isWaitedFor: true))
+        }
     }
 
     func releaseAll() {

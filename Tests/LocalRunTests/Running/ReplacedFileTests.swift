@@ -54,7 +54,9 @@ import Testing
             try withLab(run, opensLate: true) { lab in
                 let late = Mutex<[LateClient]>([])
                 let copies = Mutex<[BackupRecord.Entry]>([])
-                let watch = ReplacedFileWatch { client in late.withLock { $0.append(client) } }
+                let watch = ReplacedFileWatch(report: { client in
+                    late.withLock { $0.append(client) }
+                })
                 watch.keep(lab.replaced, of: lab.plan) { entries in
                     copies.withLock { $0 += entries }
                 }
@@ -81,7 +83,9 @@ import Testing
         try RunLab.run { run in
             try withLab(run, opensLate: true) { lab in
                 let late = Mutex<[LateClient]>([])
-                let watch = ReplacedFileWatch { client in late.withLock { $0.append(client) } }
+                let watch = ReplacedFileWatch(report: { client in
+                    late.withLock { $0.append(client) }
+                })
                 watch.keep(lab.replaced, of: lab.plan) { _ in throw Refused() }
                 #expect(becomesTrue { late.withLock { !$0.isEmpty } })
                 #expect(late.withLock { $0.first?.failure } != nil)
@@ -93,11 +97,56 @@ import Testing
         }
     }
 
+    /// Nothing keeps the file locked after the process, so the end waits for the program.
+    @Test func theEndWaitsForAProgramThatNothingElseLocksOut() throws {
+        try RunLab.run { run in
+            try withLab(run, opensLate: true) { lab in
+                let late = Mutex<[LateClient]>([])
+                let client = lab.client
+                let watch = ReplacedFileWatch(outlivesProcess: { false }) { told in
+                    late.withLock { $0.append(told) }
+                    // Only the report that it is waited for has it close the file.
+                    if told.isWaitedFor { client.stop() }
+                }
+                watch.keep(lab.replaced, of: lab.plan)
+                #expect(try client.line() == "replaced")
+                watch.finish()
+                let told = try #require(late.withLock { $0.last })
+                #expect(told.isWaitedFor && told.store == lab.store)
+                let users = told.users.map(\.process)
+                #expect(users.contains(Int64(client.process)))
+                #expect(told.description.contains("still has the old file"))
+                let isUnopened = lab.replaced.map { $0.isUnopened() }
+                #expect(!isUnopened.contains(false))
+            }
+        }
+    }
+
+    /// A guardian keeps the file locked, so the end does not wait for the program.
+    @Test func theEndLeavesAProgramToTheGuardian() throws {
+        try RunLab.run { run in
+            try withLab(run, opensLate: true) { lab in
+                let late = Mutex<[LateClient]>([])
+                let watch = ReplacedFileWatch(outlivesProcess: { true }) { told in
+                    late.withLock { $0.append(told) }
+                }
+                watch.keep(lab.replaced, of: lab.plan)
+                let line = try lab.client.line()
+                #expect(line == "replaced")
+                watch.finish()
+                let told = late.withLock { $0 }
+                let isWaitedFor = told.map(\.isWaitedFor)
+                #expect(!told.isEmpty && !isWaitedFor.contains(true))
+                lab.client.stop()
+            }
+        }
+    }
+
     @Test func aFileThatNobodyOpensIsLetGo() throws {
         try RunLab.run { run in
             try withLab(run, opensLate: false) { lab in
                 let late = Mutex(0)
-                let watch = ReplacedFileWatch { _ in late.withLock { $0 += 1 } }
+                let watch = ReplacedFileWatch(report: { _ in late.withLock { $0 += 1 } })
                 watch.keep(lab.replaced, of: lab.plan)
                 watch.finish()
                 #expect(late.withLock { $0 } == 0)
