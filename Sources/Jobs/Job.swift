@@ -41,10 +41,20 @@ package struct JobLimits: Hashable, Sendable, Codable {
     /// A run that keeps no ledger begins anew after a crash and would never look at the shards of
     /// the one before: syncing them would cost their bytes on the disk for nothing.
     package let isDurable: Bool
+    /// Whether a job that migrates a whole store validates its result.
+    ///
+    /// False where the coordinator validates whatever it is given: one validation is enough.
+    package let validates: Bool
 
-    package init(cacheKibibytes: Int, isDurable: Bool) {
+    package init(cacheKibibytes: Int, isDurable: Bool, validates: Bool = true) {
         self.cacheKibibytes = cacheKibibytes
         self.isDurable = isDurable
+        self.validates = validates
+    }
+
+    /// The same bounds for jobs that validate their results, or do not.
+    package func validating(_ validates: Bool) -> JobLimits {
+        JobLimits(cacheKibibytes: cacheKibibytes, isDurable: isDurable, validates: validates)
     }
 
     /// What the performance page found best, small caches; durable.

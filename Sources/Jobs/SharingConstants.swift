@@ -9,5 +9,6 @@ package enum SharingConstants {
     /// included.
     ///
     /// - Parameter slots: jobs at a time.
+    /// - Returns: at least 3.
     package static func unmergedShards(slots: Int) -> Int { max(1, slots) * 2 + 1 }
 }

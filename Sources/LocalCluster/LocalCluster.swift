@@ -21,8 +21,8 @@ package struct LocalCluster: Sendable {
     package let slots: LocalSlots
     /// Whether a full disk is waited for.
     package let waitsForSpace: Bool
-    /// Whether results of small stores count that the slots alone have validated.
-    package var trustsSlots = false
+    /// Whether results of small stores count that worker processes alone have validated.
+    package var trustsWorkers = false
     /// Told what clients that watch a run are told, on the coordinator's thread.
     package var watch: @Sendable (WatchEvent) -> Void = { _ in }
     /// Told what operators should know and no report holds, on any thread.
@@ -92,9 +92,16 @@ package struct LocalCluster: Sendable {
             ledger: ledger, state: state,
             roots: try SharedRoots([Self.root: FilePath("/")], files: environment.files),
             environment: environment, limits: .local, slots: slots.count)
-        runs.trustsWorkers = trustsSlots
+        if slots.kind == .threads {
+            runs.validation = .ownThreads
+        } else if trustsWorkers {
+            runs.validation = .workers
+        }
         // While the ledger is open: a backup that becomes a copy is recorded.
-        defer { environment.replaced.finish() }
+        defer {
+            place.interruption(nil)
+            environment.replaced.finish()
+        }
         let ends = EndMailbox()
         var begun: String?
         do {

@@ -10,8 +10,8 @@ package struct LocalPlace: Sendable {
     package let milliseconds: @Sendable () -> Int64
     /// A random number.
     package let number: @Sendable () -> UInt64
-    /// Takes what is to be called when the process is asked to end.
-    package let interruption: @Sendable (@escaping @Sendable () -> Void) -> Void
+    /// Takes what is to be called when the process is asked to end; nil lets a signal end it.
+    package let interruption: @Sendable ((@Sendable () -> Void)?) -> Void
     /// Makes a folder that is also removed where a signal ends the process.
     package let makeFolder: @Sendable (FilePath) throws(DurableFileError) -> Void
     /// Removes such a folder.
@@ -22,7 +22,7 @@ package struct LocalPlace: Sendable {
     package init(
         sockets: FilePath, milliseconds: @escaping @Sendable () -> Int64,
         number: @escaping @Sendable () -> UInt64,
-        interruption: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void = { _ in },
+        interruption: @escaping @Sendable ((@Sendable () -> Void)?) -> Void = { _ in },
         makeFolder: @escaping @Sendable (FilePath) throws(DurableFileError) -> Void = {
             folder throws(DurableFileError) in try DurableFileSystem().makeFolder(folder)
         },

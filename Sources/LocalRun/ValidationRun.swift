@@ -23,10 +23,12 @@ final class ValidationRun {
     ///   - externalData: the result's folder of external data.
     ///   - cache: what is known of stores of the same app.
     ///   - source: a connection to the source for parts on the caller's thread.
+    ///   - pagesAreChecked: whether SQLite's check of the result's pages was run before.
     /// - Throws: `EngineError` where threads cannot be started.
     init(
         planned: PlannedStore, building: FilePath, slots: Int, externalData: FilePath,
-        cache: PlanningCache = PlanningCache(), source: Connection? = nil
+        cache: PlanningCache = PlanningCache(), source: Connection? = nil,
+        pagesAreChecked: Bool = false
     ) throws(EngineError) {
         self.source = source
         let files = ValidationFiles(
@@ -39,7 +41,8 @@ final class ValidationRun {
         }
         let parts = validator.parts(
             sourceRanges: planned.plan.sourceRanges,
-            destinationRanges: planned.plan.destinationRanges)
+            destinationRanges: planned.plan.destinationRanges
+        ).filter { !pagesAreChecked || $0 != .pages }
         early = parts.filter(\.readsSourceAlone)
         late = parts.filter { !$0.readsSourceAlone }
         let isInline = slots == 1 && planned.source.bytes <= PlanOptions.wholeLimit

@@ -61,7 +61,8 @@ struct WorkerBench {
             .message(
                 .welcome(
                     Welcome(
-                        coordinator: "c", protocolVersion: 1, heartbeatMilliseconds: 1000,
+                        coordinator: "c", protocolVersion: ProtocolRange.current.highest,
+                        heartbeatMilliseconds: 1000,
                         livenessBeats: 5, keep: keep, drop: drop))))
     }
 

@@ -110,11 +110,11 @@ import Testing
     @Test func absurdNumbersAreRefusedOnArrival() {
         let minusOne = Array(repeating: UInt8(0xFF), count: 9) + [1]
         #expect(throws: ProtocolError.outOfRange(field: "ready.freeSlots", -1)) {
-            try codec.decode([1, 2, 0x08] + minusOne, as: WorkerMessage.self)
+            try codec.decode([2, 2, 0x08] + minusOne, as: WorkerMessage.self)
         }
         #expect(throws: ProtocolError.outOfRange(field: "progress.rows", -1)) {
             try codec.decode(
-                [1, 3, 0x0A, 1, 0x61, 0x10] + minusOne + [0x18, 0], as: WorkerMessage.self)
+                [2, 3, 0x0A, 1, 0x61, 0x10] + minusOne + [0x18, 0], as: WorkerMessage.self)
         }
     }
 
@@ -170,7 +170,7 @@ import Testing
             #expect(try codec.decode(bye) == WorkerMessage.bye(reason: expected))
         }
         #expect(throws: ProtocolError.self) {
-            try codec.decode([1, 8, 0x0A, 1, 0x1B], as: WorkerMessage.self)
+            try codec.decode([2, 8, 0x0A, 1, 0x1B], as: WorkerMessage.self)
         }
     }
 }

@@ -96,7 +96,9 @@ extension RandomMessages {
             run: identifier(), store: index(), work: work(), plan: file(), planDigest: name(),
             source: file(), sourceSupport: maybe { $0.file() }, destination: maybe { $0.file() },
             sourceFingerprint: name(), engine: name(),
-            limits: JobLimits(cacheKibibytes: number(1...4096), isDurable: pick([true, false])))
+            limits: JobLimits(
+                cacheKibibytes: number(1...4096), isDurable: pick([true, false]),
+                validates: pick([true, false])))
         let attempt = Attempt(id: identifier(), epoch: epoch(), folder: file())
         return JobOrder(job: job, attempt: attempt, leaseMilliseconds: number(1...86_400_000))
     }

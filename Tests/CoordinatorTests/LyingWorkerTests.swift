@@ -117,7 +117,7 @@ import Testing
             let before = try lab.content(honest.store)
             #expect(before.contains { $0.contains("in the log") })
             let snapshot = honest.folder.appending("store.sqlite_snapshot")
-            #expect(try FileStatus.ifPresent(snapshot) != nil)
+            #expect(try FileStatus.ifPresent(snapshot) == nil)
             try honest.write(Array("the worker's".utf8), to: snapshot)
             let admitted = try honest.deliveries.admit(honest.receipt)
             try lab.ledger.append([.accepted(admitted, at: 1)])

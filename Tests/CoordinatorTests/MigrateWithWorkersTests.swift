@@ -58,6 +58,58 @@ import Testing
         }
     }
 
+    /// Byte by byte, also for a store in chunks.
+    @Test(arguments: shapes) func resultsAreTheSameHoweverJobsRun(shape: [String]) throws {
+        try ClusterProcess.run { lab in
+            try lab.forge(stores: shape.isEmpty ? 4 : 1, notes: shape.isEmpty ? 40 : 200)
+            let expected = try lab.expected(shape)
+            #expect(expected.count >= 1)
+            let ways = [
+                ["--workers", "1"], ["--workers", "5"], ["--in-process", "--workers", "1"],
+                ["--in-process", "--workers", "5"],
+            ]
+            for (number, way) in ways.enumerated() {
+                let output = lab.folder.appendingPathComponent("out-\(number)")
+                let ended = try lab.run(
+                    lab.migration(["--output", output.path] + way + shape))
+                #expect(ended.status == 0, "\(ended.log)")
+                let results = try lab.contents(of: output, masks: true)
+                for (name, bytes) in expected where name.hasSuffix(".sqlite") {
+                    #expect(results[name] == bytes, "\(name) with \(way)")
+                }
+            }
+        }
+    }
+
+    /// What was done before a kill is resumed on threads after worker processes, and the other way
+    /// round.
+    @Test(arguments: shapes, [false, true])
+    func progressIsPortable(shape: [String], isInProcessFirst: Bool) throws {
+        try ClusterProcess.run { lab in
+            try lab.forge(stores: shape.isEmpty ? 60 : 1, notes: shape.isEmpty ? 40 : 3000)
+            let expected = try lab.expected(shape)
+            let (workers, threads) = (["--workers", "2"], ["--in-process", "--workers", "3"])
+            let first = try lab.start(
+                lab.migration(shape + (isInProcessFirst ? threads : workers)),
+                log: lab.folder.appendingPathComponent("log"))
+            try ClusterProcess.wait("some accepted jobs") {
+                // Until there is a ledger.
+                ((try? accepted(lab)) ?? 0) > 1
+            }
+            kill(first.processIdentifier, SIGKILL)
+            first.waitUntilExit()
+            #expect(first.terminationReason == .uncaughtSignal)
+            let before = try accepted(lab)
+            let last = try lab.run(
+                lab.migration(shape + (isInProcessFirst ? workers : threads)))
+            #expect(last.status == 0, "\(last.log)")
+            #expect(try accepted(lab) > before)
+            #expect(try lab.contents(of: lab.data, masks: true) == expected)
+            #expect(try lab.redone() == 0)
+            #expect(try lab.strays().isEmpty)
+        }
+    }
+
     @Test(arguments: shapes, ["abort", "trap"])
     func theDeathOfAPartCostsItsAttemptAlone(shape: [String], fault: String) throws {
         try ClusterProcess.run { lab in

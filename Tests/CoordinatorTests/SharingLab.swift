@@ -38,7 +38,7 @@ final class SharingLab {
     ) throws {
         try withTemporaryFolder { url in
             let lab = try SharingLab(DurableFileSystem().resolve(FilePath(url.path)), root: root)
-            lab.surroundings.trustsWorkers = trustsWorkers
+            lab.surroundings.validation = trustsWorkers ? .workers : .coordinator
             try body(lab)
             try lab.ledger.close()
         }

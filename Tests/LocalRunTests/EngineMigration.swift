@@ -81,33 +81,34 @@ struct EngineMigration {
         let builder = ResultBuilder(
             places: places, files: files, cache: request.cache, slots: request.slots,
             isInPlace: false, steps: steps)
-        let built: ResultBuilder.Built
+        let validation: ValidationReport?
         do throws(RunError) {
             observe(.copy)
             switch planned.plan.strategy {
             case .whole:
                 observe(.validate)
-                built = try builder.buildWhole(planned, connection)
+                validation = try builder.buildWhole(planned, connection, validates: true)
             case .partitioned:
                 let assembler = try assemble(planned, places)
                 observe(.validate)
-                built = try RunError.engine { () throws(EngineError) in
-                    ResultBuilder.Built(
-                        validation: try builder.complete(planned, assembler, nil),
-                        isDurable: true)
+                validation = try RunError.engine { () throws(EngineError) in
+                    try builder.complete(planned, assembler, nil)
                 }
             }
         } catch {
             throw ResultBuilder.named(error, planned.source.path).unlessChanged(planned.source)
         }
-        guard built.validation.isEqual else {
-            throw RunError.validationFailed(built.validation).unlessChanged(planned.source)
+        guard let validation else {
+            throw .engine(.internalError("the result was not validated"))
+        }
+        guard validation.isEqual else {
+            throw RunError.validationFailed(validation).unlessChanged(planned.source)
         }
         observe(.publish)
         return try RunError.translating {
             let building = try FileStatus(of: places.building).identity
             let result = StoreResult(
-                planned, validation: built.validation, output: output,
+                planned, validation: validation, output: output,
                 outputBytes: building.size, seconds: steps.seconds)
             guard try StoreFingerprint(of: planned.source.path) == planned.source.fingerprint
             else { throw EngineError.changed(planned.source.path) }

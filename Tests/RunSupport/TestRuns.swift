@@ -141,6 +141,7 @@ extension DurableFileSystem {
     /// - Parameters:
     ///   - stores: by their numbers in the run.
     ///   - body: what is done with a number, on the coordinator's thread that does it.
+    /// - Returns: files that call the body.
     package static func beforeSwap(
         of stores: Set<Int>, _ body: @escaping @Sendable (Int) throws -> Void
     ) -> DurableFileSystem {

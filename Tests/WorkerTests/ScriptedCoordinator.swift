@@ -123,7 +123,9 @@ final class ScriptedCoordinator {
 
     /// Waits for a hello and answers it.
     @discardableResult
-    func welcome(keep: [String] = [], drop: [String] = [], version: Int = 1) throws -> WorkerHello {
+    func welcome(
+        keep: [String] = [], drop: [String] = [], version: Int = ProtocolRange.current.highest
+    ) throws -> WorkerHello {
         let hello = try hello()
         try send(
             .welcome(

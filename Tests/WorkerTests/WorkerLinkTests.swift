@@ -26,7 +26,7 @@ import ZeroMQ
             try welcome(coordinator, version: 7)
             #expect(try lab.unreadable().contains("7"))
             // It has not lost its connection by any of that.
-            try welcome(coordinator, version: 1)
+            try welcome(coordinator, version: ProtocolRange.current.highest)
             try coordinator.send(frames: [[1, 2, 3]])
             try coordinator.send(.jobs([LoopLab.order("none", "a")]))
             _ = try coordinator.done("a")

@@ -25,8 +25,9 @@ package struct CoordinatorEffects: Sendable {
     package var sends: [Send] = []
     package var replies: [Reply] = []
     package var tasks: [CoordinatorTask] = []
-    /// Stores whose tasks are of no use any more: what they run may be interrupted. Each of them is
-    /// answered all the same.
+    /// Stores whose tasks may be interrupted, because their results are of no use any more.
+    ///
+    /// Each of the tasks is answered all the same.
     package var stops: [StoreKey] = []
     /// What the machine has to ask the ledger, through the loop.
     package var lookups: [Lookup] = []

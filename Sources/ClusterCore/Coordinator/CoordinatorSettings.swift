@@ -48,6 +48,7 @@ package struct CoordinatorSettings: Hashable, Sendable {
     ///   - coordinator: unique for each start.
     ///   - jitterSeed: seeds the jitter of back-offs.
     ///   - slots: jobs at a time that plans are cut for.
+    /// - Returns: the settings, to be changed by the caller.
     package static func standard(
         coordinator: String, jitterSeed: UInt64, slots: Int
     ) -> CoordinatorSettings {

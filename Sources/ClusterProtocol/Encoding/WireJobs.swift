@@ -58,13 +58,16 @@ extension JobLimits {
             cacheKibibytes: try Field.int(
                 body.cacheKibibytes, body.hasCacheKibibytes, "job.limits.cacheKibibytes"),
             isDurable: try Field.required(
-                body.isDurable, body.hasIsDurable, "job.limits.isDurable"))
+                body.isDurable, body.hasIsDurable, "job.limits.isDurable"),
+            validates: try Field.required(
+                body.validates, body.hasValidates, "job.limits.validates"))
     }
 
     var body: WireJobLimits {
         .with {
             $0.cacheKibibytes = Int64(cacheKibibytes)
             $0.isDurable = isDurable
+            $0.validates = validates
         }
     }
 }

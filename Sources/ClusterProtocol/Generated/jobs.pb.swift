@@ -134,136 +134,136 @@ nonisolated struct WireJobLimits: Sendable {
   /// Clears the value of `isDurable`. Subsequent reads from it will return its default value.
   mutating func clearIsDurable() {self._isDurable = nil}
 
+  var validates: Bool {
+    get {_validates ?? false}
+    set {_validates = newValue}
+  }
+  /// Returns true if `validates` has been explicitly set.
+  var hasValidates: Bool {self._validates != nil}
+  /// Clears the value of `validates`. Subsequent reads from it will return its default value.
+  mutating func clearValidates() {self._validates = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
   fileprivate var _cacheKibibytes: Int64? = nil
   fileprivate var _isDurable: Bool? = nil
+  fileprivate var _validates: Bool? = nil
 }
 
-nonisolated struct WireJob: Sendable {
+nonisolated struct WireJob: @unchecked Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   var run: String {
-    get {_run ?? String()}
-    set {_run = newValue}
+    get {_storage._run ?? String()}
+    set {_uniqueStorage()._run = newValue}
   }
   /// Returns true if `run` has been explicitly set.
-  var hasRun: Bool {self._run != nil}
+  var hasRun: Bool {_storage._run != nil}
   /// Clears the value of `run`. Subsequent reads from it will return its default value.
-  mutating func clearRun() {self._run = nil}
+  mutating func clearRun() {_uniqueStorage()._run = nil}
 
   var store: Int64 {
-    get {_store ?? 0}
-    set {_store = newValue}
+    get {_storage._store ?? 0}
+    set {_uniqueStorage()._store = newValue}
   }
   /// Returns true if `store` has been explicitly set.
-  var hasStore: Bool {self._store != nil}
+  var hasStore: Bool {_storage._store != nil}
   /// Clears the value of `store`. Subsequent reads from it will return its default value.
-  mutating func clearStore() {self._store = nil}
+  mutating func clearStore() {_uniqueStorage()._store = nil}
 
   var work: WireWork {
-    get {_work ?? WireWork()}
-    set {_work = newValue}
+    get {_storage._work ?? WireWork()}
+    set {_uniqueStorage()._work = newValue}
   }
   /// Returns true if `work` has been explicitly set.
-  var hasWork: Bool {self._work != nil}
+  var hasWork: Bool {_storage._work != nil}
   /// Clears the value of `work`. Subsequent reads from it will return its default value.
-  mutating func clearWork() {self._work = nil}
+  mutating func clearWork() {_uniqueStorage()._work = nil}
 
   var plan: WireFileReference {
-    get {_plan ?? WireFileReference()}
-    set {_plan = newValue}
+    get {_storage._plan ?? WireFileReference()}
+    set {_uniqueStorage()._plan = newValue}
   }
   /// Returns true if `plan` has been explicitly set.
-  var hasPlan: Bool {self._plan != nil}
+  var hasPlan: Bool {_storage._plan != nil}
   /// Clears the value of `plan`. Subsequent reads from it will return its default value.
-  mutating func clearPlan() {self._plan = nil}
+  mutating func clearPlan() {_uniqueStorage()._plan = nil}
 
   /// SHA-256 as it is written in a job, as text.
   var planDigest: String {
-    get {_planDigest ?? String()}
-    set {_planDigest = newValue}
+    get {_storage._planDigest ?? String()}
+    set {_uniqueStorage()._planDigest = newValue}
   }
   /// Returns true if `planDigest` has been explicitly set.
-  var hasPlanDigest: Bool {self._planDigest != nil}
+  var hasPlanDigest: Bool {_storage._planDigest != nil}
   /// Clears the value of `planDigest`. Subsequent reads from it will return its default value.
-  mutating func clearPlanDigest() {self._planDigest = nil}
+  mutating func clearPlanDigest() {_uniqueStorage()._planDigest = nil}
 
   var source: WireFileReference {
-    get {_source ?? WireFileReference()}
-    set {_source = newValue}
+    get {_storage._source ?? WireFileReference()}
+    set {_uniqueStorage()._source = newValue}
   }
   /// Returns true if `source` has been explicitly set.
-  var hasSource: Bool {self._source != nil}
+  var hasSource: Bool {_storage._source != nil}
   /// Clears the value of `source`. Subsequent reads from it will return its default value.
-  mutating func clearSource() {self._source = nil}
+  mutating func clearSource() {_uniqueStorage()._source = nil}
 
   /// May be absent: no external data.
   var sourceSupport: WireFileReference {
-    get {_sourceSupport ?? WireFileReference()}
-    set {_sourceSupport = newValue}
+    get {_storage._sourceSupport ?? WireFileReference()}
+    set {_uniqueStorage()._sourceSupport = newValue}
   }
   /// Returns true if `sourceSupport` has been explicitly set.
-  var hasSourceSupport: Bool {self._sourceSupport != nil}
+  var hasSourceSupport: Bool {_storage._sourceSupport != nil}
   /// Clears the value of `sourceSupport`. Subsequent reads from it will return its default value.
-  mutating func clearSourceSupport() {self._sourceSupport = nil}
+  mutating func clearSourceSupport() {_uniqueStorage()._sourceSupport = nil}
 
   /// May be absent: the job does not read the destination.
   var destination: WireFileReference {
-    get {_destination ?? WireFileReference()}
-    set {_destination = newValue}
+    get {_storage._destination ?? WireFileReference()}
+    set {_uniqueStorage()._destination = newValue}
   }
   /// Returns true if `destination` has been explicitly set.
-  var hasDestination: Bool {self._destination != nil}
+  var hasDestination: Bool {_storage._destination != nil}
   /// Clears the value of `destination`. Subsequent reads from it will return its default value.
-  mutating func clearDestination() {self._destination = nil}
+  mutating func clearDestination() {_uniqueStorage()._destination = nil}
 
   var sourceFingerprint: String {
-    get {_sourceFingerprint ?? String()}
-    set {_sourceFingerprint = newValue}
+    get {_storage._sourceFingerprint ?? String()}
+    set {_uniqueStorage()._sourceFingerprint = newValue}
   }
   /// Returns true if `sourceFingerprint` has been explicitly set.
-  var hasSourceFingerprint: Bool {self._sourceFingerprint != nil}
+  var hasSourceFingerprint: Bool {_storage._sourceFingerprint != nil}
   /// Clears the value of `sourceFingerprint`. Subsequent reads from it will return its default value.
-  mutating func clearSourceFingerprint() {self._sourceFingerprint = nil}
+  mutating func clearSourceFingerprint() {_uniqueStorage()._sourceFingerprint = nil}
 
   var engine: String {
-    get {_engine ?? String()}
-    set {_engine = newValue}
+    get {_storage._engine ?? String()}
+    set {_uniqueStorage()._engine = newValue}
   }
   /// Returns true if `engine` has been explicitly set.
-  var hasEngine: Bool {self._engine != nil}
+  var hasEngine: Bool {_storage._engine != nil}
   /// Clears the value of `engine`. Subsequent reads from it will return its default value.
-  mutating func clearEngine() {self._engine = nil}
+  mutating func clearEngine() {_uniqueStorage()._engine = nil}
 
   var limits: WireJobLimits {
-    get {_limits ?? WireJobLimits()}
-    set {_limits = newValue}
+    get {_storage._limits ?? WireJobLimits()}
+    set {_uniqueStorage()._limits = newValue}
   }
   /// Returns true if `limits` has been explicitly set.
-  var hasLimits: Bool {self._limits != nil}
+  var hasLimits: Bool {_storage._limits != nil}
   /// Clears the value of `limits`. Subsequent reads from it will return its default value.
-  mutating func clearLimits() {self._limits = nil}
+  mutating func clearLimits() {_uniqueStorage()._limits = nil}
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
-  fileprivate var _run: String? = nil
-  fileprivate var _store: Int64? = nil
-  fileprivate var _work: WireWork? = nil
-  fileprivate var _plan: WireFileReference? = nil
-  fileprivate var _planDigest: String? = nil
-  fileprivate var _source: WireFileReference? = nil
-  fileprivate var _sourceSupport: WireFileReference? = nil
-  fileprivate var _destination: WireFileReference? = nil
-  fileprivate var _sourceFingerprint: String? = nil
-  fileprivate var _engine: String? = nil
-  fileprivate var _limits: WireJobLimits? = nil
+  fileprivate var _storage = _StorageClass.defaultInstance
 }
 
 nonisolated struct WireAttempt: Sendable {
@@ -307,43 +307,45 @@ nonisolated struct WireAttempt: Sendable {
   fileprivate var _folder: WireFileReference? = nil
 }
 
-nonisolated struct WireJobOrder: @unchecked Sendable {
+nonisolated struct WireJobOrder: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
   var job: WireJob {
-    get {_storage._job ?? WireJob()}
-    set {_uniqueStorage()._job = newValue}
+    get {_job ?? WireJob()}
+    set {_job = newValue}
   }
   /// Returns true if `job` has been explicitly set.
-  var hasJob: Bool {_storage._job != nil}
+  var hasJob: Bool {self._job != nil}
   /// Clears the value of `job`. Subsequent reads from it will return its default value.
-  mutating func clearJob() {_uniqueStorage()._job = nil}
+  mutating func clearJob() {self._job = nil}
 
   var attempt: WireAttempt {
-    get {_storage._attempt ?? WireAttempt()}
-    set {_uniqueStorage()._attempt = newValue}
+    get {_attempt ?? WireAttempt()}
+    set {_attempt = newValue}
   }
   /// Returns true if `attempt` has been explicitly set.
-  var hasAttempt: Bool {_storage._attempt != nil}
+  var hasAttempt: Bool {self._attempt != nil}
   /// Clears the value of `attempt`. Subsequent reads from it will return its default value.
-  mutating func clearAttempt() {_uniqueStorage()._attempt = nil}
+  mutating func clearAttempt() {self._attempt = nil}
 
   var leaseMilliseconds: Int64 {
-    get {_storage._leaseMilliseconds ?? 0}
-    set {_uniqueStorage()._leaseMilliseconds = newValue}
+    get {_leaseMilliseconds ?? 0}
+    set {_leaseMilliseconds = newValue}
   }
   /// Returns true if `leaseMilliseconds` has been explicitly set.
-  var hasLeaseMilliseconds: Bool {_storage._leaseMilliseconds != nil}
+  var hasLeaseMilliseconds: Bool {self._leaseMilliseconds != nil}
   /// Clears the value of `leaseMilliseconds`. Subsequent reads from it will return its default value.
-  mutating func clearLeaseMilliseconds() {_uniqueStorage()._leaseMilliseconds = nil}
+  mutating func clearLeaseMilliseconds() {self._leaseMilliseconds = nil}
 
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
 
-  fileprivate var _storage = _StorageClass.defaultInstance
+  fileprivate var _job: WireJob? = nil
+  fileprivate var _attempt: WireAttempt? = nil
+  fileprivate var _leaseMilliseconds: Int64? = nil
 }
 
 nonisolated struct WireDeliveredFile: Sendable {
@@ -788,7 +790,7 @@ nonisolated extension WireWork.Whole: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension WireJobLimits: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".JobLimits"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}cache_kibibytes\0\u{3}is_durable\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}cache_kibibytes\0\u{3}is_durable\0\u{1}validates\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -798,6 +800,7 @@ nonisolated extension WireJobLimits: SwiftProtobuf.Message, SwiftProtobuf._Messa
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularInt64Field(value: &self._cacheKibibytes) }()
       case 2: try { try decoder.decodeSingularBoolField(value: &self._isDurable) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self._validates) }()
       default: break
       }
     }
@@ -814,12 +817,16 @@ nonisolated extension WireJobLimits: SwiftProtobuf.Message, SwiftProtobuf._Messa
     try { if let v = self._isDurable {
       try visitor.visitSingularBoolField(value: v, fieldNumber: 2)
     } }()
+    try { if let v = self._validates {
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 3)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: WireJobLimits, rhs: WireJobLimits) -> Bool {
     if lhs._cacheKibibytes != rhs._cacheKibibytes {return false}
     if lhs._isDurable != rhs._isDurable {return false}
+    if lhs._validates != rhs._validates {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -829,81 +836,137 @@ nonisolated extension WireJob: SwiftProtobuf.Message, SwiftProtobuf._MessageImpl
   static let protoMessageName: String = _protobuf_package + ".Job"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}run\0\u{1}store\0\u{1}work\0\u{1}plan\0\u{3}plan_digest\0\u{1}source\0\u{3}source_support\0\u{1}destination\0\u{3}source_fingerprint\0\u{1}engine\0\u{1}limits\0")
 
+  fileprivate class _StorageClass {
+    var _run: String? = nil
+    var _store: Int64? = nil
+    var _work: WireWork? = nil
+    var _plan: WireFileReference? = nil
+    var _planDigest: String? = nil
+    var _source: WireFileReference? = nil
+    var _sourceSupport: WireFileReference? = nil
+    var _destination: WireFileReference? = nil
+    var _sourceFingerprint: String? = nil
+    var _engine: String? = nil
+    var _limits: WireJobLimits? = nil
+
+      // This property is used as the initial default value for new instances of the type.
+      // The type itself is protecting the reference to its storage via CoW semantics.
+      // This will force a copy to be made of this reference when the first mutation occurs;
+      // hence, it is safe to mark this as `nonisolated(unsafe)`.
+      static nonisolated(unsafe) let defaultInstance = _StorageClass()
+
+    private init() {}
+
+    init(copying source: _StorageClass) {
+      _run = source._run
+      _store = source._store
+      _work = source._work
+      _plan = source._plan
+      _planDigest = source._planDigest
+      _source = source._source
+      _sourceSupport = source._sourceSupport
+      _destination = source._destination
+      _sourceFingerprint = source._sourceFingerprint
+      _engine = source._engine
+      _limits = source._limits
+    }
+  }
+
+  fileprivate mutating func _uniqueStorage() -> _StorageClass {
+    if !isKnownUniquelyReferenced(&_storage) {
+      _storage = _StorageClass(copying: _storage)
+    }
+    return _storage
+  }
+
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    while let fieldNumber = try decoder.nextFieldNumber() {
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every case branch when no optimizations are
-      // enabled. https://github.com/apple/swift-protobuf/issues/1034
-      switch fieldNumber {
-      case 1: try { try decoder.decodeSingularStringField(value: &self._run) }()
-      case 2: try { try decoder.decodeSingularInt64Field(value: &self._store) }()
-      case 3: try { try decoder.decodeSingularMessageField(value: &self._work) }()
-      case 4: try { try decoder.decodeSingularMessageField(value: &self._plan) }()
-      case 5: try { try decoder.decodeSingularStringField(value: &self._planDigest) }()
-      case 6: try { try decoder.decodeSingularMessageField(value: &self._source) }()
-      case 7: try { try decoder.decodeSingularMessageField(value: &self._sourceSupport) }()
-      case 8: try { try decoder.decodeSingularMessageField(value: &self._destination) }()
-      case 9: try { try decoder.decodeSingularStringField(value: &self._sourceFingerprint) }()
-      case 10: try { try decoder.decodeSingularStringField(value: &self._engine) }()
-      case 11: try { try decoder.decodeSingularMessageField(value: &self._limits) }()
-      default: break
+    _ = _uniqueStorage()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      while let fieldNumber = try decoder.nextFieldNumber() {
+        // The use of inline closures is to circumvent an issue where the compiler
+        // allocates stack space for every case branch when no optimizations are
+        // enabled. https://github.com/apple/swift-protobuf/issues/1034
+        switch fieldNumber {
+        case 1: try { try decoder.decodeSingularStringField(value: &_storage._run) }()
+        case 2: try { try decoder.decodeSingularInt64Field(value: &_storage._store) }()
+        case 3: try { try decoder.decodeSingularMessageField(value: &_storage._work) }()
+        case 4: try { try decoder.decodeSingularMessageField(value: &_storage._plan) }()
+        case 5: try { try decoder.decodeSingularStringField(value: &_storage._planDigest) }()
+        case 6: try { try decoder.decodeSingularMessageField(value: &_storage._source) }()
+        case 7: try { try decoder.decodeSingularMessageField(value: &_storage._sourceSupport) }()
+        case 8: try { try decoder.decodeSingularMessageField(value: &_storage._destination) }()
+        case 9: try { try decoder.decodeSingularStringField(value: &_storage._sourceFingerprint) }()
+        case 10: try { try decoder.decodeSingularStringField(value: &_storage._engine) }()
+        case 11: try { try decoder.decodeSingularMessageField(value: &_storage._limits) }()
+        default: break
+        }
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    // The use of inline closures is to circumvent an issue where the compiler
-    // allocates stack space for every if/case branch local when no optimizations
-    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-    // https://github.com/apple/swift-protobuf/issues/1182
-    try { if let v = self._run {
-      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
-    } }()
-    try { if let v = self._store {
-      try visitor.visitSingularInt64Field(value: v, fieldNumber: 2)
-    } }()
-    try { if let v = self._work {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
-    } }()
-    try { if let v = self._plan {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
-    } }()
-    try { if let v = self._planDigest {
-      try visitor.visitSingularStringField(value: v, fieldNumber: 5)
-    } }()
-    try { if let v = self._source {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
-    } }()
-    try { if let v = self._sourceSupport {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
-    } }()
-    try { if let v = self._destination {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
-    } }()
-    try { if let v = self._sourceFingerprint {
-      try visitor.visitSingularStringField(value: v, fieldNumber: 9)
-    } }()
-    try { if let v = self._engine {
-      try visitor.visitSingularStringField(value: v, fieldNumber: 10)
-    } }()
-    try { if let v = self._limits {
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
-    } }()
+    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every if/case branch local when no optimizations
+      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+      // https://github.com/apple/swift-protobuf/issues/1182
+      try { if let v = _storage._run {
+        try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+      } }()
+      try { if let v = _storage._store {
+        try visitor.visitSingularInt64Field(value: v, fieldNumber: 2)
+      } }()
+      try { if let v = _storage._work {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+      } }()
+      try { if let v = _storage._plan {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+      } }()
+      try { if let v = _storage._planDigest {
+        try visitor.visitSingularStringField(value: v, fieldNumber: 5)
+      } }()
+      try { if let v = _storage._source {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+      } }()
+      try { if let v = _storage._sourceSupport {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+      } }()
+      try { if let v = _storage._destination {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+      } }()
+      try { if let v = _storage._sourceFingerprint {
+        try visitor.visitSingularStringField(value: v, fieldNumber: 9)
+      } }()
+      try { if let v = _storage._engine {
+        try visitor.visitSingularStringField(value: v, fieldNumber: 10)
+      } }()
+      try { if let v = _storage._limits {
+        try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
+      } }()
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: WireJob, rhs: WireJob) -> Bool {
-    if lhs._run != rhs._run {return false}
-    if lhs._store != rhs._store {return false}
-    if lhs._work != rhs._work {return false}
-    if lhs._plan != rhs._plan {return false}
-    if lhs._planDigest != rhs._planDigest {return false}
-    if lhs._source != rhs._source {return false}
-    if lhs._sourceSupport != rhs._sourceSupport {return false}
-    if lhs._destination != rhs._destination {return false}
-    if lhs._sourceFingerprint != rhs._sourceFingerprint {return false}
-    if lhs._engine != rhs._engine {return false}
-    if lhs._limits != rhs._limits {return false}
+    if lhs._storage !== rhs._storage {
+      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
+        let _storage = _args.0
+        let rhs_storage = _args.1
+        if _storage._run != rhs_storage._run {return false}
+        if _storage._store != rhs_storage._store {return false}
+        if _storage._work != rhs_storage._work {return false}
+        if _storage._plan != rhs_storage._plan {return false}
+        if _storage._planDigest != rhs_storage._planDigest {return false}
+        if _storage._source != rhs_storage._source {return false}
+        if _storage._sourceSupport != rhs_storage._sourceSupport {return false}
+        if _storage._destination != rhs_storage._destination {return false}
+        if _storage._sourceFingerprint != rhs_storage._sourceFingerprint {return false}
+        if _storage._engine != rhs_storage._engine {return false}
+        if _storage._limits != rhs_storage._limits {return false}
+        return true
+      }
+      if !storagesAreEqual {return false}
+    }
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -957,81 +1020,41 @@ nonisolated extension WireJobOrder: SwiftProtobuf.Message, SwiftProtobuf._Messag
   static let protoMessageName: String = _protobuf_package + ".JobOrder"
   static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}job\0\u{1}attempt\0\u{3}lease_milliseconds\0")
 
-  fileprivate class _StorageClass {
-    var _job: WireJob? = nil
-    var _attempt: WireAttempt? = nil
-    var _leaseMilliseconds: Int64? = nil
-
-      // This property is used as the initial default value for new instances of the type.
-      // The type itself is protecting the reference to its storage via CoW semantics.
-      // This will force a copy to be made of this reference when the first mutation occurs;
-      // hence, it is safe to mark this as `nonisolated(unsafe)`.
-      static nonisolated(unsafe) let defaultInstance = _StorageClass()
-
-    private init() {}
-
-    init(copying source: _StorageClass) {
-      _job = source._job
-      _attempt = source._attempt
-      _leaseMilliseconds = source._leaseMilliseconds
-    }
-  }
-
-  fileprivate mutating func _uniqueStorage() -> _StorageClass {
-    if !isKnownUniquelyReferenced(&_storage) {
-      _storage = _StorageClass(copying: _storage)
-    }
-    return _storage
-  }
-
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
-    _ = _uniqueStorage()
-    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
-      while let fieldNumber = try decoder.nextFieldNumber() {
-        // The use of inline closures is to circumvent an issue where the compiler
-        // allocates stack space for every case branch when no optimizations are
-        // enabled. https://github.com/apple/swift-protobuf/issues/1034
-        switch fieldNumber {
-        case 1: try { try decoder.decodeSingularMessageField(value: &_storage._job) }()
-        case 2: try { try decoder.decodeSingularMessageField(value: &_storage._attempt) }()
-        case 3: try { try decoder.decodeSingularInt64Field(value: &_storage._leaseMilliseconds) }()
-        default: break
-        }
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._job) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._attempt) }()
+      case 3: try { try decoder.decodeSingularInt64Field(value: &self._leaseMilliseconds) }()
+      default: break
       }
     }
   }
 
   func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
-    try withExtendedLifetime(_storage) { (_storage: _StorageClass) in
-      // The use of inline closures is to circumvent an issue where the compiler
-      // allocates stack space for every if/case branch local when no optimizations
-      // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
-      // https://github.com/apple/swift-protobuf/issues/1182
-      try { if let v = _storage._job {
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
-      } }()
-      try { if let v = _storage._attempt {
-        try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
-      } }()
-      try { if let v = _storage._leaseMilliseconds {
-        try visitor.visitSingularInt64Field(value: v, fieldNumber: 3)
-      } }()
-    }
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._job {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._attempt {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try { if let v = self._leaseMilliseconds {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 3)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   static func ==(lhs: WireJobOrder, rhs: WireJobOrder) -> Bool {
-    if lhs._storage !== rhs._storage {
-      let storagesAreEqual: Bool = withExtendedLifetime((lhs._storage, rhs._storage)) { (_args: (_StorageClass, _StorageClass)) in
-        let _storage = _args.0
-        let rhs_storage = _args.1
-        if _storage._job != rhs_storage._job {return false}
-        if _storage._attempt != rhs_storage._attempt {return false}
-        if _storage._leaseMilliseconds != rhs_storage._leaseMilliseconds {return false}
-        return true
-      }
-      if !storagesAreEqual {return false}
-    }
+    if lhs._job != rhs._job {return false}
+    if lhs._attempt != rhs._attempt {return false}
+    if lhs._leaseMilliseconds != rhs._leaseMilliseconds {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

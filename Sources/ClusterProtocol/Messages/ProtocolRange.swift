@@ -9,7 +9,7 @@ package struct ProtocolRange: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// What this program understands.
-    package static let current = ProtocolRange(lowest: 1, highest: 1)
+    package static let current = ProtocolRange(lowest: 2, highest: 2)
 
     /// The highest version that both sides understand; nil where there is none.
     package func common(with other: ProtocolRange) -> Int? {

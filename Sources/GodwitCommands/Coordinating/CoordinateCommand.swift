@@ -93,8 +93,11 @@ struct CoordinateCommand: ParsableCommand {
                 ledger: ledger, state: state, roots: try SharedRoots(folders),
                 environment: CommandEnvironment.make(clock: MonotonicClock.start()),
                 limits: .standard, slots: slots)
-            runs.trustsWorkers = trustWorkers
-            defer { runs.environment.replaced.finish() }
+            if trustWorkers { runs.validation = .workers }
+            defer {
+                Interruption.shared.atFirstSignal(nil)
+                runs.environment.replaced.finish()
+            }
             try serve(runs, door)
         }
     }
@@ -117,7 +120,7 @@ struct CoordinateCommand: ParsableCommand {
                 clock: MillisecondClock.start(), note: { ServiceLog.standard.write("\($0)") },
                 runEnded: { reports.write($0) }))
         ServiceLog.standard.write("coordinating at \(listen), ledger \(runs.ledger.path)")
-        if runs.trustsWorkers {
+        if runs.validation == .workers {
             ServiceLog.standard.write(
                 "workers are trusted: results of small stores are validated by them only")
         }

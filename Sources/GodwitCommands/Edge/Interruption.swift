@@ -43,8 +43,8 @@ final class Interruption: Sendable {
     }
 
     /// Has a body called when the next signal comes, on a thread of its own; the one after that
-    /// ends the process.
-    func atFirstSignal(_ body: @escaping @Sendable () -> Void) {
+    /// ends the process, and every one does without a body.
+    func atFirstSignal(_ body: (@Sendable () -> Void)?) {
         atFirst.withLock { $0 = body }
     }
 

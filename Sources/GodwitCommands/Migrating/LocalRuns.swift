@@ -10,7 +10,7 @@ import RunLedger
 struct LocalRuns {
     let slots: LocalSlots
     let waitsForSpace: Bool
-    var trustsSlots = false
+    var trustsWorkers = false
     /// Seconds since the command began.
     let clock: @Sendable () -> Double
 
@@ -34,7 +34,7 @@ struct LocalRuns {
             var cluster = LocalCluster(
                 slots: slots, waitsForSpace: waitsForSpace,
                 environment: CommandEnvironment.make(clock: clock), place: try Self.place())
-            cluster.trustsSlots = trustsSlots
+            cluster.trustsWorkers = trustsWorkers
             cluster.log = { view.log("godwit: \($0)") }
             cluster.watch = { event in
                 switch event {

@@ -94,7 +94,7 @@ struct MigrateCommand: ParsableCommand {
         }
         let runs = LocalRuns(
             slots: slotOptions.slots(count: place.slots), waitsForSpace: !noWait,
-            trustsSlots: trustWorkers, clock: clock)
+            trustsWorkers: trustWorkers, clock: clock)
         var begun: BegunRun?
         var end = try runs.run(state: state, purpose: "migrating \(fleet.stores.count) stores") {
             coordinator throws(RunError) in

@@ -51,6 +51,7 @@ struct SlotOptions: ParsableArguments {
     /// The slots.
     ///
     /// - Parameter count: jobs at a time.
+    /// - Returns: what the options ask for.
     func slots(count: Int) -> LocalSlots {
         let kind: LocalSlots.Kind =
             if inProcess {

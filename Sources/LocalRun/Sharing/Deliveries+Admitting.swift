@@ -38,7 +38,7 @@ extension Deliveries {
         try take(receipt, from: folder, into: target)
         if case .whole = receipt.work {
             try look(at: receipt, of: found, folder, target)
-        } else if !shared.trustsWorkers {
+        } else if shared.validation == .coordinator {
             try checkShard(receipt, of: found, target, known?.preparation)
         }
         return try RunError.translating {
@@ -145,7 +145,7 @@ extension Deliveries {
         at receipt: Receipt, of found: FoundStore, _ folder: FilePath, _ target: FilePath
     ) throws(RunError) {
         let known: CheckedFiles.Known
-        if shared.trustsWorkers {
+        if shared.validation != .coordinator {
             let places = StorePlaces(attempt: target, isBuilt: true)
             known = try RunError.translating {
                 for place in [places.buildingSupport, places.snapshot] {
@@ -226,7 +226,7 @@ extension Deliveries {
     ///
     /// - Throws: `RunError.badDelivery` where it is not of the destination's version.
     func confirmUnchanged(_ found: FoundStore) throws(RunError) {
-        if shared.trustsWorkers { return }
+        if shared.validation != .coordinator { return }
         guard found.output == nil, case .model(let model) = shared.context.request.destination
         else { throw .badDelivery("it says that nothing is to be done, which cannot be") }
         let (store, _) = try shared.paths(of: found)

@@ -132,15 +132,18 @@ extension Deliveries {
         guard let identity = try RunError.translating({ try FileStatus.ifPresent(path)?.identity })
         else { throw .engine(.wrongPlan("the accepted result of \(found.path) is gone")) }
         let known = checked.attempts.withLock { $0.removeValue(forKey: receipt.attempt) }
-        if shared.trustsWorkers {
+        let places = StorePlaces(attempt: path.parent, isBuilt: true)
+        // One that was accepted under another setting may not have been validated.
+        if shared.validation != .coordinator, try WholeStoreOutcome(at: places, files).isValidated {
             var isChecked = false
             if case .compared(identity) = known { isChecked = true }
             return try BuiltStore(
                 accepting: receipt, of: found, in: path.parent, files: files,
-                clients: shared.context.request.clients, isChecked: isChecked)
+                clients: shared.context.request.clients,
+                note: shared.validation == .workers ? BuiltStore.noteOfTrust : nil,
+                isChecked: isChecked)
         }
         let (store, _) = try shared.paths(of: found)
-        let places = StorePlaces(attempt: path.parent, isBuilt: true)
         var inspected: InspectedResult?
         if case .inspected(let result) = known, result.building == identity { inspected = result }
         if inspected == nil {

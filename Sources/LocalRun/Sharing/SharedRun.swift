@@ -14,8 +14,8 @@ package final class SharedRun: Sendable {
     package let limits: JobLimits
     /// What the run keeps to.
     package let bounds: RunBounds
-    /// Whether what workers say of small stores is taken without a look of our own.
-    let trustsWorkers: Bool
+    /// What validates results of small stores.
+    let validation: ResultValidation
     private let text: String
     private let digest: String
     /// The request's file by the root that it lies in.
@@ -33,8 +33,8 @@ package final class SharedRun: Sendable {
         package var limits: JobLimits
         /// Jobs at a time that plans are cut for, and threads that validate one store.
         package var slots: Int
-        /// Whether results of small stores count that the workers alone have validated.
-        package var trustsWorkers = false
+        /// What validates results of small stores.
+        package var validation = ResultValidation.coordinator
 
         package init(
             ledger: Ledger, state: FilePath, roots: SharedRoots, environment: RunEnvironment,
@@ -56,8 +56,8 @@ package final class SharedRun: Sendable {
     package init(_ run: RunOverview, _ surroundings: Surroundings) throws(RunError) {
         let recorded = try RecordedRequest(reading: run.record.request)
         roots = surroundings.roots
-        limits = surroundings.limits
-        trustsWorkers = surroundings.trustsWorkers
+        limits = surroundings.limits.validating(surroundings.validation != .coordinator)
+        validation = surroundings.validation
         bounds = recorded.bounds ?? RunBounds()
         text = try recorded.forWorkers().text()
         digest = ContentDigest.hexadecimal(of: Array(text.utf8))

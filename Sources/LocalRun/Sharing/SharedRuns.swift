@@ -357,8 +357,9 @@ package struct SharedRuns: Sendable {
         }
     }
 
-    /// Removes what was made of stores that are under way, where a run ends for want of space:
-    /// what stays would only keep others from it. A result whose move has begun stays.
+    /// Removes what was made of unfinished stores, where a run ends because the disk is full.
+    ///
+    /// What stays would only keep space from others. A result whose move has begun stays.
     ///
     /// - Throws: `RunError` where the ledger cannot be read.
     package func removeUnfinishedFiles(of run: String) throws(RunError) {

@@ -14,23 +14,17 @@ struct ResultBuilder {
     let isInPlace: Bool
     let steps: StoreSteps
 
-    /// What building gives, whatever the strategy.
-    struct Built {
-        let validation: ValidationReport
-        /// Whether contents were synced already.
-        let isDurable: Bool
-    }
-
     /// Migrates a small store in one go.
     ///
     /// - Parameters:
     ///   - planned: the store and its plan, which no job names and nobody writes down.
     ///   - connection: to the source, where everything runs on this thread.
-    /// - Returns: what was built.
+    ///   - validates: whether the result is held against its source.
+    /// - Returns: what the validation found; nil where there was none.
     /// - Throws: `RunError`.
     func buildWhole(
-        _ planned: PlannedStore, _ connection: Connection?
-    ) throws(RunError) -> Built {
+        _ planned: PlannedStore, _ connection: Connection?, validates: Bool
+    ) throws(RunError) -> ValidationReport? {
         try RunError.engine { () throws(EngineError) in
             // Links are filled in by updates, which indexes would make dear.
             let isBlank =
@@ -47,8 +41,11 @@ struct ResultBuilder {
                 plan: planned.laidOut, source: planned.source, at: places.building,
                 isBlank: isBlank)
             try steps.step(.copy) { () throws(EngineError) in try assembler.copyDirectly() }
-            let report = try complete(planned, assembler, connection)
-            return Built(validation: report, isDurable: slots > 1)
+            guard validates else {
+                try finish(planned, assembler)
+                return nil
+            }
+            return try complete(planned, assembler, connection)
         }
     }
 
@@ -64,15 +61,22 @@ struct ResultBuilder {
 
     /// Begins the validation with its source's side, which stands still and can be summed while
     /// indexes are built.
+    ///
+    /// - Parameters:
+    ///   - planned: the store and its plan.
+    ///   - connection: to the source, for what runs on the caller's thread.
+    ///   - pagesAreChecked: whether SQLite's check of the result's pages was run before.
+    /// - Returns: the validation, to be finished and ended.
+    /// - Throws: `EngineError` where threads cannot be started.
     func beginValidation(
-        _ planned: PlannedStore, _ connection: Connection?
+        _ planned: PlannedStore, _ connection: Connection?, pagesAreChecked: Bool = false
     ) throws(EngineError) -> ValidationRun {
         let validation = try ValidationRun(
             planned: planned, building: places.building, slots: slots,
             externalData: isInPlace
                 ? planned.source.externalData
                 : places.buildingSupport.appending("_EXTERNAL_DATA"),
-            cache: cache, source: connection)
+            cache: cache, source: connection, pagesAreChecked: pagesAreChecked)
         validation.beginSource()
         return validation
     }

@@ -10,8 +10,9 @@ import Synchronization
 ///
 /// The job names, as its `plan`, a file with the run's recorded request; as its `destination`, the
 /// path that the result is to get, nil where it takes the store's own place. The attempt's folder
-/// lies on the file system of that path and receives `store.sqlite`, its external data, a snapshot
-/// where the store needed one, and `outcome.json`. Whoever accepts the receipt moves them.
+/// lies on the file system of that path and receives `store.sqlite`, its external data and
+/// `outcome.json`; also a snapshot where the store needed one and the job validates its result.
+/// The coordinator moves them when it accepts the receipt.
 ///
 /// One value serves all jobs of a process: it keeps requests that it has read, and what it has
 /// learnt of stores of the same app.
@@ -67,9 +68,10 @@ package final class WholeStoreJobs: Sendable {
         let steps = StoreSteps(clock: clock)
         try makeFolder(places, isDurable: job.limits.isDurable)
         let planned: PlannedStore
-        let outcome: ResultBuilder.Built
+        let validation: ValidationReport?
         do throws(RunError) {
-            (planned, outcome) = try build(store, request, output, places, steps)
+            (planned, validation) = try build(
+                store, request, output, places, steps, validates: job.limits.validates)
         } catch {
             guard case .alreadyThere = error else { throw error }
             return Receipt(
@@ -78,10 +80,10 @@ package final class WholeStoreJobs: Sendable {
         guard planned.source.fingerprint.sharedText == job.sourceFingerprint else {
             throw .engine(.changed(store))
         }
-        guard outcome.validation.isEqual else {
-            throw RunError.validationFailed(outcome.validation).unlessChanged(planned.source)
+        if let validation, !validation.isEqual {
+            throw RunError.validationFailed(validation).unlessChanged(planned.source)
         }
-        return try deliver(job, attempt, planned, outcome, output, places, steps)
+        return try deliver(job, attempt, planned, validation, output, places, steps)
     }
 
     /// Makes the folder of an attempt anew.
@@ -98,8 +100,8 @@ package final class WholeStoreJobs: Sendable {
 
     private func build(
         _ store: FilePath, _ request: RunRequest, _ output: FilePath?, _ places: StorePlaces,
-        _ steps: StoreSteps
-    ) throws(RunError) -> (PlannedStore, ResultBuilder.Built) {
+        _ steps: StoreSteps, validates: Bool
+    ) throws(RunError) -> (PlannedStore, ValidationReport?) {
         let (planned, connection) = try steps.step(.prepare) { () throws(RunError) in
             try StorePreparation(
                 store: store, request: request, places: places, files: files, cache: cache,
@@ -113,19 +115,27 @@ package final class WholeStoreJobs: Sendable {
             let builder = ResultBuilder(
                 places: places, files: files, cache: cache, slots: 1, isInPlace: output == nil,
                 steps: steps)
-            return (planned, try builder.buildWhole(planned, connection))
+            return (
+                planned,
+                try builder.buildWhole(planned, connection, validates: validates)
+            )
         } catch {
             throw ResultBuilder.named(error, planned.source.path).unlessChanged(planned.source)
         }
     }
 
     private func deliver(
-        _ job: Job, _ attempt: Attempt, _ planned: PlannedStore, _ outcome: ResultBuilder.Built,
-        _ output: FilePath?, _ places: StorePlaces, _ steps: StoreSteps
+        _ job: Job, _ attempt: Attempt, _ planned: PlannedStore,
+        _ validation: ValidationReport?, _ output: FilePath?, _ places: StorePlaces,
+        _ steps: StoreSteps
     ) throws(RunError) -> Receipt {
         try RunError.translating {
             try files.removeScratchTree(places.folder)
-            let hasSnapshot = planned.source.isSnapshot
+            if validation == nil {
+                // The coordinator makes its own: two of them would lie there at a time.
+                try files.removeScratchTree(places.snapshot)
+            }
+            let hasSnapshot = planned.source.isSnapshot && validation != nil
             if job.limits.isDurable {
                 try files.syncFile(places.building)
                 if hasSnapshot { try files.syncFile(places.snapshot) }
@@ -133,10 +143,12 @@ package final class WholeStoreJobs: Sendable {
             let content = try ContentDigest.hexadecimal(of: places.building, files: files)
             let text = try RecordedText.text(
                 of: WholeStoreOutcome(
-                    result: StoreResult(
-                        planned, validation: outcome.validation, output: output,
-                        outputBytes: content.bytes, seconds: steps.seconds),
-                    fingerprint: planned.source.fingerprint, hasSnapshot: hasSnapshot))
+                    result: validation.map {
+                        StoreResult(
+                            planned, validation: $0, output: output,
+                            outputBytes: content.bytes, seconds: steps.seconds)
+                    }, seconds: steps.seconds, fingerprint: planned.source.fingerprint,
+                    hasSnapshot: hasSnapshot))
             let bytes = Array(text.utf8)
             if job.limits.isDurable {
                 try files.publish(bytes, to: places.outcome)
@@ -194,11 +206,35 @@ package final class WholeStoreJobs: Sendable {
 
 /// What an attempt at a whole store tells besides its files.
 struct WholeStoreOutcome: Codable {
-    let result: StoreResult
+    /// Nil where the job did not validate it.
+    let result: StoreResult?
+    /// Of each step, by the worker's clock.
+    let seconds: [RunStep: Double]
     /// Of the source, as it was read.
     let fingerprint: StoreFingerprint
     /// Whether a snapshot lies beside the result, which a swap keeps with the original.
     let hasSnapshot: Bool
+
+    var isValidated: Bool { result != nil }
+}
+
+extension WholeStoreOutcome {
+    /// The longest one, in bytes.
+    private static let limit = 16 << 20
+
+    /// Reads what an attempt left.
+    ///
+    /// - Throws: `RunError.badDelivery` for what is no outcome, and where it cannot be read.
+    init(at places: StorePlaces, _ files: DurableFileSystem) throws(RunError) {
+        let bytes = try RunError.translating {
+            try files.contents(of: places.outcome, limit: Self.limit)
+        }
+        do {
+            self = try JSONDecoder().decode(WholeStoreOutcome.self, from: Data(bytes))
+        } catch {
+            throw .badDelivery("its report cannot be read")
+        }
+    }
 }
 
 extension StorePlaces {
@@ -222,12 +258,14 @@ extension BuiltStore {
     ///   - folder: of the attempt.
     ///   - files: through which durable actions go.
     ///   - clients: how programs that have the store open are treated.
+    ///   - note: what the report is to say of the validation.
     ///   - isChecked: whether they were compared with the receipt already, and not since touched.
     /// - Throws: `RunError`, `engine(.wrongPlan)` for files that are not those of the receipt,
     ///   `engine(.sourceChanged)` where the store is not as it was read.
     init(
         accepting receipt: Receipt, of found: FoundStore, in folder: FilePath,
-        files: DurableFileSystem, clients: ClientPolicy, isChecked: Bool = false
+        files: DurableFileSystem, clients: ClientPolicy, note: String? = nil,
+        isChecked: Bool = false
     ) throws(RunError) {
         let places = StorePlaces(attempt: folder, isBuilt: true)
         let store = try RunError.translating {
@@ -247,20 +285,20 @@ extension BuiltStore {
                     throw EngineError.wrongPlan("\(path) is not what the receipt says")
                 }
             }
-            let outcome = try JSONDecoder().decode(
-                WholeStoreOutcome.self,
-                from: Data(try files.contents(of: places.outcome, limit: 64 << 20)))
+            let outcome = try WholeStoreOutcome(at: places, files)
             let fingerprint = try StoreFingerprint(of: store)
             let changes = fingerprint.differences(from: outcome.fingerprint)
             guard changes.subtracting([.place, .changed]).isEmpty else {
                 throw EngineError.changed(store)
             }
-            var result = outcome.result
+            guard var result = outcome.result else {
+                throw EngineError.wrongPlan("\(receipt.attempt) validated no result")
+            }
             result.store = store
             result.output = found.output ?? store
             result.isInPlace = found.output == nil
             result.backup = nil
-            result.notes.append(Self.noteOfTrust)
+            if let note { result.notes.append(note) }
             return BuiltStore(
                 found: found, result: result, fingerprint: fingerprint,
                 places: places, snapshot: outcome.hasSnapshot ? places.snapshot : nil,

@@ -32,12 +32,21 @@ package struct MadeFileCheck: Sendable {
 
     private var kept: [SchemaObject] { plan.plan.extras.filter(\.isKept).map(\.object) }
 
-    /// Looks through the file.
+    /// What a check found.
+    package struct Findings: Hashable, Sendable {
+        /// What is wrong, names in one printable line; empty where nothing is.
+        package var faults: [String] = []
+        /// The names of the external data files that the result refers to, of hexadecimal digits
+        /// and hyphens; empty where something is wrong.
+        package var externalNames: Set<String> = []
+    }
+
+    /// Looks through the file, SQLite's own check of its pages included.
     ///
     /// - Parameter file: the result, closed.
-    /// - Returns: what is wrong, names in one printable line; empty where nothing is.
+    /// - Returns: what is wrong, and the external data that it refers to.
     /// - Throws: `StoreError` where it cannot be read.
-    package func run(_ file: FilePath) throws(StoreError) -> [String] {
+    package func run(_ file: FilePath) throws(StoreError) -> Findings {
         let connection = try Connection(path: file, mode: .immutable)
         var found = try schema(connection)
         found += try header(file)
@@ -52,17 +61,12 @@ package struct MadeFileCheck: Sendable {
             found += try sqliteRows(connection)
             found += try numbers(connection)
         }
+        let names = try found.isEmpty ? externalNames(connection) : []
         try connection.close()
-        return found
+        return Findings(faults: found, externalNames: names)
     }
 
-    /// The names of the external data files that a result refers to.
-    ///
-    /// - Parameter file: the result, closed.
-    /// - Returns: names of hexadecimal digits and hyphens.
-    /// - Throws: `StoreError` where it cannot be read.
-    package func externalNames(_ file: FilePath) throws(StoreError) -> Set<String> {
-        let connection = try Connection(path: file, mode: .immutable)
+    private func externalNames(_ connection: Connection) throws(StoreError) -> Set<String> {
         var names: Set<String> = []
         for table in plan.destination.tables {
             for column in table.columns where column.isExternal {
@@ -77,7 +81,6 @@ package struct MadeFileCheck: Sendable {
                 }
             }
         }
-        try connection.close()
         return names
     }
 
