@@ -15,7 +15,7 @@ import ZeroMQ
 /// on one machine.
 ///
 /// The slots of the worker are child processes, or threads. The two sides speak over a socket in a
-/// folder that nobody else can open, as they would over a network.
+/// folder that no other user can open, as they would over a network.
 package struct LocalCluster: Sendable {
     /// How many slots there are, and what they are.
     package let slots: LocalSlots
@@ -72,11 +72,12 @@ package struct LocalCluster: Sendable {
                     return try run(ledger, state, begin)
                 }
             } catch {
-                // Where not even the ledger has room, nobody but the user can be told. Its lock may
-                // outlast it by a moment, in a process that is just being started.
-                guard waitsForSpace, case .ledger(let failure) = error,
-                    error.isOutOfSpace || (isWaiting && failure.isLocked)
-                else { throw error }
+                // Where not even the ledger or its folder has room, only the user can learn of
+                // that. The ledger's lock may outlast it by a moment, in a process that is just
+                // being started.
+                var isLocked = false
+                if isWaiting, case .ledger(let failure) = error { isLocked = failure.isLocked }
+                guard waitsForSpace, error.isOutOfSpace || isLocked else { throw error }
                 if !isWaiting { log("paused: no room: \(error); the run resumes by itself") }
                 isWaiting = true
                 environment.wait(Double(times.spaceRetry) / 1000)
@@ -177,7 +178,7 @@ package struct LocalCluster: Sendable {
         var settings = CoordinatorSettings.standard(
             coordinator: String(place.number(), radix: 16), jitterSeed: place.number(),
             slots: slots.count)
-        // The worker ends with this process: nobody comes back with what an earlier one was given.
+        // The worker ends with this process: no worker returns with what an earlier one got.
         settings.adoptsOpenAttempts = false
         // Slots are this program's own: the final validation looks at what they copied.
         settings.admitsShards = false

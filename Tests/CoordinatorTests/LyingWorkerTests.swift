@@ -149,6 +149,45 @@ import Testing
         }
     }
 
+    /// What a worker validated that was trusted is inspected by a process that trusts none.
+    @Test(arguments: [ResultValidation.coordinator, .ownThreads])
+    func trustEndsWithItsCommand(validation: ResultValidation) throws {
+        try SharingLab.run(trustsWorkers: true) { lab in
+            var lying = try ForgedDelivery(lab, isPublished: false)
+            try lying.edit("UPDATE ZNOTE SET ZTITLE = 'x' WHERE Z_PK = 1")
+            try lying.relabel()
+            let admitted = try lying.deliveries.admit(lying.receipt)
+            try lab.ledger.append([.accepted(admitted, at: 1)])
+            let before = try lab.content(lying.store)
+            try lab.reopen()
+            lab.surroundings.validation = validation
+            let deliveries = Deliveries(
+                of: try lab.find(lying.run.id), checked: Deliveries.CheckedFiles())
+            let found = try #require(try lab.ledger.store(run: lying.run.id, 1)).found
+            let error = #expect(throws: RunError.self) {
+                _ = try #require(try deliveries.move([found]).first).result.get()
+            }
+            #expect(error?.code == .wrongPlan)
+            #expect(try lab.content(lying.store) == before)
+        }
+    }
+
+    /// A small store's result has no terabytes, which would be read for hours.
+    @Test func aSparseFileIsRefusedUnread() throws {
+        try SharingLab.run { lab in
+            var lying = try ForgedDelivery(lab, isPublished: false)
+            let bytes: Int64 = 1 << 42
+            let file = try lab.files.openForWriting(lying.result)
+            try file.setSize(bytes)
+            try file.close()
+            lying.changeFile(0, bytes: bytes)
+            let error = #expect(throws: RunError.self) {
+                _ = try lying.deliveries.admit(lying.receipt)
+            }
+            #expect(error?.code == .badDelivery)
+        }
+    }
+
     /// With trusted workers the look is left out, and the report says so.
     @Test func trustIsToldInTheReport() throws {
         try SharingLab.run(trustsWorkers: true) { lab in

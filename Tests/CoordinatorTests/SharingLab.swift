@@ -29,7 +29,7 @@ final class SharingLab {
     private let root: String?
     let disk = ChangingDisk()
     private(set) var ledger: Ledger
-    private(set) var surroundings: SharedRun.Surroundings
+    var surroundings: SharedRun.Surroundings
     private let whole = WholeStoreJobs(clock: { 0 })
     var files: DurableFileSystem { DurableFileSystem() }
 
@@ -240,7 +240,7 @@ final class SharingLab {
     }
 }
 
-/// A disk that tests let fail, and mend.
+/// A disk that tests let fail, and repair.
 final class ChangingDisk: Sendable {
     typealias Rule = @Sendable (FaultPoint) -> InjectedFault?
 
@@ -253,7 +253,7 @@ final class ChangingDisk: Sendable {
         }
     }
 
-    /// From now on actions fail as the rule says; nil mends the disk.
+    /// From now on actions fail as the rule says; nil repairs the disk.
     func fail(_ rule: Rule?) { self.rule.withLock { $0 = rule } }
 
     /// An action fails at this moment, again and again.

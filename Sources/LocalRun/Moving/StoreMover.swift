@@ -126,7 +126,8 @@ struct StoreMover: Sendable {
         try RunError.translating {
             let building = try PlannedFile(at: store.places.building)
             guard building.identity == store.building else {
-                throw EngineError.internalError(
+                // Its folder may be another user's, who can put other files there.
+                throw EngineError.wrongPlan(
                     "\(store.places.building) is not the file that was validated")
             }
             guard store.found.output == nil else {

@@ -9,8 +9,11 @@ import Synchronization
 extension Deliveries {
     /// What accepted attempts' folders begin with.
     private static let acceptedPrefix = "accepted-"
-    /// The most bytes that a delivered file may have.
+    /// The most bytes that a delivered shard may have.
     private static let fileLimit: Int64 = 1 << 46
+    /// The most bytes that a delivered result of a small store may have: its source has at most
+    /// `PlanOptions.wholeLimit`, to which new columns with defaults may add.
+    private static let wholeLimit = PlanOptions.wholeLimit * 16
 
     /// Checks what an attempt delivered, takes its files into a folder that no worker writes, and
     /// holds the result of a small store against its source, unless workers are trusted.
@@ -106,9 +109,10 @@ extension Deliveries {
             guard status.isOurOwn, status.permissions & 0o077 == 0 else {
                 throw RunError.badDelivery("another user has made the folder of what is accepted")
             }
+            let most = receipt.work == .whole ? Self.wholeLimit : Self.fileLimit
             for told in receipt.files {
                 let name = FilePath(escaped: told.file.path)?.lastComponent ?? ""
-                let limit = max(0, min(told.bytes, Self.fileLimit))
+                let limit = max(0, min(told.bytes, most))
                 try files.take(name, from: folder, into: target, limit: limit)
                 let content = try ContentDigest.hexadecimal(
                     of: target.appending(name), files: files)

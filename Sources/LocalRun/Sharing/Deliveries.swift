@@ -128,15 +128,18 @@ extension Deliveries {
         guard let receipt = try receipt(of: found), let file = receipt.files.first
         else { throw .engine(.wrongPlan("\(found.path) has no accepted result")) }
         let path = try shared.roots.resolve(file.file)
-        // It goes with a failed store's files; what is gone is made anew.
+        // It goes with a failed store's files; what is gone is built again.
         guard let identity = try RunError.translating({ try FileStatus.ifPresent(path)?.identity })
         else { throw .engine(.wrongPlan("the accepted result of \(found.path) is gone")) }
         let known = checked.attempts.withLock { $0.removeValue(forKey: receipt.attempt) }
         let places = StorePlaces(attempt: path.parent, isBuilt: true)
-        // One that was accepted under another setting may not have been validated.
-        if shared.validation != .coordinator, try WholeStoreOutcome(at: places, files).isValidated {
-            var isChecked = false
-            if case .compared(identity) = known { isChecked = true }
+        var isChecked = false
+        if case .compared(identity) = known { isChecked = true }
+        // One that was accepted under another setting may not have been validated, or by a worker
+        // that is not trusted any more: threads of an earlier process cannot be told from that.
+        let isTrusted =
+            shared.validation == .workers || (shared.validation == .ownThreads && isChecked)
+        if isTrusted, try WholeStoreOutcome(at: places, files).isValidated {
             return try BuiltStore(
                 accepting: receipt, of: found, in: path.parent, files: files,
                 clients: shared.context.request.clients,
@@ -170,7 +173,7 @@ extension Deliveries {
         }
     }
 
-    /// Runs a body; what was accepted before and does not hold any more is made anew.
+    /// Runs a body; what was accepted before and does not hold any more is built again.
     private func orAnew<Result>(
         _ body: () throws(RunError) -> Result
     ) throws(RunError) -> Result {
