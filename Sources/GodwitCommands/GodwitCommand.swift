@@ -18,13 +18,27 @@ package struct GodwitCommand: ParsableCommand {
             70 a bug; 74 input or output; 75 some stores failed and can be run again.
             """,
         version: "godwit \(godwitVersion)",
-        subcommands: [
-            InspectCommand.self, PlanCommand.self, MigrateCommand.self, SwapCommand.self,
-            RollbackCommand.self, ReplayCommand.self, PruneCommand.self, CancelCommand.self,
-            StatusCommand.self, VerifyCommand.self, ModelCommand.self, DemoCommand.self,
-            SubmitCommand.self, WatchCommand.self, PauseCommand.self, ResumeCommand.self,
-            DrainCommand.self, WorkersCommand.self, ThrottleCommand.self,
-            CoordinateCommand.self, WorkCommand.self, SlotCommand.self, KeysCommand.self,
+        // What is not in a group is hidden.
+        subcommands: [SlotCommand.self],
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Migrate and manage runs",
+                subcommands: [
+                    PlanCommand.self, MigrateCommand.self, StatusCommand.self, SwapCommand.self,
+                    RollbackCommand.self, ReplayCommand.self, CancelCommand.self,
+                    PruneCommand.self, VerifyCommand.self,
+                ]),
+            CommandGroup(
+                name: "Cluster",
+                subcommands: [
+                    CoordinateCommand.self, WorkCommand.self, SubmitCommand.self,
+                    WatchCommand.self, PauseCommand.self, ResumeCommand.self,
+                    ThrottleCommand.self, WorkersCommand.self, DrainCommand.self,
+                    KeysCommand.self,
+                ]),
+            CommandGroup(
+                name: "Stores and models",
+                subcommands: [InspectCommand.self, ModelCommand.self, DemoCommand.self]),
         ])
 
     package init() {}
@@ -44,6 +58,12 @@ package struct GodwitCommand: ParsableCommand {
         } catch {
             Interruption.shared.gate()
             // What the parser throws, help included: it knows its own texts and exit codes.
+            if exitCode(for: error) == .success,
+                let examples = HelpExamples.after(CommandLine.arguments.dropFirst())
+            {
+                Console.print(fullMessage(for: error) + "\n" + examples)
+                return
+            }
             exit(withError: error)
         }
     }

@@ -126,7 +126,7 @@ import ZeroMQ
         #expect(!isComplete([.done: 9], leftOut: 1))
     }
 
-    /// What somebody took out of a run is none of a replay's business.
+    /// What a user took out of a run is none of a replay's business.
     @Test func replaysMeanWhatHadFailed() throws {
         func ending(_ counts: [StoreState: Int]) -> RunEnding {
             RunEnding(id: "r1", counts: counts, isResumed: false)
@@ -139,7 +139,7 @@ import ZeroMQ
             #expect(!EndReport.isComplete(open, leftOut: 0, of: .replay))
         }
         let text = try #require(EndReport.undone(undone, .replay))
-        #expect(text.hasPrefix("3 stores were given up or rolled back"))
+        #expect(text.hasPrefix("3 stores were cancelled or rolled back"))
         #expect(text.contains("godwit migrate begins another run"))
         #expect(EndReport.undone(ending([.done: 3]), .replay) == nil)
     }
@@ -155,7 +155,7 @@ import ZeroMQ
         outcomes.fail("e", CommandFailure(.bug, "r"))
         #expect(
             outcomes.summary == "5 of 1,200 stores failed: 2 can be run again as they are, "
-                + "2 must be mended first, as said above, 1 met a bug of godwit")
+                + "2 must be repaired first, as said above, 1 met a bug of godwit")
     }
 
     private func thrown(by outcomes: StoreOutcomes) throws -> any Error {

@@ -96,7 +96,7 @@ import Testing
                 (ended.output + ended.log).contains(saying),
                 "\(words): \(ended.output)\(ended.log)")
         }
-        // Not mended yet: the one store's own status.
+        // Not repaired yet: the one store's own status.
         try expect("replay", status: 65, saying: "truncated")
         try whole.write(to: folder.appendingPathComponent("data/broken.sqlite"))
         try expect("replay", status: 0, saying: "1 store of run r1 replayed")

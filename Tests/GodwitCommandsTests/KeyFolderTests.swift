@@ -220,7 +220,7 @@ import ZeroMQ
                 _ = try keys.coordinator().allowList()
                 _ = try keys.worker()
             }
-            // In a sticky folder nobody exchanges what is another's.
+            // In a sticky folder no user exchanges what is another's.
             change(path, 0o1777)
             _ = try keys.coordinator().allowList()
             _ = try keys.worker()

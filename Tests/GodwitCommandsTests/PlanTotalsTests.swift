@@ -62,7 +62,7 @@ import Testing
                 12.0 MiB  2,003  whole     /s/12.sqlite
                 """), "\(text)")
         #expect(!text.contains("/s/2.sqlite") && text.contains("/s/3.sqlite"))
-        #expect(text.hasSuffix("--all tells of every store"))
+        #expect(text.hasSuffix("--all prints the plan of each store"))
         #expect(totals.short.split(separator: "\n").count == 8)
     }
 

@@ -32,7 +32,7 @@ import Testing
         var environment = ProcessInfo.processInfo.environment
         environment["TMPDIR"] = folder.path
         process.environment = environment
-        // Files, not pipes: a pipe that nobody empties would stop a talkative process.
+        // Files, not pipes: a pipe that no process empties would stop a talkative process.
         let (output, log) = (
             folder.appendingPathComponent("out.txt"), folder.appendingPathComponent("log.txt")
         )

@@ -40,7 +40,7 @@ import Testing
         #expect(!PruneCommand.isPruned([:]))
     }
 
-    /// Only a run that nobody works on needs a command.
+    /// Only a run that no process works on needs a command.
     @Test func pausesTellWhoGoesOn() {
         let paused = run {
             $0.state = "paused"
@@ -48,7 +48,7 @@ import Testing
         }
         #expect(
             Array(RecordedStatus.lines(of: [paused], holder: "pid 7").dropFirst(2)) == [
-                "r1 is paused: no room: /s is full; it goes on by itself", "at work: pid 7",
+                "r1 is paused: no room: /s is full; it resumes by itself", "at work: pid 7",
             ])
         let asked = run {
             $0.state = "paused"
@@ -56,11 +56,11 @@ import Testing
         }
         #expect(
             RecordedStatus.lines(of: [asked], holder: "pid 7")[2]
-                == "r1 is paused on request; godwit resume lets it go on")
+                == "r1 is paused on request; resume it with godwit resume")
         #expect(
             Array(RecordedStatus.lines(of: [paused], holder: nil).dropFirst(2)) == [
                 "r1 is paused: no room: /s is full",
-                "nobody is at work: the command of an unfinished run goes on with it; where that",
+                "no command works on it: the command of an unfinished run resumes it; where that",
                 "was godwit submit, start godwit coordinate with this --state",
             ])
     }

@@ -18,7 +18,7 @@ enum ClientNews: Sendable {
     case interrupted
 }
 
-/// Why nobody is let in as things are.
+/// Why the handshake cannot succeed as things are.
 enum HandshakeRefusal: Hashable, Sendable {
     /// The coordinator does not know this key.
     case unknownKey

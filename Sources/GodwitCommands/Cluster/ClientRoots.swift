@@ -17,7 +17,7 @@ struct ClientRoots: Sendable {
     init(_ options: [String]) throws(CommandFailure) {
         guard !options.isEmpty else {
             throw .usage(
-                "name the folders that the coordinator has, too, by --root NAME=FOLDER, with the "
+                "give the coordinator's folders by --root NAME=FOLDER, with the "
                     + "names of its own --root options")
         }
         var folders: [String: FilePath] = [:]
@@ -67,7 +67,7 @@ struct ClientRoots: Sendable {
         else {
             let known = folders.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
             throw .usage(
-                "\(given) lies in none of the shared folders (\(known.joined(separator: ", "))): "
+                "\(given) is in no shared folder (\(known.joined(separator: ", "))): "
                     + "the coordinator could not find it. Name the folder that holds it by --root")
         }
         let names = path.components.dropFirst(root.value.components.count)

@@ -12,7 +12,7 @@ struct ClientTrouble {
 
     private var endpoint: String { connection.endpoint }
 
-    /// Nobody said anything in time.
+    /// Nothing answered in time.
     func silence(_ patience: CoordinatorClient.Patience) -> CommandFailure {
         if isConnected {
             return CommandFailure(
@@ -41,7 +41,7 @@ struct ClientTrouble {
         let text =
             switch refusal {
             case .unknownKey:
-                "the coordinator at \(endpoint) lets nobody in with the key of "
+                "the coordinator at \(endpoint) refuses the key of "
                     + "\(connection.keys ?? "this client")"
                     + (connection.publicKey.map {
                         ": put its public half, \($0), into a file NAME.pub in allowed/clients "

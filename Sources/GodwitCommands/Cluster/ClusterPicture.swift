@@ -115,7 +115,7 @@ struct ClusterPicture: Hashable, Sendable {
         var parts = ["\(grouped(done))/\(grouped(all)) stores"]
         let words = [
             ("running", "running"), ("validated", "ready to swap"), ("failed", "failed"),
-            ("cancelled", "given up"), ("rolledBack", "rolled back"), ("pruned", "pruned"),
+            ("cancelled", "cancelled"), ("rolledBack", "rolled back"), ("pruned", "pruned"),
         ]
         for (state, word) in words {
             let count = run.stores[state, default: 0]

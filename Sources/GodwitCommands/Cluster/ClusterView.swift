@@ -3,7 +3,7 @@ import Synchronization
 
 /// Shows the runs and workers of a coordinator on standard error.
 ///
-/// On a terminal a picture that is drawn anew with each report, and above it what happened;
+/// On a terminal a picture that is drawn again with each report, and above it what happened;
 /// elsewhere a line where something changed. Fit for any thread.
 final class ClusterView: Sendable {
     private struct State {
@@ -39,7 +39,7 @@ final class ClusterView: Sendable {
     ///
     /// - Parameters:
     ///   - report: of all runs, or one.
-    ///   - watched: the run whose end is told at last by somebody else; nil where there is none.
+    ///   - watched: the run whose end the caller reports at last; nil where there is none.
     func show(_ report: StatusReport, endingWith watched: String? = nil) {
         state.withLock { state in
             state.picture.take(report)

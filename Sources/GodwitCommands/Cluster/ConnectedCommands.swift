@@ -27,10 +27,10 @@ extension CancelCommand {
     /// Gives up a coordinator's run, which has to be named.
     func cancel(_ connection: CoordinatorConnection) throws {
         guard let run = try ConnectedTarget.run(arguments.target) else {
-            throw CommandFailure.usage("name the run to give up, such as r3")
+            throw CommandFailure.usage("name the run to cancel, such as r3")
         }
         try ConnectedCoordinator(connection).perform(.cancel(run: run))
-        Console.print("run \(run) is cancelled; what it had swapped stays")
+        Console.print("run \(run) is cancelled; stores that it swapped stay swapped")
     }
 }
 
@@ -47,7 +47,7 @@ extension ReplayCommand {
         let accepted = try coordinator.begin(
             .replay(run: run, store: choice.store), of: run)
         if json { return try Console.printJSON(AcceptedRun(run: accepted)) }
-        Console.print("run \(accepted) runs again what failed")
+        Console.print("run \(accepted) begins its replay")
         Console.print("follow it with: godwit watch \(accepted) \(connection.options)")
     }
 }

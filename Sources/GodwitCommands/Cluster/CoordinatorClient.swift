@@ -47,7 +47,7 @@ final class CoordinatorClient {
 
     /// Ends the connection; a second call does nothing.
     func close() {
-        // Whoever waits for room in the mailbox goes on.
+        // A thread that waits for room in the mailbox continues.
         news.close()
         loop.end()
     }
@@ -58,7 +58,7 @@ final class CoordinatorClient {
         return { _ = news.sendIfRoom(NumberedNews(connection: .max, news: .interrupted)) }
     }
 
-    /// Connects anew and sends a request as soon as that is done.
+    /// Makes a new connection and sends a request as soon as that is done.
     ///
     /// - Throws: `CommandFailure` for a request beyond the bounds of messages.
     func open(sending request: ClientRequest) throws(CommandFailure) {
@@ -103,8 +103,8 @@ final class CoordinatorClient {
     ///
     /// A connection that is lost on the way is made again where asking twice does no harm.
     ///
-    /// - Throws: `CommandFailure` with what to check where nobody answers, who is asked refuses,
-    ///   or the answer makes no sense.
+    /// - Throws: `CommandFailure` with what to check where no coordinator answers, where it
+    ///   refuses, or where the answer makes no sense.
     func ask(
         _ request: ClientRequest, patience: Patience = Patience()
     ) throws(CommandFailure) -> ClientReply {

@@ -58,7 +58,7 @@ struct ConnectArguments: ParsableArguments {
     @Option(help: "The folder of keys that godwit keys new made, or a client's part of it.")
     var keys: String?
 
-    @Flag(help: "Connect in the clear; this machine's own addresses only.")
+    @Flag(help: "Connect unencrypted; this machine's own addresses only.")
     var plain = false
 
     func validate() throws {

@@ -4,8 +4,8 @@ import ClusterProtocol
 /// `godwit pause`.
 struct PauseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pause", abstract: "Lets a run of a coordinator begin no further job.",
-        discussion: "Jobs that run come to their end, and their results count.")
+        commandName: "pause", abstract: "Pauses a run of a coordinator: it begins no further job.",
+        discussion: "Running jobs finish, and their results count.")
 
     @Argument(help: "The run, such as r3.")
     var target: String
@@ -17,7 +17,7 @@ struct PauseCommand: ParsableCommand {
         let coordinator = try ConnectedCoordinator(try connection.connection())
         try coordinator.perform(.pause(run: target))
         Console.print(
-            "run \(target) is paused; it goes on with: godwit resume \(target) "
+            "run \(target) is paused; resume it with: godwit resume \(target) "
                 + coordinator.connection.options)
     }
 }
@@ -25,7 +25,7 @@ struct PauseCommand: ParsableCommand {
 /// `godwit resume`.
 struct ResumeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "resume", abstract: "Lets a run of a coordinator go on.",
+        commandName: "resume", abstract: "Resumes a paused or stopped run of a coordinator.",
         discussion: "Also one that stopped by itself, such as by --max-failures.")
 
     @Argument(help: "The run, such as r3.")
@@ -37,7 +37,7 @@ struct ResumeCommand: ParsableCommand {
     func run() throws {
         let coordinator = try ConnectedCoordinator(try connection.connection())
         try coordinator.perform(.resume(run: target))
-        Console.print("run \(target) goes on")
+        Console.print("run \(target) is resumed")
     }
 }
 
@@ -45,7 +45,7 @@ struct ResumeCommand: ParsableCommand {
 struct DrainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drain",
-        abstract: "Lets a worker finish what it has and leave.")
+        abstract: "Makes a worker finish its jobs and exit.")
 
     @Argument(help: "The worker's name, as godwit workers and godwit status show it.")
     var worker: String
@@ -57,7 +57,7 @@ struct DrainCommand: ParsableCommand {
         let coordinator = try ConnectedCoordinator(try connection.connection())
         try Self.check(worker, among: try coordinator.workers())
         try coordinator.perform(.drain(worker: worker))
-        Console.print("worker \(worker) finishes what it has and leaves")
+        Console.print("worker \(worker) finishes its jobs and exits")
     }
 
     /// The most names that a refusal lists.
@@ -109,8 +109,9 @@ struct WorkersCommand: ParsableCommand {
 struct ThrottleCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "throttle",
-        abstract: "Bounds how fast a run of a coordinator goes, or all runs together.",
-        discussion: "It holds from the next job on, until it is changed; a limit left out is none.")
+        abstract: "Limits the speed of a run of a coordinator, or of all runs together.",
+        discussion:
+            "Applies from the next job on, until it is changed. An omitted limit is removed.")
 
     @Argument(help: "A run, such as r3; all runs together without it.")
     var target: String?

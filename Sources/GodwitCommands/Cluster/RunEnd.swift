@@ -2,7 +2,7 @@ import ArgumentParser
 import ClusterProtocol
 import RunLedger
 
-/// How a run that somebody waited for ended: a text, and the status of the process.
+/// How a run that the command waited for ended: a text, and the status of the process.
 struct RunEnd {
     private let ending: WatchSession.Ending
     private let run: String
@@ -26,7 +26,7 @@ struct RunEnd {
     /// The end as `--json` prints it.
     struct Entry: Codable, Hashable {
         var run: String
-        /// `ended`, `cancelled`, `stopped` or `unknown`: nobody waited to the end.
+        /// `ended`, `cancelled`, `stopped` or `unknown`: the command did not wait to the end.
         var outcome: String
         var failures: Int?
         /// Why stores failed, of the first ones.
@@ -84,13 +84,13 @@ struct RunEnd {
         switch ending {
         case .interrupted:
             return [
-                "run \(run) goes on without a watcher; follow it again with: godwit watch \(target)"
+                "run \(run) continues without a watcher; watch it again: godwit watch \(target)"
             ]
         case .stopped(let reason):
             return [
                 "run \(run) has stopped: \(reason)"
             ] + causes + [
-                "go on with: godwit resume \(target)",
+                "resume it with: godwit resume \(target)",
                 "or give it up with: godwit cancel \(target)",
             ]
         case .ended(let last, let failures):
@@ -108,7 +108,7 @@ struct RunEnd {
                     + "coordinator's state folder")
             if last.stores["failed", default: 0] > 0 {
                 lines.append(
-                    "run again what failed, once its causes are mended: godwit replay \(target)")
+                    "retry what failed, once its causes are repaired: godwit replay \(target)")
             }
             if last.stores["validated", default: 0] > 0 {
                 lines.append("swap the results in with: godwit swap \(target)")

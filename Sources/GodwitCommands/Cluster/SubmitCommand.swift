@@ -9,10 +9,10 @@ import ZeroMQ
 struct SubmitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "submit",
-        abstract: "Hands a run over to a coordinator.",
+        abstract: "Submits a run to a coordinator.",
         discussion: """
-            PATHs and --output are told by the names of shared folders, so that each machine finds \
-            them in its own places. The same command again goes on with the same run.
+            The coordinator gets PATHs and --output by the names of shared folders, so that each \
+            machine finds them in its own places. The same command again resumes the same run.
             """)
 
     @OptionGroup
@@ -38,7 +38,8 @@ struct SubmitCommand: ParsableCommand {
 
     @Flag(
         help: """
-            Stop before the swap; godwit swap --connect goes on, or the same command without it.
+            Stop before the swap; godwit swap --connect, or the same command without it, does it \
+            later.
             """)
     var deferSwap = false
 
@@ -75,15 +76,15 @@ struct SubmitCommand: ParsableCommand {
         ]
         for (name, value) in limits {
             if let value, !(1...MessageLimits.index).contains(value) {
-                throw ValidationError("\(name) takes a number from 1 on")
+                throw ValidationError("\(name) must be 1 or more")
             }
         }
         if deferSwap, output != nil {
-            throw ValidationError("--defer-swap has no meaning with --output: nothing is swapped")
+            throw ValidationError("--defer-swap cannot be used with --output: nothing is swapped")
         }
         if assumeClosed, output != nil {
             throw ValidationError(
-                "--assume-closed has no meaning with --output: nothing is swapped")
+                "--assume-closed cannot be used with --output: nothing is swapped")
         }
         if place.workers != nil {
             throw ValidationError(
@@ -141,8 +142,9 @@ struct SubmitCommand: ParsableCommand {
                     waitsForRoom: !noWait, failureLimit: nil)
                 request.assumesClosed = assumeClosed
                 return SubmittedRequest(
-                    request, output: folder, include: arguments.include.map { FilePath($0) },
-                    exclude: arguments.exclude.map { FilePath($0) })
+                    request, output: folder,
+                    include: arguments.filters.include.map { FilePath($0) },
+                    exclude: arguments.filters.exclude.map { FilePath($0) })
             }
         }
         return SubmitRequest(
@@ -173,7 +175,7 @@ enum SubmittedPaths {
             }
         }
         for text in arguments.stores { try take(FilePath(text), mustExist: true) }
-        for text in arguments.lists {
+        for text in arguments.filters.lists {
             let list = try CommandFailure.translating { try StoreListFile(FilePath(text)) }
             for entry in list.entries {
                 let path = entry.root.appending(entry.relative)

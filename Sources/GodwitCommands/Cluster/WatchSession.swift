@@ -2,19 +2,19 @@ import ClusterProtocol
 
 /// Follows a run, or all runs, of a coordinator, also over its restarts.
 final class WatchSession {
-    /// Why nobody watches any more.
+    /// Why the watching ended.
     enum Ending: Hashable, Sendable {
         /// The run is over; what is known of it, if the coordinator still told.
         case ended(RunStatus?, failures: Int?)
         /// It stopped before its end and waits to be resumed.
         case stopped(reason: String)
-        /// The watcher was asked to end; the run goes on.
+        /// The watcher was asked to end; the run continues.
         case interrupted
     }
 
     /// How long things may take, for tests to shorten.
     struct Times: Sendable {
-        /// Silence of a coordinator after which the connection is made anew.
+        /// Silence of a coordinator after which the session connects again.
         var silence = Duration.seconds(30)
         /// Between two tries.
         var pause = Duration.seconds(1)
@@ -35,9 +35,9 @@ final class WatchSession {
     private(set) var failures: [Int: String] = [:]
 
     /// - Parameters:
-    ///   - client: to whom somebody has answered before.
+    ///   - client: one that the coordinator has answered before.
     ///   - run: nil follows all, until a signal.
-    ///   - view: shows what is told, where `tell` is nil.
+    ///   - view: shows the events, where `tell` is nil.
     ///   - endsWhenStopped: whether a run that stopped before its end ends the session.
     ///   - times: how long things may take.
     ///   - tell: gets every event.
@@ -133,7 +133,7 @@ final class WatchSession {
         }
     }
 
-    /// Connects anew after a pause.
+    /// Connects again after a pause.
     ///
     /// - Returns: whether a signal came meanwhile.
     private func again(_ reason: String) throws(CommandFailure) -> Bool {
@@ -147,7 +147,7 @@ final class WatchSession {
         return false
     }
 
-    /// How the run stands in the end, if somebody still tells.
+    /// How the run stands in the end, if the coordinator still answers.
     private func end(failures: Int?) -> Ending {
         var last: RunStatus?
         do throws(CommandFailure) {

@@ -19,7 +19,7 @@ struct CoordinateCommand: ParsableCommand {
         abstract: "Hands out the jobs of runs to workers, until it is asked to end.",
         discussion: """
             Workers connect with godwit work; runs begin with godwit submit. It may be killed at \
-            any moment: the next start with the same --state goes on with every unfinished run.
+            any moment: the next start with the same --state resumes every unfinished run.
             """)
 
     @Option(help: "Where to listen: tcp://HOST:PORT (0.0.0.0 for all addresses) or ipc:///PATH.")
@@ -36,10 +36,10 @@ struct CoordinateCommand: ParsableCommand {
     @Option(help: "The folder that keys new has written, or the coordinator's part of it.")
     var keys: String?
 
-    @Flag(help: "Listen in the clear; this machine's own addresses only.")
+    @Flag(help: "Listen unencrypted; this machine's own addresses only.")
     var plain = false
 
-    @Option(help: "Jobs at a time that plans are cut for.")
+    @Option(help: "Jobs at a time that plans assume.")
     var slots = 8
 
     @Option(help: "The most jobs at a time.")
@@ -80,7 +80,7 @@ struct CoordinateCommand: ParsableCommand {
         guard (1...4096).contains(slots) else {
             throw ValidationError("--slots takes a number from 1 to 4096")
         }
-        if let jobs, jobs < 1 { throw ValidationError("--jobs takes a number from 1 on") }
+        if let jobs, jobs < 1 { throw ValidationError("--jobs must be 1 or more") }
     }
 
     func run() throws {
@@ -135,8 +135,8 @@ struct CoordinateCommand: ParsableCommand {
             throw CommandFailure(
                 failure.status,
                 "\(failure). The coordinator has ended; every store is whole, and the next start "
-                    + "with the same --state goes on")
+                    + "with the same --state resumes")
         }
-        ServiceLog.standard.write("the coordinator has ended; another start goes on with its runs")
+        ServiceLog.standard.write("the coordinator has ended; the next start resumes its runs")
     }
 }

@@ -11,7 +11,7 @@ final class Door: Sendable {
     private let folder: KeyFolder.Coordinator?
     private let list: Mutex<AllowList?>
 
-    /// Who speaks where nobody is asked for a key.
+    /// Who speaks where no key is asked for.
     private static let user = "local"
     /// Seconds between two looks at the list of keys.
     private static let interval = Duration.seconds(2)
@@ -121,7 +121,7 @@ struct AllowListNews {
     mutating func failed(_ reason: String) -> String? {
         guard trouble != reason else { return nil }
         trouble = reason
-        return "the list of keys cannot be read, and whoever was on it before is still let in: "
+        return "the list of keys cannot be read; the keys read before are still accepted: "
             + reason
     }
 }

@@ -26,7 +26,7 @@ struct DemoCommand: ParsableCommand {
         let folder = try CommandFailure.translating {
             try DemoFolder.make(at: FilePath("godwit-demo"))
         }
-        Console.print("Making a fleet as an app's users would have left it in their backups:")
+        Console.print("Making a fleet like the backups of an app's users:")
         let stores = try CommandFailure.translating { try forge(in: folder) }
         Console.print(
             "\nMigrating it in place to version 3 of the model, with a coordinator and "
@@ -52,7 +52,7 @@ struct DemoCommand: ParsableCommand {
             throw CommandFailure(.bug, "a bug of godwit: the demo did not end as it must")
         }
         Console.print(Self.proof)
-        Console.print("\nWhat lies in \(folder.path) now:")
+        Console.print("\nFiles in \(folder.path):")
         for line in try CommandFailure.translating({ try folder.listing() }) {
             Console.print(line)
         }
@@ -96,10 +96,10 @@ struct DemoCommand: ParsableCommand {
 
     private static let nextCommands = """
 
-        Go on with:
+        Try next:
           godwit inspect  godwit-demo/backups/user-01.sqlite
           godwit status   --state godwit-demo/.godwit
-          godwit replay   --state godwit-demo/.godwit  once the broken one is mended
+          godwit replay   --state godwit-demo/.godwit  once the broken one is repaired
           godwit rollback --state godwit-demo/.godwit  puts every original back
           godwit prune    --state godwit-demo/.godwit  what kept originals take
         (built with `swift build -c release`, the command lies in .build/release)

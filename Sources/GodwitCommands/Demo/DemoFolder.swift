@@ -17,7 +17,7 @@ struct DemoFolder {
     var template: FilePath { path.appending("template.sqlite") }
     var state: FilePath { path.appending(".godwit") }
 
-    /// Makes the folder anew.
+    /// Makes the folder from scratch.
     ///
     /// - Throws: `CommandFailure` for a folder that no demo made, `DurableFileError`.
     static func make(at path: FilePath) throws -> DemoFolder {

@@ -116,7 +116,7 @@ enum Console {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
-            // Nobody reads: there is nowhere left to say so.
+            // No program reads: there is nowhere left to say so.
             guard count > 0 else { return }
             rest = rest.dropFirst(count)
         }

@@ -1,4 +1,4 @@
-/// Names that nobody else has.
+/// Names that no other process has.
 enum RandomText {
     /// Random bytes in hexadecimal digits.
     static func hexadecimal(bytes count: Int) -> String {

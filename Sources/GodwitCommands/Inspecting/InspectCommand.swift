@@ -6,7 +6,7 @@ import DurableFiles
 struct InspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Tells what a store holds and what is unusual about it.",
+        abstract: "Shows what a store holds and what is unusual in it.",
         discussion: """
             Reads only. Where the -wal has content or a journal is hot, a copy is read, which \
             lies in the system's temporary folder (TMPDIR) for as long.

@@ -60,7 +60,7 @@ struct AllowList: Hashable, Sendable {
     /// The peer whose messages carry this user.
     func peer(user: String) -> Peer? { byUser[user] }
 
-    /// The policy that lets in these keys, under their users, and nobody in the clear.
+    /// The policy that lets in these keys, under their users, and no peer in the clear.
     var accessPolicy: AccessPolicy {
         AccessPolicy(names: Dictionary(uniqueKeysWithValues: peers.map { ($0.key, $0.user) }))
     }

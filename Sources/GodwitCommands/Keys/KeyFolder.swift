@@ -69,7 +69,7 @@ struct KeyFolder: Hashable, Sendable {
 
     /// Reads a worker's part, and takes it so that no other worker of this machine does.
     ///
-    /// - Parameter name: which worker's; nil for the first that nobody uses.
+    /// - Parameter name: which worker's; nil for the first that no worker uses.
     /// - Returns: the keys; hold on to them for as long as the worker lives.
     /// - Throws: `CommandFailure` with status 64 where there is no such key, or one that others
     ///   may read; with 75 where other workers use all there are.
@@ -88,7 +88,7 @@ struct KeyFolder: Hashable, Sendable {
                     holder = text
                     continue
                 }
-                // Read-only, as in a container: whoever names one key knows that it is free.
+                // Read-only, as in a container: a user who names one key knows that it is free.
                 guard found.count == 1 else {
                     throw .usage("choose a key of \(path) by --name: \(error)")
                 }

@@ -93,7 +93,7 @@ struct KeyMaker {
                     guard try FileStatus.ifPresent(path) == nil else {
                         throw CommandFailure.usage(
                             "\(path) is there already; no key is overwritten: choose another "
-                                + "name, or remove it if nobody uses it any more")
+                                + "name, or remove it if it is unused")
                     }
                 }
             }
@@ -103,8 +103,8 @@ struct KeyMaker {
                 for parent in [place(role, name).parent, listed(role, name, own).parent] {
                     try files.makeFolders(parent)
                 }
-                // First the list: a key that nobody was let in by is no use to its holder, and
-                // an entry whose key was never published is of no use to anybody.
+                // First the list: a key that lets no peer in is no use to its holder, and an entry
+                // whose key was never published is no use to any peer.
                 let entry = listed(role, name, own)
                 try files.publish(line(key.text), to: entry, existing: .refuse)
                 try files.publishFolder(path, as: place(role, name))

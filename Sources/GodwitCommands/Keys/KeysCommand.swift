@@ -31,10 +31,10 @@ struct NewKeysCommand: ParsableCommand {
     @Option(help: "The folder of the keys.")
     var output: String
 
-    @Option(help: "Workers of a new cluster: worker-1 and so on (standard: 8).")
+    @Option(help: "Workers of a new cluster: worker-1 and so on (default: 8).")
     var workers: Int?
 
-    @Option(help: "Clients of a new cluster: client-1 and so on (standard: 1).")
+    @Option(help: "Clients of a new cluster: client-1 and so on (default: 1).")
     var clients: Int?
 
     @Option(name: .customLong("worker"), help: "The name of a worker to add; may be repeated.")
@@ -108,7 +108,7 @@ struct NewKeysCommand: ParsableCommand {
 /// `godwit keys list`.
 struct ListKeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "Shows whom a coordinator lets in.")
+        commandName: "list", abstract: "Lists the keys that a coordinator allows.")
 
     @Argument(help: "The folder that keys new has written, or its coordinator's part.")
     var folder: String

@@ -13,6 +13,9 @@ struct EndReport {
     /// Files that were not taken although a user's data may be behind them.
     private let leftOut: Int
 
+    /// The most stores whose reports are kept in memory.
+    private static let mostKept = 512
+
     /// Reads the ledger.
     ///
     /// - Throws: `CommandFailure`.
@@ -36,9 +39,12 @@ struct EndReport {
         let run = ending.id
         // Open as long as the report lives, for each of its forms goes through all stores.
         let records = try CommandFailure.translating { try RunRecords(state: request.state) }
-        let stores = StoreReports { body in
+        let read = StoreReports { body in
             try records.forEachStore(of: run) { try body(StoreReport($0, $1)) }
         }
+        // Each form of the report goes through all stores: few of them are decoded once.
+        let isSmall = ending.counts.values.reduce(0, +) <= Self.mostKept
+        let stores = try CommandFailure.translating { isSmall ? try read.kept() : read }
         self.stores = stores
         report = try CommandFailure.translating {
             let begun = Date(
@@ -142,7 +148,7 @@ struct EndReport {
         if unfinished > 0, ending.stopReason == nil {
             Console.log(
                 "godwit: \(counted(unfinished, "store is", plural: "stores are")) not finished; "
-                    + "the same command goes on")
+                    + "the same command resumes it")
         }
         if let text = EndReport.undone(ending, purpose) { Console.log("godwit: \(text)") }
         if leftOut > 0 {
@@ -155,12 +161,12 @@ struct EndReport {
         }
     }
 
-    /// What is told of stores that somebody took out of the run; nil where there are none.
+    /// The text on stores that a user took out of the run; nil where there are none.
     static func undone(_ ending: RunEnding, _ purpose: Purpose) -> String? {
         let count = (ending.counts[.cancelled] ?? 0) + (ending.counts[.rolledBack] ?? 0)
         guard count > 0 else { return nil }
         let stores = counted(count, "store was", plural: "stores were")
-        let text = "\(stores) given up or rolled back in this run and not migrated again; "
+        let text = "\(stores) cancelled or rolled back in this run and not migrated again; "
         return switch purpose {
         case .migration: text + "once it has ended, the same command begins another run"
         case .replay: text + "godwit migrate begins another run for them"
@@ -169,7 +175,7 @@ struct EndReport {
 
     /// Whether every store that was meant is done, or built and waiting for its swap.
     ///
-    /// A replay does not mean those that somebody took out of the run.
+    /// A replay does not cover stores that a user took out of the run.
     static func isComplete(
         _ ending: RunEnding, leftOut: Int, of purpose: Purpose = .migration
     ) -> Bool {

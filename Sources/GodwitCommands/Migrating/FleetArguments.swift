@@ -23,9 +23,9 @@ struct FleetArguments {
         _ arguments: MigrationArguments, output: String?, state: FilePath
     ) throws(CommandFailure) {
         var selection = StoreSelection(paths: arguments.stores.map { FilePath($0) })
-        selection.lists = arguments.lists.map { FilePath($0) }
-        selection.include = arguments.include.map { FilePath($0) }
-        selection.exclude = arguments.exclude.map { FilePath($0) }
+        selection.lists = arguments.filters.lists.map { FilePath($0) }
+        selection.include = arguments.filters.include.map { FilePath($0) }
+        selection.exclude = arguments.filters.exclude.map { FilePath($0) }
         selection.ignoredFolders = [state] + (output.map { [FilePath($0)] } ?? [])
         let folder = try CommandFailure.translating {
             try output.map { try FleetArguments.absolute(FilePath($0)) }

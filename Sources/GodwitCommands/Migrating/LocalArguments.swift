@@ -46,7 +46,7 @@ extension LocalOptions {
         if let state { return FilePath(state) }
         let name = FilePath(".godwit")
         if let output { return FilePath(output).appending(name) }
-        let first = FilePath(arguments.stores.first ?? arguments.lists.first ?? ".")
+        let first = FilePath(arguments.stores.first ?? arguments.filters.lists.first ?? ".")
         return try CommandFailure.translating {
             // The folder in which the first path stands, whatever the path is called there.
             try FleetArguments.absolute(first).parent.appending(name)

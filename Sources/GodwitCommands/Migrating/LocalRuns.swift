@@ -149,7 +149,9 @@ struct LocalRunEnd {
         let all = counts.values.reduce(0, +)
         var outcomes = StoreOutcomes(count: stores ?? all)
         var single: StoreResult?
-        try records.forEachStore(of: run) { store, record in
+        try records.forEachStore(
+            of: run, recordsWhere: { all == 1 || $0.state == .failed }
+        ) { store, record in
             if all == 1, case .result(let result)? = record { single = result }
             guard store.state == .failed, let reason = store.reason else { return }
             let status: CommandStatus =

@@ -13,8 +13,8 @@ struct MigrateCommand: ParsableCommand {
         discussion: """
             Without --output each store is swapped for its result once that has been validated, \
             and the original is kept beside it until it is pruned; rollback puts it back. With \
-            --output the originals are never touched. The same command again goes on with a run \
-            that was stopped, whatever stopped it.
+            --output the originals are never touched. The same command again resumes a run that \
+            was stopped, for whatever reason.
             """)
 
     @OptionGroup
@@ -30,7 +30,7 @@ struct MigrateCommand: ParsableCommand {
             """)
     var output: String?
 
-    @Flag(help: "Stop before the swap; godwit swap goes on.")
+    @Flag(help: "Stop before the swap; godwit swap does it later.")
     var deferSwap = false
 
     @Flag(
@@ -51,7 +51,7 @@ struct MigrateCommand: ParsableCommand {
     @Option(help: "End the run after this many failed stores; any number without it.")
     var maxFailures: Int?
 
-    @OptionGroup
+    @OptionGroup(title: "WORKER PROCESSES")
     var slotOptions: SlotOptions
 
     @Flag(
@@ -64,16 +64,16 @@ struct MigrateCommand: ParsableCommand {
     func validate() throws {
         if assumeClosed, output != nil {
             throw ValidationError(
-                "--assume-closed has no meaning with --output: nothing is swapped")
+                "--assume-closed cannot be used with --output: nothing is swapped")
         }
         if trustWorkers, slotOptions.inProcess {
-            throw ValidationError("--trust-workers has no meaning with --in-process")
+            throw ValidationError("--trust-workers cannot be used with --in-process")
         }
         if let maxFailures, maxFailures < 1 {
-            throw ValidationError("--max-failures takes a number from 1 on")
+            throw ValidationError("--max-failures must be 1 or more")
         }
         if deferSwap, output != nil {
-            throw ValidationError("--defer-swap has no meaning with --output: nothing is swapped")
+            throw ValidationError("--defer-swap cannot be used with --output: nothing is swapped")
         }
     }
 

@@ -7,7 +7,7 @@ import RunLedger
 struct PlanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",
-        abstract: "Says what a migration would do, and writes nothing.",
+        abstract: "Shows what a migration would do, and writes nothing.",
         discussion: """
             Stores are read as migrate would read them: a store that is not at rest, and UUID \
             attributes that tables are cut by, need room below --state or in the system's \
@@ -42,7 +42,7 @@ struct PlanCommand: ParsableCommand {
                 do throws(RunError) {
                     let report = PlanReport(try StorePlanning(request).plan())
                     totals.add(report)
-                    // Of a fleet, plans that nobody will see are not kept.
+                    // Of a fleet, plans that are not printed are not kept.
                     if listsAll { reports.append(report) }
                 } catch {
                     let failure = CommandFailure(error)

@@ -68,7 +68,8 @@ struct PlanTotals: Hashable, Sendable {
 
     /// The totals, what is refused, and the largest stores.
     var text: String {
-        [headLines + causeLines, refusedLines, largestLines, ["--all tells of every store"]]
+        let hint = ["--all prints the plan of each store"]
+        return [headLines + causeLines, refusedLines, largestLines, hint]
             .filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
     }
 

@@ -33,7 +33,7 @@ struct StoreOutcomes {
         let asIs = failures.count { $0.status == CommandStatus.canBeRepeated.rawValue }
         let kinds = [
             (asIs, "can be run again as \(asIs == 1 ? "it is" : "they are")"),
-            (failures.count - asIs - isBug, "must be mended first, as said above"),
+            (failures.count - asIs - isBug, "must be repaired first, as said above"),
             (isBug, "met a bug of godwit"),
         ]
         let words = kinds.filter { $0.0 > 0 }.map { "\(grouped($0.0)) \($0.1)" }

@@ -26,7 +26,7 @@ struct VerifyCommand: ParsableCommand {
     @Option(name: .customLong("from"), help: "The source's model, if it holds none.")
     var from: ModelArgument?
 
-    @Option(help: "What migrate was told of references to objects that are gone.")
+    @Option(help: "The --dangling that the migration used.")
     var dangling = DanglingPolicy.keep
 
     @Flag(help: "Print JSON.")

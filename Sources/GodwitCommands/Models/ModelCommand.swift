@@ -49,7 +49,7 @@ struct ModelShowCommand: ParsableCommand {
 /// `godwit model diff`.
 struct ModelDiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "diff", abstract: "Says what differs between two models.",
+        commandName: "diff", abstract: "Lists the differences between two models.",
         discussion: ModelCommand.modelHelp + " Ends with 0 whether they differ or not.")
 
     @Argument(help: "The source model.")

@@ -175,7 +175,7 @@ package struct HTMLReport {
     private func writeNextSteps() throws {
         let steps = NextStep.all(after: report)
         guard !steps.isEmpty else { return }
-        try write("<section>\n<h2>What can be done now</h2>\n<dl class=\"steps\">\n")
+        try write("<section>\n<h2>Next steps</h2>\n<dl class=\"steps\">\n")
         for step in steps {
             try write(
                 HTMLText.element("dt", step.purpose)

@@ -18,9 +18,9 @@ package struct NextStep: Hashable, Sendable {
             steps.append(NextStep(purpose: purpose, command: "godwit \(verb) \(place)"))
         }
         if outcomes[.failed] != nil {
-            add("replay", "run again what failed, once the causes are mended")
+            add("replay", "repair the causes, then retry the failed stores")
         }
-        if outcomes[.deferred] != nil { add("swap", "put the results in their places") }
+        if outcomes[.deferred] != nil { add("swap", "swap the results in") }
         if report.summary.backups > 0 {
             add("rollback", "put the originals back")
             let size = ByteSize(bytes: report.summary.backupBytes).words

@@ -4,7 +4,7 @@ import MigrationEngine
 
 /// Words and orders that the report has in text and in HTML.
 enum ReportWords {
-    /// Stages in the order of a run; those that nobody knows come last, by name.
+    /// Stages in the order of a run; unknown ones come last, by name.
     static func ordered(_ seconds: [String: Double]) -> [(stage: String, seconds: Double)] {
         let order = RunStep.allCases.map(\.rawValue) + ["swap"]
         return seconds.sorted { left, right in
@@ -52,7 +52,7 @@ enum ReportWords {
     static func dropped(_ dropped: StoreReport.Dropped) -> [String] {
         var lines: [String] = []
         if dropped.rows > 0 {
-            lines.append("\(counted(dropped.rows, "row")) of entities that are gone")
+            lines.append("\(counted(dropped.rows, "row")) of removed entities")
         }
         lines += dropped.tables.sorted { $0.key < $1.key }.map {
             "table \($0.key): \(counted($0.value, "row"))"
@@ -65,7 +65,7 @@ enum ReportWords {
     static func dropped(_ summary: RunSummary) -> String? {
         var parts: [String] = []
         if summary.droppedRows > 0 {
-            parts.append("\(counted(summary.droppedRows, "row")) of entities that are gone")
+            parts.append("\(counted(summary.droppedRows, "row")) of removed entities")
         }
         if summary.droppedHistories > 0 {
             parts.append(

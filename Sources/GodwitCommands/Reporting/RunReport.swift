@@ -26,7 +26,7 @@ package struct RunFacts: Hashable, Sendable, Codable {
 
     /// The run's id.
     package var run: String
-    /// When it began, as people write it; nil where nobody knows.
+    /// When it began, as people write it; nil where that is not known.
     package var begun: String?
     /// Where its ledger lies.
     package var state: FilePath
@@ -119,6 +119,16 @@ package struct StoreReports {
     /// Reports that are at hand, or are made one by one.
     package init(_ reports: some Sequence<StoreReport>) {
         visit = { body in for report in reports { try body(report) } }
+    }
+
+    /// The same reports, read now and kept.
+    ///
+    /// - Returns: reports in memory.
+    /// - Throws: what reading them throws.
+    func kept() throws -> StoreReports {
+        var reports: [StoreReport] = []
+        try forEach { reports.append($0) }
+        return StoreReports(reports)
     }
 
     /// Reads the reports, one at a time.

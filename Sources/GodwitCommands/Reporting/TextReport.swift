@@ -193,7 +193,7 @@ package struct TextReport {
     private func writeNextSteps() throws {
         let steps = NextStep.all(after: report)
         guard !steps.isEmpty else { return }
-        try heading("What can be done now")
+        try heading("Next steps")
         for step in steps { try lines(["  \(step.purpose):", "      \(step.command)"]) }
     }
 }

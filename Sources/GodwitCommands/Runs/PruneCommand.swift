@@ -8,7 +8,7 @@ import RunLedger
 struct PruneCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune",
-        abstract: "Removes the kept originals and leftovers of a run for good.",
+        abstract: "Removes the kept originals and leftovers of a run permanently.",
         discussion: """
             Shows what would be freed; --yes removes it. Stores that are pruned cannot be rolled \
             back any more.

@@ -8,10 +8,9 @@ import LocalRun
 struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Runs again what failed in a run, and nothing else.",
+        abstract: "Retries the failed stores of a run.",
         discussion: """
-            Once the causes are mended. Chunks of a large store that had been copied are not \
-            copied again.
+            Repair the causes first. Chunks of a large store that were copied are not copied again.
             """)
 
     @OptionGroup

@@ -9,10 +9,10 @@ import RunLedger
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Shows where runs stand, also while they go on.",
+        abstract: "Shows the state of runs, also while they run.",
         discussion: """
-            All runs of --state without a TARGET; of a store those that have it. A coordinator is \
-            asked for runs alone.
+            Without a TARGET, all runs of --state; with a store, the runs that have it. With \
+            --connect, a TARGET is a run.
             """)
 
     @OptionGroup
@@ -101,7 +101,7 @@ struct RecordedStatus: Hashable, Sendable, Codable {
     ///
     /// - Parameters:
     ///   - runs: the newest first.
-    ///   - holder: the process that works on the state folder; nil where nobody does.
+    ///   - holder: the process that works on the state folder; nil where none does.
     /// - Returns: lines of text.
     static func lines(of runs: [RecordedStatus], holder: String?) -> [String] {
         var table = TextTable([
@@ -112,7 +112,7 @@ struct RecordedStatus: Hashable, Sendable, Codable {
         var lines = table.lines
         for run in runs where run.state == RunState.paused.rawValue {
             let isForRoom = run.reason.hasPrefix(PauseReason.room)
-            let way = isForRoom ? "it goes on by itself" : "godwit resume lets it go on"
+            let way = isForRoom ? "it resumes by itself" : "resume it with godwit resume"
             let why = run.reason.hasPrefix("paused") ? run.reason : "paused: \(run.reason)"
             lines += WrappedText.lines("\(run.run) is \(why)" + (holder == nil ? "" : "; \(way)"))
         }
@@ -123,7 +123,7 @@ struct RecordedStatus: Hashable, Sendable, Codable {
             lines.append("at work: \(holder)")
         } else if unfinished {
             lines += WrappedText.lines(
-                "nobody is at work: the command of an unfinished run goes on with it; where that "
+                "no command works on it: the command of an unfinished run resumes it; where that "
                     + "was godwit submit, start godwit coordinate with this --state")
         }
         return lines

@@ -10,7 +10,7 @@ import RunLedger
 struct SwapCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "swap",
-        abstract: "Swaps in the results that migrate --defer-swap left waiting.",
+        abstract: "Swaps in the results of migrate --defer-swap.",
         discussion: """
             A store that changed since it was migrated is migrated again and then swapped. A store \
             that a program has open keeps its waiting result.
@@ -104,10 +104,10 @@ struct RollbackCommand: ParsableCommand {
 struct CancelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel",
-        abstract: "Gives up a run that was stopped; what it had built is removed.",
+        abstract: "Cancels a stopped run and removes its unfinished results.",
         discussion: """
-            Stores that it had swapped stay so, and can be rolled back. Of a store that is named \
-            only that one is given up, also one that failed: replay leaves it out.
+            Stores that the run has swapped stay swapped and can be rolled back. With a store, \
+            cancels only that store, also a failed one; replay then skips it.
             """)
 
     @OptionGroup
@@ -127,9 +127,9 @@ struct CancelCommand: ParsableCommand {
             ).run()
         }
         if let store = selection.store {
-            Console.print("\(store): given up in run \(run)")
+            Console.print("\(store): cancelled in run \(run)")
         } else {
-            Console.print("run \(run) is cancelled; \(counted(stores, "store")) given up")
+            Console.print("run \(run) is cancelled with \(counted(stores, "store"))")
         }
     }
 }

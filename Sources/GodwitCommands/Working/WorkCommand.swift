@@ -15,9 +15,9 @@ struct WorkCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "work", abstract: "Runs jobs for a coordinator, until it is asked to end.",
         discussion: """
-            It connects again for as long as it takes. SIGTERM or SIGINT: nothing new is begun, \
-            running jobs have the grace to finish and are then given back; a second signal ends \
-            the worker at once, which loses nothing but their work.
+            The worker connects again until the coordinator answers. At SIGTERM or SIGINT it \
+            begins no job, waits --grace seconds for running jobs, and returns the others; a \
+            second signal ends it at once, which loses only the work on running jobs.
             """)
 
     @Option(help: "Where the coordinator listens: tcp://HOST:PORT or ipc:///PATH.")
@@ -34,12 +34,12 @@ struct WorkCommand: ParsableCommand {
     @Option(help: "The folder that keys new has written, or this worker's part of it.")
     var keys: String?
 
-    @Flag(help: "Connect in the clear; this machine's own addresses only.")
+    @Flag(help: "Connect unencrypted; this machine's own addresses only.")
     var plain = false
 
     @Option(
         help: """
-            With --keys, which worker's key to use; by default the first that nobody uses. \
+            With --keys, which worker's key to use; by default the first one that is free. \
             Otherwise the worker's lasting name; by default the host's and a number.
             """)
     var name: String?
@@ -103,7 +103,7 @@ struct WorkCommand: ParsableCommand {
     func run() throws {
         // First of all, for the process that started this one may end at any moment.
         let parent = Int64(getppid())
-        // Held until the worker has ended: nobody else takes its key meanwhile.
+        // Held until the worker has ended: no other worker takes its key meanwhile.
         let member = try keys.map { text throws(CommandFailure) in
             try KeyFolder(FilePath(text)).worker(named: name)
         }
@@ -128,7 +128,8 @@ struct WorkCommand: ParsableCommand {
             switch try worker.join() {
             case .finished, nil: ServiceLog.standard.write("the worker has ended")
             case .orphaned:
-                ServiceLog.standard.write("ended, for whoever started this worker is gone")
+                ServiceLog.standard.write(
+                    "ended, because the process that started this worker is gone")
             case .refused(let text): throw CommandFailure(.canBeRepeated, text)
             case .broken(let broken):
                 throw CommandFailure(

@@ -120,9 +120,14 @@ package struct RunRecords {
 
     /// Calls a body for every store of a run, page by page.
     ///
+    /// - Parameters:
+    ///   - run: its id.
+    ///   - isWanted: of which stores the record is read, which costs more than all else.
+    ///   - body: called with a store and its record, nil where it has none or is not wanted.
     /// - Throws: `RunError`, and what the body throws.
     package func forEachStore(
-        of run: String, _ body: (StoreSummary, StoreRecord?) throws -> Void
+        of run: String, recordsWhere isWanted: (StoreSummary) -> Bool = { _ in true },
+        _ body: (StoreSummary, StoreRecord?) throws -> Void
     ) throws {
         var last: Int?
         while true {
@@ -130,7 +135,9 @@ package struct RunRecords {
             guard let end = page.last?.number else { return }
             last = end
             for store in page {
-                let text = try ledger.storeReport(run: run, store: store.number)
+                let text =
+                    try isWanted(store)
+                    ? ledger.storeReport(run: run, store: store.number) : nil
                 try body(
                     store,
                     try text.map { text throws(RunError) in

@@ -69,7 +69,7 @@ import Testing
     @Test(
         arguments: [
             (["pause", "r3"], ClientRequest.pause(run: "r3"), "godwit resume r3"),
-            (["resume", "r3"], .resume(run: "r3"), "goes on"),
+            (["resume", "r3"], .resume(run: "r3"), "is resumed"),
             (["cancel", "r3"], .cancel(run: "r3"), "cancelled"),
             (
                 ["throttle", "r3", "--jobs", "4", "--bytes-per-second", "1MiB"],
@@ -258,7 +258,7 @@ import Testing
             #expect(kill(process.identifier, signal) == 0)
             let shown = try process.finish()
             #expect(shown.status == 0)
-            #expect(shown.output.contains("goes on without a watcher"))
+            #expect(shown.output.contains("continues without a watcher"))
             #expect(shown.output.contains("godwit watch r3"))
         }
     }
@@ -369,7 +369,7 @@ import Testing
             (["submit", "a", "--to", "self", "--connect", "ipc:///c"], "--root"),
             (
                 ["submit", "/", "--to", "self", "--root", "d=.", "--connect", "ipc:///c"],
-                "none of the shared folders"
+                "is in no shared folder"
             ),
             (
                 ["submit", "none", "--to", "self", "--root", "d=.", "--connect", "ipc:///c"],

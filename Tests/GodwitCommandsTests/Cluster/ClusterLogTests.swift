@@ -46,7 +46,7 @@ import Testing
             #expect(try !cluster.worker.logSoFar().contains("is lost"))
             // When the first is gone the second comes in.
             try end(cluster.worker)
-            try expect("welcomed", in: twin, cluster)
+            try expect("connected to the coordinator", in: twin, cluster)
             try end(twin)
             #expect(try cluster.end() == 0)
         }

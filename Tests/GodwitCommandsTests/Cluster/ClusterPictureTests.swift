@@ -204,7 +204,7 @@ import Testing
         #expect(
             stopped.lines == [
                 "run r3 has stopped: 3 stores failed",
-                "go on with: godwit resume r3 --connect tcp://127.0.0.1:7000 --plain",
+                "resume it with: godwit resume r3 --connect tcp://127.0.0.1:7000 --plain",
                 "or give it up with: godwit cancel r3 --connect tcp://127.0.0.1:7000 --plain",
             ])
         #expect(stopped.entry.outcome == "stopped")

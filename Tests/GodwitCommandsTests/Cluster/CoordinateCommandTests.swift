@@ -19,7 +19,7 @@ import Testing
         ).finish()
     }
 
-    /// A port at which nobody else can listen while the body runs.
+    /// A port at which no other program can listen while the body runs.
     private func withPort(_ body: (UInt16) throws -> Void) throws {
         let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         try #require(socket >= 0)
@@ -203,7 +203,7 @@ extension CoordinateCommandTests {
                 contentsOf: url.appendingPathComponent("state/runs/r1/report.txt"),
                 encoding: .utf8)
             #expect(report.hasPrefix("1 of 2 stores migrated, 1 failed"), "\(report)")
-            // Whoever asks later is told, too.
+            // A client that asks later receives that, too.
             let watched = try cluster.ask("watch", "r1")
             #expect(watched.output.contains("ghost.sqlite-wal"), "\(watched.output)")
             #expect(watched.output.contains("\nstore 1: data:data/bad.sqlite: "))

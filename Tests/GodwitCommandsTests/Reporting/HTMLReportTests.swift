@@ -103,7 +103,7 @@ import Testing
     @Test(arguments: [0, 5, 2500])
     func ofManyStoresThoseThatFailedAreListed(_ failures: Int) throws {
         let count = failures + RunReport.listLimit + 1
-        /// Made anew for every reading and never held together.
+        /// Made again for every reading and never held together.
         let stores = StoreReports { body in
             for number in 0..<count {
                 try body(

@@ -23,7 +23,7 @@ import Testing
                 size        2.4 GiB → 2.3 GiB
                 compared    17,507,000 values, 2,501,000 links, 20 join rows, 5,002,000 index
                             entries: no difference
-                dropped     1,000 rows of entities that are gone, persistent history of 1 store
+                dropped     1,000 rows of removed entities, persistent history of 1 store
                 inherited   in 1 store: 3 × a reference to an object that is not there
                 repeated    1 store begun more than once
                 originals   1 store kept, 2.4 GiB
@@ -53,8 +53,8 @@ import Testing
                 Not taken
                   u4/thumbs.db: it is not an SQLite database
 
-                What can be done now
-                  run again what failed, once the causes are mended:
+                Next steps
+                  repair the causes, then retry the failed stores:
                       godwit replay run-1 --state backups/.godwit
                   put the originals back:
                       godwit rollback run-1 --state backups/.godwit
