@@ -85,8 +85,8 @@ def compose(config, binary):
     port = values(commands["coordinator"], "--listen")[0].rsplit(":", 1)[1]
     for name in ("worker", "client"):
         check(values(commands[name], "--connect") == [f"tcp://coordinator:{port}"],
-              f"{name} connects to nobody")
-    check(values(test, "--connect") == [f"tcp://127.0.0.1:{port}"], "the check asks nobody")
+              f"{name} connects to no coordinator")
+    check(values(test, "--connect") == [f"tcp://127.0.0.1:{port}"], "the check asks no coordinator")
     check([str(entry["target"]) for entry in coordinator["ports"]] == [port],
           "another port is published")
     check(values(commands["worker"], "--grace")[0].isdigit()

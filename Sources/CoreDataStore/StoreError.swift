@@ -67,7 +67,7 @@ extension StoreError: CustomStringConvertible {
         case .unsupported(let path, let reason):
             "\(path) is not supported: \(reason). The store was not changed"
         case .inputOutput(let path, let reason):
-            "\(path): \(reason). The original store was not changed; mend the cause and run the "
+            "\(path): \(reason). The original store was not changed; repair the cause and run the "
                 + "same command again"
         case .inUse(let path, let users):
             "\(path) is open in \(users). The store was not changed; close it there, then replay "

@@ -56,8 +56,8 @@ package enum DurableFileError: Error, Hashable, Sendable {
 
     /// Whether a sync failed.
     ///
-    /// What was written before may be lost, and no later sync of the same file can tell: it must
-    /// be made anew.
+    /// What was written before may be lost, and no later sync of the same file can tell: it must be
+    /// made again.
     package var isFailedSync: Bool {
         guard case .system(let operation, _, _) = self else { return false }
         return [.sync, .syncFolder, .syncFileSystem].contains(operation)

@@ -42,7 +42,7 @@ extension DurableFileSystem {
 
     /// Makes a folder and the folders on the way to it durably.
     ///
-    /// Somebody else may remove empty ones at the same time.
+    /// Another process may remove empty ones at the same time.
     package func makeFolders(
         _ path: FilePath, permissions: UInt32 = DurableFileSystem.privateFolder
     ) throws(DurableFileError) {
@@ -63,7 +63,7 @@ extension DurableFileSystem {
     /// How often folders are made that vanish meanwhile.
     private static let folderTries = 4
 
-    /// Makes a folder and the folders on the way to it for files that are made anew after a crash
+    /// Makes a folder and the folders on the way to it for files that are made again after a crash
     /// of the machine: nothing is synced.
     package func makeScratchFolders(_ path: FilePath) throws(DurableFileError) {
         for folder in try missing(path) {

@@ -61,7 +61,7 @@ extension DurableFileSystem {
         }
     }
 
-    /// Publishes a file that somebody else wrote and closed, such as SQLite.
+    /// Publishes a file that another library wrote and closed, such as SQLite.
     ///
     /// Syncs the file, renames it, and syncs both folders. Permissions stay as they are. Both
     /// names must lie on one file system. A database must be closed, its `-wal` checkpointed
@@ -167,7 +167,7 @@ extension DurableFileSystem {
         return "\(clinux_process_id()).\(time.tv_sec).\(time.tv_nsec)"
     }()
 
-    /// Names are numbered, not random: whoever meets a taken one tries the next.
+    /// Names are numbered, not random: a process that meets a taken one tries the next.
     private func createTemporary(
         in folder: FilePath, permissions: UInt32
     ) throws(DurableFileError) -> OpenFile {

@@ -129,7 +129,7 @@ package struct DurableFileSystem: Sendable {
         return try file.read(count: Int(size), at: 0)
     }
 
-    /// Makes a file's contents durable, whoever wrote them.
+    /// Makes a file's contents durable, no matter which process wrote them.
     ///
     /// For the hazard of opening a database that SQLite has open, see `OpenFile`.
     package func syncFile(_ path: FilePath) throws(DurableFileError) {

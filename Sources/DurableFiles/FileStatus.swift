@@ -15,7 +15,7 @@ extension FileTime: Comparable {
     }
 }
 
-/// What makes a file this file in this state: two equal values mean that nobody wrote between.
+/// What makes a file this file in this state: two equal values mean that no process wrote between.
 ///
 /// Hard links, renames and changes of mode move `changed` although the contents stay.
 /// Device numbers differ between machines and may differ between mounts.

@@ -75,7 +75,7 @@ package final class OwnerLock: Sendable {
         }
     }
 
-    /// Who holds the lock of a file, or nil where nobody does or the file is missing.
+    /// Who holds the lock of a file, or nil where no process does or the file is missing.
     package static func currentHolder(of path: FilePath) throws(DurableFileError) -> String? {
         do {
             let file = try DurableFileSystem().openForWriting(path)

@@ -13,7 +13,7 @@ package struct ReadingLock: ~Copyable {
     ///
     /// - Parameters:
     ///   - path: the file that is locked.
-    ///   - isRewriting: whether nobody else may have it; readers share it.
+    ///   - isRewriting: whether no other process may have it; readers share it.
     ///   - faults: where tests let durable actions fail.
     /// - Throws: `DurableFileError.lockHeld` where others have it; `isMissing` where there is no
     ///   such file.

@@ -9,13 +9,13 @@ package enum FingerprintPart: String, Hashable, Sendable, Codable, CaseIterable 
     case changed
     /// The database header: change counter, page count, schema cookie and the rest.
     case header
-    /// The header of the `-wal` file: its salts change when the file is begun anew.
+    /// The header of the `-wal` file: its salts change when SQLite restarts the file.
     case writeAheadLogHeader
     /// Whether a `-wal` or a rollback journal is there.
     case presence
 }
 
-/// The state of a store's files, taken before and after reading to prove nobody wrote.
+/// The state of a store's files, taken before and after reading to prove that no program wrote.
 ///
 /// Looks at the files alone, never through SQLite: device, inode, size and times of main file,
 /// `-wal` and `-journal`; the first 100 bytes of the main file (SQLite file format §1.3: change
@@ -36,7 +36,7 @@ package struct StoreFingerprint: Hashable, Sendable, Codable {
     package static let headerBytes = 100
     /// The bytes of a `-wal` header (SQLite file format §4.1).
     package static let writeAheadLogHeaderBytes = 32
-    /// How often reading is tried while somebody writes.
+    /// How often reading is tried while another program writes.
     private static let attempts = 3
 
     /// Reads the fingerprint of the store with this main file.
@@ -66,7 +66,7 @@ package struct StoreFingerprint: Hashable, Sendable, Codable {
         return writeAheadLog.size > Int64(StoreFingerprint.writeAheadLogHeaderBytes)
     }
 
-    /// What differs; empty where nobody wrote between the two.
+    /// What differs; empty where no program wrote between the two.
     ///
     /// A caller leaves out what does not count for it: `changed` after it made a hard link,
     /// `place` and `changed` when the other side is another machine.

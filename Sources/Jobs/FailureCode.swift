@@ -44,7 +44,7 @@ package enum FailureCode: Int, Hashable, Sendable, Codable, CaseIterable, Error 
     case swapRefused = 21
     /// The source, or a file that a job needs, is not there.
     case missing = 22
-    /// Somebody else has the source in use.
+    /// Another program has the source in use.
     case locked = 23
     /// What a worker delivered is not what its receipt says, or not what the store must become.
     case badDelivery = 24
@@ -54,11 +54,11 @@ package enum FailureCode: Int, Hashable, Sendable, Codable, CaseIterable, Error 
 package enum FailureDecision: Hashable, Sendable {
     /// Try the job again after a while, elsewhere where that is possible.
     case retry
-    /// Give the chunk up; the store fails and can be replayed once the cause is mended.
+    /// Give the chunk up; the store fails and can be replayed once the cause is repaired.
     case quarantineChunk
-    /// Give the worker no more jobs until it starts anew, and try the job elsewhere.
+    /// Give the worker no more jobs until it starts again, and try the job elsewhere.
     case quarantineWorker
-    /// Plan the store anew.
+    /// Plan the store again.
     case planAgain
     /// Wait until there is room.
     case pause

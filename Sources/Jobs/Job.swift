@@ -38,7 +38,7 @@ package struct JobLimits: Hashable, Sendable, Codable {
     package let cacheKibibytes: Int
     /// Whether what the job delivers must survive a crash of the machine.
     ///
-    /// A run that keeps no ledger begins anew after a crash and would never look at the shards of
+    /// A run that keeps no ledger begins again after a crash and would never look at the shards of
     /// the one before: syncing them would cost their bytes on the disk for nothing.
     package let isDurable: Bool
     /// Whether a job that migrates a whole store validates its result.

@@ -54,7 +54,7 @@ package struct LocalTimes: Sendable {
     package init() {}
 }
 
-/// A folder for a socket, which nobody else may open.
+/// A folder for a socket, which no other user may open.
 enum SocketFolder {
     /// Makes the folder for the time of a body.
     ///

@@ -4,7 +4,7 @@ package import ManagedObjectModel
 import MappingModel
 package import MigrationEngine
 
-/// The validation stage alone: a store against the result of its migration, whoever made it.
+/// The validation stage alone: a store against the result of its migration by any program.
 package struct LocalVerification: Sendable {
     /// The original.
     package var source: FilePath

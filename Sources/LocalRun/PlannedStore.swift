@@ -50,8 +50,9 @@ struct StorePreparation {
 
     private var folder: FilePath { places.folder }
 
-    /// Opens a store again that an earlier process planned; nothing of it is checked anew but
-    /// what opening itself checks.
+    /// Opens a store again that an earlier process planned.
+    ///
+    /// Nothing of it is checked again but what opening itself checks.
     ///
     /// - Parameters:
     ///   - file: the plan.

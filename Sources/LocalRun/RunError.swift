@@ -52,22 +52,22 @@ extension RunError: CustomStringConvertible {
         case .outputExists(let path):
             "\(path) exists already; nothing was written. Remove it or give another --output"
         case .validationFailed(let report):
-            "the result differs from what the mapping asks for and was thrown away; the original "
+            "the result differs from what the mapping asks for and was discarded; the original "
                 + "is as it was:\n" + report.lines.joined(separator: "\n")
         case .otherRun(let id, let store, let state):
             "\(store) belongs to the unfinished run \(id), which was asked for something else; "
-                + "nothing was changed. Go on with that run by its own command, give it up with "
+                + "nothing was changed. Repeat the command of that run, give it up with "
                 + "godwit cancel \(id) --state \(state), or use another --state"
         case .nothingToDo(let text): text
         case .alreadyThere(let path): "\(path) is of the destination's version already"
         case .stopped:
-            "the run was stopped; the original is as it was. The same command goes on with it"
+            "the run was stopped; the original is as it was. The same command resumes it"
         case .resources(let text):
             "\(text). Every original is whole; the same command resumes the run"
         case .noRoom(let shortage):
             "\(shortage). No store was begun. Free room there, or give another --output or --state"
         case .badDelivery(let text):
-            "the result was thrown away, and the original is as it was: \(text)"
+            "the result was discarded, and the original is as it was: \(text)"
         }
     }
 }

@@ -58,7 +58,7 @@ extension DataRequirement {
     /// - Parameter count: how many objects or links break it, as each case counts them.
     /// - Returns: names, count, rule and remedy in two sentences.
     package func refusal(count: Int) -> String {
-        "\(breach(count)) (rule: \(rule)). \(remedy), or migrate with a mapping model."
+        "\(breach(count)) (rule: \(rule)). \(remedy), or use a version in between."
     }
 
     private func breach(_ count: Int) -> String {

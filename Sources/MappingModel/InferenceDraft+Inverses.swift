@@ -88,7 +88,7 @@ extension InferenceDraft {
                     .ambiguousInverse, side.owner, name,
                     "it is to-one, but would get the links of "
                         + distinct.map(\.description).sorted().joined(separator: " and "),
-                    remedy: "Make it to-many, or migrate with a mapping model.")
+                    remedy: "Make it to-many, or use a version in between.")
             }
         }
     }

@@ -92,7 +92,7 @@ extension InferenceDraft {
         refuse(
             .ambiguousInverse, owned.owner, owned.relationship.name,
             "its source \(before.reference) is its own inverse, which it is not",
-            remedy: "Keep it to-many and its own inverse, or migrate with a mapping model.")
+            remedy: "Keep it to-many and its own inverse, or use a version in between.")
     }
 
     private mutating func noteOrder(

@@ -47,7 +47,7 @@ struct InferenceDraft {
 
 extension InferenceDraft {
     private static let identifierRemedy =
-        "Give each of them a renaming identifier of its own, or migrate with a mapping model."
+        "Give each of them a renaming identifier of its own, or use a version in between."
 
     /// Finds the source entity of every destination entity.
     mutating func pairEntities() {
@@ -102,7 +102,7 @@ extension InferenceDraft {
             return refuse(
                 .propertyKindChanged, owner(of: property, entity), property,
                 "it is the \(kind) that source \(before) \(from).\(name) would become",
-                remedy: "Use another name for the new property, or migrate with a mapping model.")
+                remedy: "Use another name for the new property, or use a version in between.")
         }
         if isAttribute {
             sourceAttribute[entity, default: [:]][property] = name

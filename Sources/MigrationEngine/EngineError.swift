@@ -14,7 +14,7 @@ package enum EngineError: Error, Sendable {
     case sourceChanged(String)
     /// The data break a rule that the plan relied on.
     case dataRefused(String)
-    /// Somebody has the store open; nothing was changed.
+    /// A program has the store open; nothing was changed.
     case storeBusy(store: String, holder: String)
     /// Whether a program has the store open cannot be seen; nothing was changed.
     case clientsHidden(store: String, reason: String)
@@ -93,7 +93,7 @@ extension EngineError: CustomStringConvertible {
         case .wrongPlan(let text): "the plan cannot be used: \(text). Plan the store again"
         case .sourceChanged(let text):
             "\(text) changed since it was planned. Run the same "
-                + "command again when nobody writes the store"
+                + "command again when no program writes to the store"
         case .dataRefused(let text): text
         case .storeBusy(let store, let holder):
             "\(store) is open in \(holder). Nothing was changed; close it there, then run the "

@@ -126,7 +126,7 @@ package final class Ledger: Sendable {
     /// - Throws: `LedgerError`: a cause that `LedgerRecord` names, and nothing of the call is
     ///   stored; `noSpace`, the same, and the call can be repeated; `inputOutput` or `damaged`
     ///   where the write failed: whether it is stored is then known when the ledger is opened
-    ///   anew, and until then every call throws `refusing`.
+    ///   again, and until then every call throws `refusing`.
     package func append(_ records: [LedgerRecord]) throws(LedgerError) {
         let prepared = try LedgerError.translating(path, "write") {
             try records.map { try PreparedRecord($0) }

@@ -21,7 +21,7 @@ package struct LedgerError: Error, Hashable, Sendable {
         case noSpace(reason: String)
         /// Reading or writing failed; the text names the step.
         case inputOutput(reason: String)
-        /// A write failed earlier: nothing more is written until the ledger is opened anew.
+        /// A write failed earlier: nothing more is written until the ledger is opened again.
         case refusing(reason: String)
         /// The ledger was closed, or opened for reading alone.
         case notWritable
@@ -126,11 +126,11 @@ extension LedgerError: CustomStringConvertible {
         case .laterVersion: "use the newer program that wrote it, or give another --state"
         case .earlierVersion: "start the run with this program once, which brings it up to date"
         case .damaged:
-            "copy it away and check the disk; give another --state to begin anew"
+            "copy it away and check the disk; give another --state to start again"
         case .missing: "check --state"
         case .noSpace: "free space or inodes on its file system, then go on"
         case .inputOutput, .refusing:
-            "check the disk, then start the same command again: it goes on where the ledger ends"
+            "check the disk, then start the same command again: it resumes where the ledger ends"
         case .notWritable, .unknownRun, .unknownStore, .unknownAttempt, .duplicate,
             .illegalTransition, .progressDepends, .refusedValue:
             "this is a bug: please report it with this message"

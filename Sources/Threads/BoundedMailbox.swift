@@ -102,7 +102,7 @@ package final class BoundedMailbox<Element: Sendable>: Sendable {
         }
     }
 
-    /// Takes no more elements and lets whoever waits go on; a second call does nothing.
+    /// Takes no more elements and lets waiting threads continue; a second call does nothing.
     package func close() {
         monitor.withLock { access in
             access.state.isClosed = true
@@ -110,7 +110,7 @@ package final class BoundedMailbox<Element: Sendable>: Sendable {
         }
     }
 
-    /// Takes no more elements and gives back those that nobody received, oldest first.
+    /// Takes no more elements and gives back those that no thread received, oldest first.
     package func closeAndDrain() -> [Element] {
         monitor.withLock { access in
             access.state.isClosed = true

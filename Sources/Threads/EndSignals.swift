@@ -15,7 +15,7 @@ package enum EndSignals {
     /// - Returns: its number.
     package static func wait() -> Int32 { clinux_end_signals_wait() }
 
-    /// Ends the process as the signal does by default, so that whoever waits for the process
+    /// Ends the process as the signal does by default, so that a program that waits for the process
     /// sees why it ended.
     package static func end(by number: Int32) -> Never { clinux_end_by_signal(number) }
 }

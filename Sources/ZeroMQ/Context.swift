@@ -60,7 +60,7 @@ package final class Context: @unchecked Sendable {
     /// How many sockets are open.
     package var openSockets: Int { state.withLock { $0.sockets } }
 
-    /// Whether somebody answers who may come in.
+    /// Whether an access policy answers who may come in.
     var isGuarded: Bool {
         get { state.withLock { $0.isGuarded } }
         set { state.withLock { $0.isGuarded = newValue } }

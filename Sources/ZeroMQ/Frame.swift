@@ -39,11 +39,11 @@ package final class Frame: @unchecked Sendable {
         try write(UnsafeMutableRawBufferPointer(start: start, count: count))
     }
 
-    /// Makes a frame of memory that somebody else gave up, without copying it.
+    /// Makes a frame of memory that the caller hands over, without copying it.
     ///
     /// - Parameters:
     ///   - bytes: stay as they are until `release` is called.
-    ///   - release: called once, on a thread of libzmq's as a rule, when nobody needs the bytes.
+    ///   - release: called once, on a thread of libzmq's as a rule, when no thread needs the bytes.
     package init(
         owning bytes: UnsafeMutableRawBufferPointer, release: @escaping @Sendable () -> Void
     ) {
@@ -96,9 +96,9 @@ package final class Frame: @unchecked Sendable {
     /// The bytes as text, or nil where they are not UTF-8.
     package var text: String? { withBytes { String(validating: $0, as: UTF8.self) } }
 
-    /// What authentication named the sender; nil where nobody did.
+    /// The name that authentication gave the sender; nil where it gave none.
     ///
-    /// libzmq 4.3.4 tells it of frames of the payload only, not of the routing id.
+    /// libzmq 4.3.4 gives it for frames of the payload only, not of the routing id.
     package var userID: String? { property("User-Id") }
 
     /// A property of the connection that the frame came by, such as `Peer-Address`.

@@ -13,7 +13,7 @@ package struct Message: Sendable {
     /// All frames of the payload.
     package var frames: [Frame] { [frame] + moreFrames }
 
-    /// The name under which the sender's key is on the allow-list; nil where nobody was asked.
+    /// The name under which the sender's key is on the allow-list; nil where no policy was asked.
     ///
     /// To be refused on a socket that is to have authenticated its peers.
     package var userID: String? { frame.userID }

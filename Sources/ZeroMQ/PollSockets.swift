@@ -71,9 +71,9 @@ package final class PollSockets {
         change(socket) { $0.isReceiving = isReceiving }
     }
 
-    /// Has the handler told once, by `becameWritable`, when the socket can send again.
+    /// Calls the handler's `becameWritable` once, when the socket can send again.
     ///
-    /// For sockets other than routers, which can always send to somebody.
+    /// For sockets other than routers, which can always send to some peer.
     package func awaitRoom(on socket: Socket) {
         change(socket) { $0.awaitsRoom = true }
     }

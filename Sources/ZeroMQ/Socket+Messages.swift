@@ -4,9 +4,9 @@ internal import CZeroMQ
 package enum SendResult: Sendable {
     /// Queued for the peer; whether it arrives is for the peer to say.
     case sent
-    /// The peer's queue is full, or nobody is connected: try again later.
+    /// The peer's queue is full, or no peer is connected: try again later.
     case wouldBlock
-    /// No connection has this routing id: whoever had it is gone.
+    /// No connection has this routing id: the peer that had it is gone.
     case peerGone
 }
 
@@ -35,7 +35,7 @@ extension Socket {
         _ frames: [Frame], to peer: RoutingID? = nil
     ) throws(ZeroMQError) -> SendResult {
         precondition(!frames.isEmpty, "a message has frames")
-        precondition(kind != .router || peer != nil, "a router sends to somebody")
+        precondition(kind != .router || peer != nil, "a router needs a peer to send to")
         let parts = peer.map { [$0.frame] + frames } ?? frames
         for (index, part) in parts.enumerated() {
             let hasMore = index + 1 < parts.count
@@ -84,7 +84,7 @@ extension Socket {
     /// - Throws: `ZeroMQError.refused`.
     package func receive(upTo limit: Int) throws(ZeroMQError) -> [Message] {
         var messages: [Message] = []
-        // Those that are dropped count too, so that nobody holds up the others with them.
+        // Those that are dropped count too, so that no peer holds up the others with them.
         for _ in 0..<limit {
             guard let head = try receiveFrame() else { break }
             if let message = try complete(head) {

@@ -44,8 +44,8 @@ extension Socket {
         }
     }
 
-    // A domain makes libzmq ask for leave in the clear too. Where nobody answers it lets
-    // everybody in: the option that forbids this is a draft in 4.3.
+    // A domain makes libzmq ask for leave in the clear too. Where no policy answers, it lets every
+    // peer in: the option that forbids this is a draft in 4.3.
     private func setDomain(_ domain: String) throws(ZeroMQError) {
         guard context.isGuarded else { throw .noAccessPolicy }
         try set(ZMQ_ZAP_DOMAIN, Array(domain.utf8))

@@ -109,7 +109,7 @@ package final class Socket {
     /// Connects to an endpoint, now and again each time the connection is lost.
     ///
     /// After `handshakeFailedAuthentication` and `handshakeFailedProtocol` libzmq 4.3 never tries
-    /// again: whoever wants to come in later makes a new socket.
+    /// again: a caller that wants to come in later makes a new socket.
     ///
     /// - Throws: `ZeroMQError.refused` for an endpoint that can never be right; a server that is
     ///   not there is no error.

@@ -56,7 +56,7 @@ final class SocketMonitor {
         case .disconnected:
             guard let known = accepted.removeValue(forKey: descriptor) else { break }
             peer = known.peer.isEmpty ? nil : known.peer
-            // libzmq does not tell whose handshake succeeded; if nobody's did, then not this one.
+            // libzmq does not say whose handshake succeeded; if none did, then not this one.
             if known.successes == successes { kind = .disconnectedBeforeHandshake }
         default: break
         }

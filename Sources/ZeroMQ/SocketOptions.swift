@@ -38,7 +38,7 @@ package struct SocketOptions: Sendable {
 
     /// Who may speak with whom.
     package enum Security: Sendable {
-        /// Anybody, in the clear, and nobody is asked: for `inproc` and for monitors.
+        /// Any peer, in the clear, and no policy is asked: for `inproc` and for monitors.
         case none
         /// In the clear; the access policy decides by the address. The domain is told to it.
         case plainServer(domain: String)

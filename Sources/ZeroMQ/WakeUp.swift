@@ -21,7 +21,7 @@ final class WakeUp: Sendable {
         _ = clinux_event_signal(descriptor)
     }
 
-    /// Forgets the signal; what was sent before it is seen by whoever looks after this.
+    /// Forgets the signal; a thread that looks after this sees what was sent before it.
     func reset() {
         _ = clinux_event_drain(descriptor)
         isSignalled.store(false, ordering: .sequentiallyConsistent)

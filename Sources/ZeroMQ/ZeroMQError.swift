@@ -27,7 +27,7 @@ package enum ZeroMQError: Error, Hashable, Sendable {
     case invalidKey
     /// A routing id has 1 to 255 bytes, and the first is not zero.
     case invalidRoutingID
-    /// A socket is to ask who may come in, and nobody would answer.
+    /// A socket is to ask who may come in, and no access policy would answer.
     case noAccessPolicy
 
     /// The errno, if one is the cause.

@@ -12,7 +12,7 @@ extension CoordinatorScenario {
         bench.open()
         bench.large()
         bench.answer(
-            .prepared(CoordinatorBench.chunks(copies, links: links), .anew(reason: nil)))
+            .prepared(CoordinatorBench.chunks(copies, links: links), .fresh(reason: nil)))
     }
 
     static let attemptScenarios: [CoordinatorScenario] = [
@@ -196,7 +196,7 @@ extension CoordinatorScenario {
             bench.finishAll()
             #expect(bench.standing(1) == .failed)
         },
-        CoordinatorScenario("while a late shard is checked nothing of its store is begun anew") {
+        CoordinatorScenario("while a late shard is checked nothing of its store is begun again") {
             bench in
             let changed = TaskOutcome.failed(.sourceChanged, text: "changed")
             let stories: [[TaskOutcome]] = [
@@ -225,12 +225,12 @@ extension CoordinatorScenario {
                 #expect(bench.standing(1) == .running)
                 bench.handle(.taskEnded(loser.id, .admitted(late)))
                 if outcomes.last == changed {
-                    bench.answer(.prepared(CoordinatorBench.chunks(1), .anew(reason: nil)))
+                    bench.answer(.prepared(CoordinatorBench.chunks(1), .fresh(reason: nil)))
                 }
             }
             #expect(bench.standing(1) == .done)
         },
-        CoordinatorScenario("a source that changed is planned anew, once its tasks have ended") {
+        CoordinatorScenario("a source that changed is planned again, once its tasks have ended") {
             bench in
             prepared(&bench, 2, links: 2, workers: ["w", "v"])
             bench.done(.copy(chunk: 0))
@@ -239,17 +239,17 @@ extension CoordinatorScenario {
             let key = StoreKey(run: "r", number: 1)
             #expect(bench.records.contains(.progressReset(key, reason: "sourceChanged")))
             bench.answer(.stepped)
-            bench.answer(.prepared(CoordinatorBench.chunks(1, links: 2), .anew(reason: nil)))
+            bench.answer(.prepared(CoordinatorBench.chunks(1, links: 2), .fresh(reason: nil)))
             let order = try #require(bench.order(.copy(chunk: 0)))
             #expect(order.attempt.id.hasSuffix("copy-0-2"))
             bench.fail(.copy(chunk: 0), .sourceChanged)
-            bench.answer(.prepared(CoordinatorBench.chunks(0, links: 2), .anew(reason: nil)))
+            bench.answer(.prepared(CoordinatorBench.chunks(0, links: 2), .fresh(reason: nil)))
             bench.done(.link(chunk: 0))
             bench.fail(.link(chunk: 1), .wrongPlan)
             bench.answer(.stepped)
-            bench.answer(.prepared(CoordinatorBench.chunks(0, links: 1), .anew(reason: nil)))
+            bench.answer(.prepared(CoordinatorBench.chunks(0, links: 1), .fresh(reason: nil)))
             bench.fail(.link(chunk: 0), .wrongPlan)
-            bench.answer(.prepared(CoordinatorBench.chunks(0), .anew(reason: nil)))
+            bench.answer(.prepared(CoordinatorBench.chunks(0), .fresh(reason: nil)))
             bench.answerAll()
             #expect(bench.standing(1) == .done)
         },

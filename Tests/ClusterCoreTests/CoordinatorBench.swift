@@ -202,7 +202,7 @@ struct CoordinatorBench {
     ) {
         guard let order = order(work, store: store), let worker = orders[order.attempt.id]?.worker
         else {
-            Issue.record("nobody has \(work.name) of \(store)", sourceLocation: location)
+            Issue.record("no worker has \(work.name) of \(store)", sourceLocation: location)
             return
         }
         orders[order.attempt.id] = nil
@@ -219,7 +219,7 @@ struct CoordinatorBench {
     ) {
         guard let order = order(work, store: store), let worker = orders[order.attempt.id]?.worker
         else {
-            Issue.record("nobody has \(work.name) of \(store)", sourceLocation: location)
+            Issue.record("no worker has \(work.name) of \(store)", sourceLocation: location)
             return
         }
         orders[order.attempt.id] = nil
@@ -262,7 +262,7 @@ struct CoordinatorBench {
             let outcome: TaskOutcome =
                 switch task.kind {
                 case .prepare:
-                    .prepared(plan ?? Self.chunks(1), .anew(reason: nil))
+                    .prepared(plan ?? Self.chunks(1), .fresh(reason: nil))
                 case .admit(let receipt): .admitted(receipt)
                 case .step: .stepped
                 case .index: .indexed

@@ -59,7 +59,7 @@ extension CoordinatorScenario {
             bench.open()
             bench.large()
             #expect(bench.standing(1) == .running)
-            bench.answer(.prepared(CoordinatorBench.chunks(2, links: 1), .anew(reason: nil)))
+            bench.answer(.prepared(CoordinatorBench.chunks(2, links: 1), .fresh(reason: nil)))
             bench.done(.copy(chunk: 0))
             bench.done(.copy(chunk: 1))
             bench.answer(.stepped)
@@ -82,7 +82,7 @@ extension CoordinatorScenario {
                 .prepared(
                     CoordinatorBench.plan(
                         .partitioned(steps: [.append(chunk: 0), .merge(chunks: 1..<3)])),
-                    .anew(reason: nil)))
+                    .fresh(reason: nil)))
             bench.done(.copy(chunk: 2))
             bench.done(.copy(chunk: 1))
             #expect(bench.tasks.isEmpty)
@@ -111,7 +111,7 @@ extension CoordinatorScenario {
             bench.join("w")
             bench.open()
             bench.large()
-            bench.answer(.prepared(CoordinatorBench.plan(.whole), .anew(reason: nil)))
+            bench.answer(.prepared(CoordinatorBench.plan(.whole), .fresh(reason: nil)))
             bench.done(.whole)
             bench.answer(.swapped)
             #expect(bench.standing(1) == .done)
@@ -160,7 +160,7 @@ extension CoordinatorScenario {
             bench.join("w")
             bench.open()
             bench.large()
-            bench.answer(.prepared(CoordinatorBench.chunks(0), .anew(reason: nil)))
+            bench.answer(.prepared(CoordinatorBench.chunks(0), .fresh(reason: nil)))
             bench.answer(.indexed)
             bench.answer(.different(text: "Person.name"))
             #expect(bench.standing(1) == .failed)
@@ -191,15 +191,15 @@ extension CoordinatorScenario {
             let stages: [[TaskOutcome]] = [
                 [.failed(.badSource, text: "damaged")],
                 [
-                    .prepared(CoordinatorBench.chunks(0), .anew(reason: nil)),
+                    .prepared(CoordinatorBench.chunks(0), .fresh(reason: nil)),
                     .failed(.badSource, text: "full of holes"),
                 ],
                 [
-                    .prepared(CoordinatorBench.chunks(0), .anew(reason: nil)), .indexed,
+                    .prepared(CoordinatorBench.chunks(0), .fresh(reason: nil)), .indexed,
                     .failed(.badSource, text: "unreadable"),
                 ],
                 [
-                    .prepared(CoordinatorBench.chunks(0), .anew(reason: nil)), .indexed,
+                    .prepared(CoordinatorBench.chunks(0), .fresh(reason: nil)), .indexed,
                     .validated, .failed(.badSource, text: "no swap"),
                 ],
             ]
@@ -216,12 +216,12 @@ extension CoordinatorScenario {
             }
             #expect(bench.runStanding() == .ended)
         },
-        CoordinatorScenario("a changed source is planned anew at every stage") { bench in
+        CoordinatorScenario("a changed source is planned again at every stage") { bench in
             bench.join("w", slots: 2)
             bench.open(stores: 1)
             bench.large()
             let changed = TaskOutcome.failed(.sourceChanged, text: "changed")
-            let plan = TaskOutcome.prepared(CoordinatorBench.chunks(0), .anew(reason: nil))
+            let plan = TaskOutcome.prepared(CoordinatorBench.chunks(0), .fresh(reason: nil))
             for outcomes in [[], [plan], [plan, .indexed], [plan, .indexed, .validated]] {
                 for outcome in outcomes { bench.answer(outcome) }
                 bench.answer(changed)

@@ -12,7 +12,7 @@ import Testing
         bench.join("w")
         bench.open()
         bench.large()
-        bench.answer(.prepared(CoordinatorBench.chunks(copies), .anew(reason: nil)))
+        bench.answer(.prepared(CoordinatorBench.chunks(copies), .fresh(reason: nil)))
         return bench
     }
 

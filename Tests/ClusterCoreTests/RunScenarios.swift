@@ -182,7 +182,7 @@ extension CoordinatorScenario {
         },
         CoordinatorScenario("a run that was paused before stays so, and may end paused") { bench in
             bench.join("w")
-            bench.handle(.run(RunOffer(run: "r", stores: 1, pausedBy: "somebody")))
+            bench.handle(.run(RunOffer(run: "r", stores: 1, pausedBy: "a user")))
             bench.small(1...1)
             #expect(bench.orders.isEmpty)
             bench.request(.resume(run: "r"))
@@ -233,11 +233,11 @@ extension CoordinatorScenario {
         CoordinatorScenario("a cancelled run gives everything up at every stage") { bench in
             bench.join("w", slots: 8)
             bench.open(stores: 12)
-            let none = TaskOutcome.prepared(CoordinatorBench.chunks(0), .anew(reason: nil))
+            let none = TaskOutcome.prepared(CoordinatorBench.chunks(0), .fresh(reason: nil))
             let some = TaskOutcome.prepared(
-                CoordinatorBench.chunks(2, links: 2), .anew(reason: nil))
+                CoordinatorBench.chunks(2, links: 2), .fresh(reason: nil))
             let linked = TaskOutcome.prepared(
-                CoordinatorBench.chunks(0, links: 2), .anew(reason: nil))
+                CoordinatorBench.chunks(0, links: 2), .fresh(reason: nil))
             let outcomes: [[TaskOutcome]] = [
                 [], [none], [none, .indexed], [none, .indexed, .validated], [some], [some],
                 [linked], [linked], [some], [],

@@ -3,7 +3,7 @@ import ClusterProtocol
 import Jobs
 import Testing
 
-/// Slots are shared: nobody waits for ever because others have much.
+/// Slots are shared: no store waits for ever because others have much.
 @Suite struct SharingTests {
     /// Answers orders one by one and tells who got what, small stores as 0.
     private func shares(_ bench: inout CoordinatorBench, rounds: Int) -> [Int: Int] {
@@ -38,7 +38,7 @@ import Testing
         bench.open(stores: 402)
         for number in 1...2 {
             bench.large(number, bytes: 100 << 20)
-            bench.answer(.prepared(CoordinatorBench.chunks(100), .anew(reason: nil)))
+            bench.answer(.prepared(CoordinatorBench.chunks(100), .fresh(reason: nil)))
         }
         bench.small(3...402, bytes: 1 << 20)
         let counts = shares(&bench, rounds: 120)
@@ -94,7 +94,7 @@ import Testing
         bench.open(stores: 2)
         for number in 1...2 {
             bench.large(number)
-            bench.answer(.prepared(CoordinatorBench.chunks(6, engine: nil), .anew(reason: nil)))
+            bench.answer(.prepared(CoordinatorBench.chunks(6, engine: nil), .fresh(reason: nil)))
         }
         var engines: [Int: Set<String>] = [:]
         for entry in bench.orders.values {
@@ -115,7 +115,7 @@ import Testing
         bench.join("w", slots: 2)
         bench.open()
         bench.large()
-        bench.answer(.prepared(CoordinatorBench.chunks(50), .anew(reason: nil)))
+        bench.answer(.prepared(CoordinatorBench.chunks(50), .fresh(reason: nil)))
         // The first chunk takes its time; the others must not fill the disk meanwhile.
         var done = 0
         while let entry = bench.orders.values.first(where: {
@@ -153,7 +153,7 @@ import Testing
         }
         #expect(reason(.copy(chunk: 0)) == .stage(.preparing))
         #expect(reason(.copy(chunk: 0), 2) == .behindOtherStores)
-        bench.answer(.prepared(CoordinatorBench.chunks(2, links: 1), .anew(reason: nil)))
+        bench.answer(.prepared(CoordinatorBench.chunks(2, links: 1), .fresh(reason: nil)))
         #expect(reason(.copy(chunk: 0)) == .noWorker)
         #expect(bench.machine.waitingReason(run: "r") == .noWorker)
         bench.join("n", engine: "2")

@@ -46,7 +46,7 @@ import Testing
         bench.join("w", slots: 3)
         bench.open()
         bench.large()
-        bench.answer(.prepared(plan(hasSnapshot: hasSnapshot), .anew(reason: nil)))
+        bench.answer(.prepared(plan(hasSnapshot: hasSnapshot), .fresh(reason: nil)))
         bench.done(.copy(chunk: 0))
         bench.done(.copy(chunk: 1))
         #expect(bench.tasks.contains { $0.kind.isStep } == !hasSnapshot)

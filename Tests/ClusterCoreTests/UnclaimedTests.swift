@@ -69,7 +69,7 @@ import Testing
         #expect(bench.order(.copy(chunk: 3)) != nil)
     }
 
-    /// Attempts that no worker of now may repeat stand in nobody's way.
+    /// Attempts that no present worker may repeat hold up no other job.
     @Test func whatNobodyHereCanDoKeepsNoOthersBack() {
         var bench = CoordinatorBench()
         bench.join("w")
@@ -98,7 +98,7 @@ import Testing
         bench.join("w")
         bench.open()
         bench.large()
-        bench.answer(.prepared(CoordinatorBench.chunks(31), .anew(reason: nil)))
+        bench.answer(.prepared(CoordinatorBench.chunks(31), .fresh(reason: nil)))
         bench.done(.copy(chunk: 0))
         bench.request(.cancel(run: "r"))
         let status = bench.machine.status(run: "r")

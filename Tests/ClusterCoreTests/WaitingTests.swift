@@ -30,7 +30,7 @@ import Testing
         bench.join("w", slots: 2)
         bench.open()
         bench.large()
-        bench.answer(.prepared(CoordinatorBench.chunks(2), .anew(reason: nil)))
+        bench.answer(.prepared(CoordinatorBench.chunks(2), .fresh(reason: nil)))
         #expect(run(bench)?.jobs == ["running": 2])
         #expect(reason(bench) == nil)
         bench.wait(6000)
@@ -102,7 +102,7 @@ import Testing
         bench.large(1)
         bench.large(2)
         #expect(worker(bench, "w") == "r: other stores come first")
-        bench.answer(.prepared(CoordinatorBench.chunks(1), .anew(reason: nil)))
+        bench.answer(.prepared(CoordinatorBench.chunks(1), .fresh(reason: nil)))
         #expect(bench.order(.copy(chunk: 0)) != nil)
         bench.done(.copy(chunk: 0))
         // It merges, then indexes, then validates; nothing of that is for workers.

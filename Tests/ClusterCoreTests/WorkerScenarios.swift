@@ -39,7 +39,7 @@ extension CoordinatorScenario {
             bench.join("w", slots: 2)
             bench.open()
             bench.large()
-            bench.answer(.prepared(CoordinatorBench.chunks(2), .anew(reason: nil)))
+            bench.answer(.prepared(CoordinatorBench.chunks(2), .fresh(reason: nil)))
             let kept = try #require(bench.order(.copy(chunk: 0)))
             let lost = try #require(bench.order(.copy(chunk: 1)))
             bench.wait(20_000, beating: ["w"])
@@ -198,7 +198,7 @@ extension CoordinatorScenario {
             bench.join("d", by: "d-2")
             bench.wait(6000)
             #expect(bench.machine.workerStatus.isEmpty)
-            bench.request(.drain(worker: "nobody"))
+            bench.request(.drain(worker: "unknown"))
             #expect(bench.last.replies.count == 1)
         },
         CoordinatorScenario("a draining worker finishes what it has and gets nothing new") {

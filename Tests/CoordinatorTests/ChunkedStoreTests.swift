@@ -73,7 +73,7 @@ import Testing
             return admitted
         }
 
-        /// Attempts of a store that was planned anew have other names.
+        /// Attempts of a store that was planned again have other names.
         func beginAnew() { generation += 1 }
 
         func shards(_ step: AssemblyStep) throws -> [Receipt] {
@@ -331,7 +331,7 @@ import Testing
             try life.build()
             try life.chunked.index()
             #expect(try life.chunked.validate() == nil)
-            // Nobody else can write while the store's lock is held: as after a restart.
+            // No other program can write while the store's lock is held: as after a restart.
             try write(to: store)
             let after = try lab.content(store)
             let error = #expect(throws: RunError.self) { _ = try life.chunked.move() }

@@ -58,7 +58,7 @@ import Threads
             try lab.onLoop { _ in }
             lab.sharing.disk.fail(nil)
             lab.wait(CoordinatorLoop.retryInterval)
-            // Also whoever asks for its end before it is done.
+            // Also a client that asks for its end before it is done.
             try client.ask(.watch(run: run))
             try lab.worker("w1").work(1)
             #expect(try client.end(of: run) == 0)

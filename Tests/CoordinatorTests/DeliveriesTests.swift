@@ -116,7 +116,7 @@ import Testing
             let folder = receipt.files[0].file.path.split(separator: "/").dropLast()
                 .joined(separator: "/")
             let cases = [
-                // The stores' own folder, and one that is nobody's.
+                // The stores' own folder, and one that belongs to no store.
                 [at("data/a.sqlite")], [at("elsewhere/whole-1/store.sqlite")],
                 // Beside the attempts, and below one.
                 [at("\(folder)/deeper/store.sqlite")],
@@ -240,7 +240,7 @@ import Testing
         #expect(try FileStatus(of: names[1]).size > 0)
     }
 
-    /// What had begun comes to its end also where swaps wait from now on: built anew, the result
+    /// What had begun comes to its end also where swaps wait from now on: built again, the result
     /// would take the backup for an original.
     @Test func aMoveThatHadBegunIsMadeAlsoWhereSwapsWaitFromNowOn() throws {
         try SharingLab.run { lab in
@@ -298,7 +298,7 @@ import Testing
                 let endings = try checked.move([try delivered.found])
                 #expect(throws: RunError.self) { try #require(endings.first).result.get() }
             }
-            // What a failed store's end removed is made anew by its replay.
+            // A replay makes again what a failed store's end removed.
             try lab.files.remove(file)
             let gone = try delivered.deliveries.move([try delivered.found])
             let error = #expect(throws: RunError.self) { try #require(gone.first).result.get() }

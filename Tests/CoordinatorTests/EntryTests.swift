@@ -187,7 +187,7 @@ import Threads
             try lab.stop()
             let written = BoundedMailbox<String>(capacity: 10)
             lab.runEnded = { _ = written.sendIfRoom($0) }
-            // Somebody was killed while he wrote into the run's folder.
+            // A process was killed while it wrote into the run's folder.
             let folder = lab.sharing.state.appending("runs").appending(FilePath(run))
             try lab.sharing.files.makeFolders(folder)
             let torn = folder.appending(

@@ -44,7 +44,7 @@ import Testing
             #expect(first.accepted[Self.large]?.isEmpty == false)
             #expect(first.accepted[Self.large]?.contains(Self.failing) == false)
 
-            // The causes are mended: the pages are back, and the chunk fails no more.
+            // The causes are repaired: the pages are back, and the chunk fails no more.
             for (number, bytes) in originals { try bytes.write(to: lab.store(number)) }
             let replay = try lab.run([
                 "replay", "--state", lab.ledger.description, "--workers", "2",

@@ -114,7 +114,7 @@ import ZeroMQ
         #expect(try SharingLab.comparable(first) == results[0])
         try expectLate(run, sharing)
 
-        // It wakes up, delivers what nobody wants, and is all that is left for the next run.
+        // It wakes up, delivers what is not wanted, and is all that is left for the next run.
         other.terminate()
         other.waitUntilExit()
         for slot in slots { kill(slot, SIGCONT) }

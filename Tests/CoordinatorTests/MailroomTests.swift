@@ -23,7 +23,7 @@ import Threads
 
         func set(_ identity: PeerIdentity?) { self.identity.withLock { $0 = identity } }
 
-        /// Waits until somebody was asked for.
+        /// Waits until the coordinator has asked about a user.
         func wait() throws {
             guard case .element = asked.receive(within: .seconds(60)) else {
                 throw Missing(description: "a question at the door")
@@ -121,7 +121,7 @@ import Threads
     @Test func answersWaitForThoseWhoReadSlowly() throws {
         try run(.local) { lab, _ in
             let slow = try lab.peer("slow", receives: 1)
-            // More than the sockets take up; fewer than make somebody count as gone.
+            // More than the sockets take up; fewer than make a peer count as gone.
             let count = 4000
             for _ in 0..<count { try slow.ask(.workers) }
             // Others are served meanwhile.

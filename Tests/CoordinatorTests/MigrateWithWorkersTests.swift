@@ -160,7 +160,7 @@ import Testing
             let kinds = [2: "trap", 4: "loop", 6: "sqliteCrash", 7: "allocate"]
                 .filter { $0.value != "allocate" || ClusterProcess.canLimitMemory }
             let faults = kinds.map { "\($0.value):\($0.key):*:*" }.joined(separator: ",")
-            // Three workers, so that nobody waits for long until all of them have tried.
+            // Three workers, so that no job waits for long until all of them have tried.
             let ended = try lab.run(
                 lab.migration(ClusterProcess.faulty(workers: 3)), faults: faults)
             #expect(ended.status == 75, "\(ended.log)")
@@ -181,7 +181,7 @@ import Testing
             }
             #expect(try lab.redone() == 0)
 
-            // The cause is mended: what failed is run, and nothing else.
+            // The cause is repaired: what failed is run, and nothing else.
             let before = try attempts(lab)
             let replay = try lab.run([
                 "replay", "--state", lab.ledger.description, "--workers", "2",
@@ -206,7 +206,7 @@ import Testing
                 faults: "\(fault):1:copy-2:*")
             #expect(ended.status == 75, "\(ended.log)")
             let counts = try lab.counts()
-            // Nobody else's job was begun twice: what is above one attempt a job is the chunk's.
+            // No other job was begun twice: what is above one attempt a job is the chunk's.
             #expect(counts.attempts - counts.jobs == counts.mostForOneJob - 1)
             #expect(counts.failed == counts.mostForOneJob && counts.failed >= 3)
             let name = "/s2.sqlite"
@@ -224,7 +224,8 @@ import Testing
         }
     }
 
-    /// It is told apart from a fault of the store or of the engine, and planned anew once.
+    /// The change is distinguished from a fault of the store or of the engine, and the store is
+    /// planned again once.
     ///
     /// Of a store in chunks most were copied by then, so that its result differs.
     @Test(arguments: [("write:2:*:1", []), ("write:1:copy-20:1", ["--chunk-bytes", "16KiB"])])

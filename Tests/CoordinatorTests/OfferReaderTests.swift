@@ -134,10 +134,10 @@ import Testing
                 change(run, 1, .running) + [
                     .progressReset(run: id, store: 1, reason: "changed", at: 1)
                 ])
-            let anew = try #require(try lab.reader(run).one(1).offer).offer
-            #expect(anew.accepted.isEmpty)
-            #expect(anew.jobs[copy]?.attempts == 4 && anew.jobs[copy]?.failures == 0)
-            #expect(anew.jobs[other]?.attempts == 1)
+            let fresh = try #require(try lab.reader(run).one(1).offer).offer
+            #expect(fresh.accepted.isEmpty)
+            #expect(fresh.jobs[copy]?.attempts == 4 && fresh.jobs[copy]?.failures == 0)
+            #expect(fresh.jobs[other]?.attempts == 1)
         }
     }
 

@@ -68,7 +68,7 @@ import Testing
             let other = try lab.worker("w2")
             try other.work(1)
             try worker.expectNothing { $0 == .drain }
-            try client.ask(.drain(worker: "nobody"))
+            try client.ask(.drain(worker: "unknown"))
             #expect(try client.refusal().code == .notFound)
         }
     }

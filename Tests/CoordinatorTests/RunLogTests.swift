@@ -21,7 +21,7 @@ import Testing
             let run = try lab.begin([try lab.sharing.forge("s1.sqlite")])
             try lab.note(containing: "run-opened: \(run): the run begins")
             try lab.restart()
-            try lab.note(containing: "run-opened: \(run): the run goes on")
+            try lab.note(containing: "run-opened: \(run): the run resumes")
         }
     }
 

@@ -188,7 +188,7 @@ import Testing
         try files.makeFolder(folder.appending("f"))
         try files.removeTree(folder.appending("f"))
         try files.remove(folder.appending("d"))
-        // Whoever may not change owners is told so; the call is announced all the same.
+        // A user who may not change owners gets an error; the call is announced all the same.
         expectSuccess(path) { chmod($0, 0o640) }
         expectSuccess(path) { chown($0, getuid() == 0 ? 12 : getuid(), getgid()) }
         let file = try plain.openForWriting(path)

@@ -59,7 +59,7 @@ package final class FaultSite {
             try connection.texts("SELECT name FROM sqlite_master WHERE type = 'table'"))
     }
 
-    /// Opens the file anew, so that SQLite reads the schema again.
+    /// Reopens the file, so that SQLite reads the schema again.
     func reopen() throws {
         try close()
         connection = try Connection(path: path, mode: .create)

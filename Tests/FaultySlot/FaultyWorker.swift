@@ -13,7 +13,7 @@ import ZeroMQ
 
 /// A worker whose slots misbehave at the jobs that the environment names.
 enum FaultyWorker {
-    /// Runs until it is asked to end, or whoever started it has ended.
+    /// Runs until it is asked to end, or the process that started it has ended.
     ///
     /// - Parameter arguments: those of `godwit work`; what is not needed here is passed over.
     /// - Throws: what makes a worker impossible.
@@ -113,11 +113,11 @@ struct ChosenFault {
         switch parts[0] {
         case "write": try write(order, roots)
         case "killAll":
-            // The command first, which is coordinator and worker: nobody learns of the rest.
+            // The command first, which is coordinator and worker: no process learns of the rest.
             kill(getppid(), SIGKILL)
             kill(getpid(), SIGKILL)
         case "stop":
-            // Both are continued by whoever watches.
+            // The test that watches continues both.
             kill(getppid(), SIGSTOP)
             kill(getpid(), SIGSTOP)
         default:

@@ -11,8 +11,8 @@ import Testing
 @Suite struct FlippedBytesTests {
     /// Migrates copies of one store, each with a few bytes changed.
     ///
-    /// Whatever they hit, the run ends: with a refusal that leaves nothing, or with a result
-    /// that verifies anew.
+    /// Whatever they hit, the run ends: with a refusal that leaves nothing, or with a result that
+    /// passes another verification.
     private func flip(seed: UInt64, cases: Int, suffix: String, header: Bool) throws {
         var generator = SeededBytes(seed: seed)
         var completed = 0

@@ -127,7 +127,7 @@ import Testing
             try manager.setAttributes(
                 [.posixPermissions: 0o755], ofItemAtPath: lab.originals.path)
             #expect(outcome.validation.isEqual)
-            // Rights alone stop nobody who may do anything: there must be no new file either.
+            // Rights do not stop a user who may do anything: there must be no new file either.
             #expect(try lab.snapshot() == before)
         }
     }

@@ -35,7 +35,7 @@ struct AttributeInferenceTests {
         #expect(
             text == "entity E has 3 objects, but E.a is new and required and has no default value "
                 + "(rule: new required attribute without default). Give E.a a default value or "
-                + "make it optional in the destination model, or migrate with a mapping model.")
+                + "make it optional in the destination model, or use a version in between.")
     }
 
     @Test("every sub-entity has the requirement of its own objects")

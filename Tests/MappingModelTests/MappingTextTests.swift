@@ -64,7 +64,9 @@ struct MappingTextTests {
         ]
         for requirement in requirements {
             let text = requirement.refusal(count: 41)
-            for part in ["A", "B", "41", "(rule: \(requirement.rule))", "or migrate with"] {
+            for part in [
+                "A", "B", "41", "(rule: \(requirement.rule))", "or use a version in between",
+            ] {
                 #expect(text.contains(part), "\(part) in \(text)")
             }
         }

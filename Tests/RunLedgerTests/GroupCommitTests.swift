@@ -74,14 +74,14 @@ import Threads
             }
             #expect(error?.isOutOfSpace == true && error?.failureCode == .noSpace)
             #expect(try ledger.newestRun() == nil)
-            script.mend()
+            script.repair()
             try ledger.append(beginning(stores: 3))
             #expect(try ledger.storeCounts(of: "r1") == [.waiting: 3])
         }
     }
 
-    /// After any other failure, and after a commit whose end was not heard of, what the file
-    /// holds is unknown until it is opened anew.
+    /// After any other failure, and after a commit whose outcome is unknown, what the file holds
+    /// is unknown until it is opened again.
     @Test(arguments: [
         (FaultPoint.Moment.before, EIO), (.before, EINTR), (.after, EIO), (.after, ENOSPC),
     ])
@@ -92,7 +92,7 @@ import Threads
             try ledger.append(beginning(stores: 1))
             script.fail(.commitLedger, moment, number)
             #expect(throws: LedgerError.self) { try ledger.append([note("lost?")]) }
-            script.mend()
+            script.repair()
             let commits = script.count(.commitLedger)
             let error = #expect(throws: LedgerError.self) { try ledger.append([note("next")]) }
             let text = error?.description ?? ""
@@ -103,7 +103,7 @@ import Threads
         }
     }
 
-    /// The notes in a ledger that is opened anew, and that takes another one then.
+    /// The notes in a ledger that is opened again, and that takes another one then.
     private func notes(in folder: FilePath) throws -> [String] {
         let ledger = try openLedger(folder)
         let events = try ledger.events(run: "r1").filter { $0.kind == "k" }
@@ -134,7 +134,7 @@ import Threads
             try ledger.append([large])
             #expect(script.count(.checkpointLedger) == 3)
             #expect(throws: LedgerError.self) { try ledger.append([large]) }
-            script.mend()
+            script.repair()
             try ledger.close()
             let again = try openLedger(folder)
             #expect(try again.events(run: "r1").count { $0.kind == "k" } == 3)

@@ -83,7 +83,7 @@ private struct Reference {
 
 @Suite struct ReferenceTests {
     /// Random records in random order, singly and in calls of several: the ledger takes just what
-    /// the reference takes, and answers the same, also after it was opened anew.
+    /// the reference takes, and answers the same, also after it was opened again.
     @Test(arguments: [11, 12, 13, 14] as [UInt64])
     func theLedgerAgreesWithDictionaries(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)

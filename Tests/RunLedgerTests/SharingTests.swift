@@ -105,7 +105,7 @@ import Threads
         }
     }
 
-    /// While somebody reads, the log is left alone, and it is moved later.
+    /// While a process reads, the log is left alone, and it is moved later.
     @Test func readersHoldCheckpointsUp() throws {
         try withFolder { folder in
             let ledger = try openLedger(folder)
@@ -153,7 +153,7 @@ import Threads
         }
     }
 
-    /// Readers see each call whole or not at all while the log is written, moved and begun anew.
+    /// Readers see each call whole or not at all while the log is written, moved and restarted.
     @Test func callsAreSeenWhole() throws {
         try withFolder { folder in
             let ledger = try openLedger(folder)

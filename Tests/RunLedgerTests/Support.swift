@@ -119,7 +119,7 @@ final class LedgerScript: Sendable {
     }
 
     /// Nothing fails any more.
-    func mend() { failing.withLock { $0 = [:] } }
+    func repair() { failing.withLock { $0 = [:] } }
 
     func count(_ operation: FileOperation) -> Int {
         points.withLock { points in

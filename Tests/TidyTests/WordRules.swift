@@ -1,14 +1,26 @@
-/// What must not be written anywhere: unfinished-work markers and paths of one machine.
+/// What must not be written anywhere: unfinished-work markers, paths of one machine, and words
+/// that hide who acts or that few readers know.
 enum WordRules {
     // Put together here, so that this file does not break its own rule.
     static let markers = ["TO" + "DO", "FIX" + "ME", "XX" + "X"]
     static let machinePaths = ["/wo" + "rk/", "/tmp" + "/w/", "/ho" + "me/", "/Us" + "ers/"]
+
+    /// Words with what to write instead.
+    static let obscure = [
+        "who" + "ever": "name who acts", "some" + "body": "name who acts",
+        "no" + "body": "name who does not act", "a" + "new": "again", "me" + "nd": "repair",
+        "me" + "nds": "repairs", "me" + "nded": "repaired", "me" + "nding": "repairing",
+    ]
 
     static func check(_ file: TextFile) -> [Violation] {
         file.lines.enumerated().flatMap { index, line in
             var found: [String] = []
             for marker in markers where containsWord(marker, in: line) {
                 found.append("unfinished work is marked: \(marker)")
+            }
+            for word in words(of: line) {
+                guard let instead = obscure[word.lowercased()] else { continue }
+                found.append("an obscure word: \(word) (\(instead))")
             }
             for path in machinePaths where containsPathStart(path, in: line) {
                 found.append("a path of one machine: \(path)")
@@ -17,8 +29,12 @@ enum WordRules {
         }
     }
 
+    private static func words(of line: String) -> [Substring] {
+        line.split { !$0.isLetter && !$0.isNumber }
+    }
+
     private static func containsWord(_ word: String, in line: String) -> Bool {
-        line.split { !$0.isLetter && !$0.isNumber }.contains { $0 == word }
+        words(of: line).contains { $0 == word }
     }
 
     /// A path starts where no name precedes the slash: folders of ours may have such names.

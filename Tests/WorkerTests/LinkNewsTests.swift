@@ -28,8 +28,9 @@ import Testing
         #expect(news.connects(to: "e") == .parted(reason: "nothing was heard of it"))
         #expect(news.connects(to: "e") == .unanswered(endpoint: "e"))
         let text = WorkerNote.parted(reason: "it was closed").description
-        #expect(text.contains("running jobs go on"))
-        #expect(WorkerNote.unanswered(endpoint: "e").description.hasPrefix("nobody answers at e"))
+        #expect(text.contains("running jobs continue"))
+        let unanswered = WorkerNote.unanswered(endpoint: "e").description
+        #expect(unanswered.hasPrefix("no coordinator answers at e"))
     }
 
     @Test func aReasonIsToldOnceUntilSomethingChanges() {

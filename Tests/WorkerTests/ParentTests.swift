@@ -51,7 +51,7 @@ import Testing
         #expect(
             try text(program, input: FilePath("/does/not/exist"))
                 == "opening /does/not/exist for a slot failed: ENOENT; check that it is there")
-        // A folder can be neither written nor executed, by whoever it is.
+        // No user can write or execute a folder.
         #expect(
             try text(program, input: FilePath("/")).hasPrefix("opening / for a slot failed"))
         let folder = SlotProgram(path: FilePath("/"), arguments: [])

@@ -43,7 +43,7 @@ final class ScriptedCoordinator {
     /// - Parameters:
     ///   - endpoint: to listen at.
     ///   - security: of its socket.
-    ///   - access: who may come in; nil where nobody is asked.
+    ///   - access: who may come in; nil where no policy is asked.
     /// - Throws: `ZeroMQError`, `ThreadError`.
     init(
         _ endpoint: String, security: SocketOptions.Security = .none, access: AccessPolicy? = nil

@@ -90,7 +90,7 @@ import Testing
         #expect(receipt.attempt == "c")
     }
 
-    /// Whoever lets the slots go does not wait for what never ends.
+    /// A caller that lets the slots go does not wait for what never ends.
     @Test func anEndlessStatementEndsWithItsSlots() throws {
         var slots: ThreadSlots? = try slots()
         try slots?.run(Self.order("endless", "a"), on: 0, now: 0)

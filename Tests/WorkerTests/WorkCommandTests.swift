@@ -80,7 +80,7 @@ import ZeroMQ
             let order = chunks.order(chunks.works[0], number: 1)
             try coordinator.send(.jobs([order]))
             _ = try coordinator.done(order.attempt.id)
-            // Nobody decides on the result, so that the first signal leaves it its grace.
+            // The coordinator never decides on the result: the first signal leaves it its grace.
             #expect(kill(process.processIdentifier, SIGINT) == 0)
             // It takes orders until the signal has come.
             for number in 1...10_000 {

@@ -129,10 +129,10 @@ import ZeroMQ
             try wrong.expectLog("coordinator.pub")
             wrong.kill()
             try right.write(to: peer)
-            let mended = try cluster.start("--keys", part.path)
+            let repaired = try cluster.start("--keys", part.path)
             try cluster.coordinator.welcome()
             try cluster.expectJobDone(1)
-            try cluster.end(mended)
+            try cluster.end(repaired)
         }
     }
 

@@ -166,7 +166,7 @@ extension SocketSuites {
         @Test(arguments: [
             Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8) + [UInt8](repeating: 0, count: 200),
             [UInt8](repeating: 0xFF, count: 100), [UInt8](repeating: 0, count: 100),
-            // A greeting of ZMTP 3 with a mechanism that nobody has.
+            // A greeting of ZMTP 3 with a mechanism that no peer has.
             [0xFF, 0, 0, 0, 0, 0, 0, 0, 0, 0x7F, 3, 0] + [UInt8](repeating: 0x41, count: 52),
         ])
         func garbageIsRefused(bytes: [UInt8]) throws {

@@ -25,7 +25,7 @@ extension SocketSuites {
                 } else {
                     sockets.unwatch(descriptor)
                 }
-                // Last, for whoever hears of it may signal again.
+                // Last, because the thread that receives it may signal again.
                 seen.send(descriptor)
             }
         }

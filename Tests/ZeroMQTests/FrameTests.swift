@@ -35,7 +35,8 @@ extension SocketSuites {
             #expect(Frame([]).text == "")
         }
 
-        /// The receiver reads the very bytes of the sender, who is told when nobody does any more.
+        /// The receiver reads the sender's own bytes; the sender learns when no thread reads them
+        /// any more.
         @Test func ownedBytesAreReleasedOnceAfterTheLastUse() throws {
             let context = try Context()
             let left = try Socket(.pair, in: context)

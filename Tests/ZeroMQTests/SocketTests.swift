@@ -86,14 +86,14 @@ extension SocketSuites {
         @Test func aPeerThatIsGoneIsTold() throws {
             let context = try Context()
             let (router, dealer) = try connected("tcp://127.0.0.1:*", in: context)
-            #expect(try router.send(Frame("?"), to: RoutingID("nobody")) == .peerGone)
-            #expect(try router.send([Frame("?")], to: RoutingID("nobody")) == .peerGone)
+            #expect(try router.send(Frame("?"), to: RoutingID("unknown")) == .peerGone)
+            #expect(try router.send([Frame("?")], to: RoutingID("unknown")) == .peerGone)
             let peer = try RoutingID("dealer")
             #expect(try router.send(Frame("!"), to: peer) == .sent)
             dealer.close()
             var result = SendResult.sent
             for _ in 0..<3000 where result == .sent {
-                // Waits up to 10 ms for a message that nobody sends: libzmq notices meanwhile.
+                // Waits up to 10 ms for a message that no peer sends: libzmq notices meanwhile.
                 _ = router.waits(for: ZMQ_POLLIN, milliseconds: 10)
                 result = try router.send(Frame("?"), to: peer)
             }
@@ -127,7 +127,7 @@ extension SocketSuites {
             let context = try Context()
             let dealer = try Socket(.dealer, in: context)
             #expect(try dealer.send(Frame("x")) == .wouldBlock)
-            // Nobody listens on the discard port of this machine.
+            // Nothing listens on the discard port of this machine.
             try dealer.connect("tcp://127.0.0.1:9")
             #expect(try dealer.send(Frame("x")) == .wouldBlock)
             try dealer.disconnect("tcp://127.0.0.1:9")
@@ -189,7 +189,7 @@ extension SocketSuites {
             #expect(context.descriptorLimit > 0)
         }
 
-        /// Messages that nobody takes hold up the end for the lingering time only.
+        /// Messages that no peer takes hold up the end for the lingering time only.
         @Test func unsentMessagesDoNotHoldUpTheEnd() throws {
             let context = try Context()
             var options = SocketOptions()

@@ -49,7 +49,7 @@ int clinux_child_descriptor(int64_t child);
 
 /// A pair of connected stream sockets; the first is non-blocking, both are closed on exec.
 int clinux_socket_pair(int *_Nonnull first, int *_Nonnull second);
-/// Sends what fits; -EAGAIN where nothing does, -EPIPE where nobody receives any more.
+/// Sends what fits; -EAGAIN where nothing does, -EPIPE where no process receives any more.
 int64_t clinux_socket_send(int descriptor, const void *_Nonnull bytes, size_t count);
 /// Receives what is there; 0 at the end, -EAGAIN where a non-blocking socket has nothing.
 int64_t clinux_socket_receive(int descriptor, void *_Nonnull buffer, size_t size);

@@ -82,7 +82,7 @@ package enum CoordinatorNote: Hashable, Sendable {
     /// The run stopped before its end: the failure limit was reached, or a bug was met.
     case runStopped(run: String, reason: String)
     case runEnded(run: String, RunStanding)
-    /// Nothing is left to do but the swaps of so many stores, which somebody has to ask for.
+    /// Nothing is left to do but the swaps of so many stores, which a client has to request.
     case runAwaitsSwap(run: String, stores: Int)
     /// Something happened that must not: a message or an outcome that fits nothing.
     case odd(String)

@@ -88,7 +88,7 @@ package struct QuarantineLimits: Hashable, Sendable {
     package var strikes = 3
     /// How long a worker is quarantined, in milliseconds.
     package var workerTime: Int64 = 600_000
-    /// How often a store is planned anew.
+    /// How often a store is planned again.
     package var plans = 3
     /// How often a task is tried.
     package var tasks = 3
@@ -124,7 +124,7 @@ package struct SpeculationLimits: Hashable, Sendable {
     package var factor: Int64 = 3
     /// Never earlier than this, in milliseconds.
     package var least: Int64 = 10_000
-    /// When one that nobody could have is looked at again, in milliseconds.
+    /// When the machine looks again at a job that no worker could take, in milliseconds.
     package var again: Int64 = 1_000
     /// Jobs of the store that must have ended before.
     package var samples = 3

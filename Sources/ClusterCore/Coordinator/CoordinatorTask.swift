@@ -19,8 +19,9 @@ package struct CoordinatorTask: Hashable, Sendable {
         case index
         /// Compares source and result. Answered by `validated`.
         case validate
-        /// Writes down how the result will get its name, where that waits for a request: whoever
-        /// swaps or discards it later goes by that. Answered by `kept`.
+        /// Writes down how the result will get its name, where that waits for a request.
+        ///
+        /// A later swap or discard follows this record. Answered by `kept`.
         case keep
         /// Gives the result its name. Answered by `swapped`.
         case swap
@@ -70,5 +71,5 @@ package enum Resumption: Hashable, Sendable {
     case kept(steps: Int)
     /// Nothing: what the ledger knew of jobs is forgotten. The reason is nil for a store that
     /// had no progress.
-    case anew(reason: String?)
+    case fresh(reason: String?)
 }

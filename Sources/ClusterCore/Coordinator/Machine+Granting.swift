@@ -267,8 +267,9 @@ extension CoordinatorMachine {
 // MARK: - Second attempts
 
 extension CoordinatorMachine {
-    /// Looks whether an attempt takes long by what others of its kind took; one that nobody came
-    /// back with does, and one whose worker is not heard of.
+    /// Checks whether an attempt takes long, compared with others of its kind.
+    ///
+    /// An attempt also takes long if no worker came back with it, or if its worker is silent.
     mutating func becomeSlow(_ name: String) {
         if attempts[name]?.phase == .unclaimed { return slow.set(name, now) }
         guard let attempt = attempts[name], attempt.phase == .leased,

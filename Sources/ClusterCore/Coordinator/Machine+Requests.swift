@@ -52,7 +52,7 @@ extension CoordinatorMachine {
         guard let index = known(run, client) else { return }
         guard runs[index]?.phase != .cancelled else {
             return refuse(
-                client, .notPossible, "the run \(run) was cancelled; submit its stores anew")
+                client, .notPossible, "the run \(run) was cancelled; submit its stores again")
         }
         runs[index]?.questions += 1
         out.lookups.append(lookup)

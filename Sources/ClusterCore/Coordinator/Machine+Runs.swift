@@ -39,7 +39,7 @@ extension CoordinatorMachine {
         endIfDone(index)
     }
 
-    /// Stores that were announced are not offered after all: somebody was faster with them.
+    /// Stores that were announced are not offered after all: another request was faster.
     mutating func exhaust(_ name: String, left: Int) {
         guard let index = runIndexes[name], let run = runs[index], run.toOffer > max(0, left)
         else { return }
@@ -47,7 +47,7 @@ extension CoordinatorMachine {
         endIfDone(index)
     }
 
-    /// Somebody wants results of a run to wait for their swap, or not to wait any more.
+    /// A request wants results of a run to wait for their swap, or not to wait any more.
     mutating func deferSwaps(of name: String, _ defers: Bool) {
         guard let index = runIndexes[name] else { return }
         runs[index]?.defersSwap = defers
@@ -205,7 +205,7 @@ extension CoordinatorMachine {
             if isSwapping || isSwapped { continue }
             finish(store, StoreEnd(standing: .cancelled, cause: nil))
         }
-        // Swaps that wait for the run are finished; what nobody wants any more is dropped.
+        // Swaps that wait for the run are finished; what is not wanted any more is dropped.
         releaseHeldTasks(index)
         for key in parked.keys.filter({ $0.run == run.name }).sorted() { dismiss(key) }
         note(.runEnded(run: run.name, .cancelled))

@@ -11,7 +11,7 @@ extension CoordinatorMachine {
             guard let attempt = attempts[id] else { continue }
             record(
                 .attemptFailed(
-                    store.key, attempt: id, Cause(.cancelled, "nobody wants it any more")))
+                    store.key, attempt: id, Cause(.cancelled, "it is not wanted any more")))
             drop(id)
             if let worker = attempt.worker { send(.revoke(attempt: id), to: worker) }
         }

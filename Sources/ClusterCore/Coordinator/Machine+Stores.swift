@@ -83,10 +83,10 @@ extension CoordinatorMachine {
         }
         switch resumption {
         case .kept: break
-        case .anew(let reason):
+        case .fresh(let reason):
             let hadProgress = !store.history.isEmpty || !store.known.isEmpty
             if reason != nil || (hadProgress && store.generation == 0) {
-                record(.progressReset(store.key, reason: reason ?? "planned anew"))
+                record(.progressReset(store.key, reason: reason ?? "planned again"))
             }
             stores[index]?.known = []
             stores[index]?.history = store.history.mapValues {
@@ -315,7 +315,7 @@ extension CoordinatorMachine {
         ask(.swap, index)
     }
 
-    /// Plans a store anew: nothing that was made of it counts any more.
+    /// Plans a store again: nothing that was made of it counts any more.
     mutating func replan(_ index: Int, _ cause: Cause) {
         guard let store = stores[index], store.phase != .ending, store.phase != .replanning
         else { return }

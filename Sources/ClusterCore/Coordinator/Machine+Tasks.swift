@@ -50,7 +50,7 @@ extension CoordinatorMachine {
         guard let task = tasks.end(id), let phase = stores[task.store]?.phase,
             let generation = stores[task.store]?.generation
         else {
-            return note(.odd("task \(id.number) ended, which nobody has begun"))
+            return note(.odd("task \(id.number) ended, which was never begun"))
         }
         stores[task.store]?.tasks -= 1
         let isLast = stores[task.store]?.tasks == 0
@@ -109,8 +109,9 @@ extension CoordinatorMachine {
         }
     }
 
-    /// It is written down how a result will move, which goes on at once where nobody wants it to
-    /// wait any more.
+    /// Ends the task that wrote down how a result will move.
+    ///
+    /// The swap begins at once where the run does not defer swaps any more.
     private mutating func endKeeping(_ index: Int) {
         guard let run = stores[index]?.run, runs[run]?.defersSwap == false else {
             return finish(index, StoreEnd(standing: .validated, cause: nil))
@@ -162,8 +163,9 @@ extension CoordinatorMachine {
         set(.task(number), after: jitter.wait(settings.backoff, tries: tries, for: "\(key)"))
     }
 
-    /// Keeps a swap that stands between two names: what stopped it has to be mended, and a request
-    /// or the next start goes on.
+    /// Keeps a swap that stands between two names.
+    ///
+    /// What stopped it has to be repaired; then a request or the next start resumes it.
     private mutating func interrupted(_ task: PendingTask, _ cause: Cause) {
         guard stores[task.store] != nil else { return }
         switch cause.code.decision {
@@ -204,8 +206,9 @@ extension CoordinatorMachine {
         }
     }
 
-    /// Keeps a task until somebody lets its run go on; in a run that can be paused no more, the
-    /// next start has the word.
+    /// Keeps a task until a request resumes its run.
+    ///
+    /// In a run that cannot be paused any more, the next start decides.
     private mutating func stop(_ task: PendingTask, _ text: String) {
         guard let store = stores[task.store], let run = runs[store.run] else { return }
         stores[task.store]?.taskTries = 0

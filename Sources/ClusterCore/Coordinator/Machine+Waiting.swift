@@ -181,7 +181,7 @@ extension CoordinatorMachine {
         }
     }
 
-    /// Why a job that could begin is given to nobody.
+    /// Why no worker gets a job that could begin.
     private func handOutReason(
         _ store: StoreProgress, _ run: RunProgress, worker reason: WaitingReason?
     ) -> WaitingReason {
@@ -277,7 +277,7 @@ extension CoordinatorMachine {
     }
 }
 
-/// Jobs of a store that nobody has, resting ones left out, by their stage.
+/// Jobs of a store that no worker has, resting ones left out, by their stage.
 private struct WaitingJobs {
     var copies: Int
     var links: Int

@@ -120,8 +120,8 @@ extension CoordinatorMachine {
 
     /// Whether another process than the one that says hello has its key, or name, and is there.
     ///
-    /// Whoever was killed and started again is let in when its former connection is known to be
-    /// gone, at the latest after the liveness time.
+    /// A worker that was killed and started again is let in when its former connection is known to
+    /// be gone, at the latest after the liveness time.
     private func isTaken(_ index: Int, by hello: WorkerHello) -> Bool {
         guard let worker = roster[index] else { return false }
         return !worker.instance.isEmpty && !hello.instance.isEmpty

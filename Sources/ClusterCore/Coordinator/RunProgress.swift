@@ -9,7 +9,7 @@ package enum PauseReason {
 
 /// Why a run is paused.
 enum Hold: Hashable, Sendable {
-    /// Somebody asked for it.
+    /// A client asked for it.
     case request(String)
     /// A disk is full; it tries again by itself.
     case room(String)
@@ -110,7 +110,7 @@ struct RunProgress: Sendable {
         hold = offer.pausedBy.map { .request($0) }
     }
 
-    /// Whether nothing is left to do but the swaps that somebody has to ask for.
+    /// Whether nothing is left to do but the swaps that a client has to request.
     var awaitsSwap: Bool { phase == .ended && ended[.validated] ?? 0 > 0 }
 
     /// Whether anything of the run may be begun.

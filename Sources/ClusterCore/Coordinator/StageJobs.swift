@@ -23,7 +23,7 @@ struct StageJobs: Hashable, Sendable {
     /// Jobs that are to be tried again.
     var retries: Int { again.count }
 
-    /// Jobs that nobody has begun.
+    /// Jobs that no worker has begun.
     var untouched: Int { count - next - ahead.count }
 
     /// Tells of a job that is not to be handed out: it is accepted, or runs.

@@ -47,7 +47,7 @@ struct StoreProgress: Sendable {
     var tasks = 0
     /// Tries of the task at hand.
     var taskTries = 0
-    /// How often it was planned anew; tasks of earlier plans are stale.
+    /// How often it was planned again; tasks of earlier plans are stale.
     var generation = 0
     /// Why it is to end.
     var end: StoreEnd?
@@ -230,7 +230,7 @@ extension StoreProgress {
         missing = current.map { Self.works(of: $0).count { jobs[$0]?.receipt == nil } } ?? 0
     }
 
-    /// Whether the shards of the step at hand are all there and nobody was asked to take it.
+    /// Whether the shards of the step at hand are all there and no task was requested for it.
     var isStepDue: Bool {
         guard current != nil, missing == 0, !isStepAsked else { return false }
         guard gathersShards, case .merge = current else { return true }

@@ -65,7 +65,7 @@ package enum WaitingReason: Hashable, Sendable, CustomStringConvertible {
         case .stage(let phase): "its store is \(phase)"
         case .merge: "waits for the merge of earlier shards"
         case .quarantined(let cause):
-            "given up until a replay" + (cause.map { ": \($0)" } ?? "")
+            "quarantined until a replay" + (cause.map { ": \($0)" } ?? "")
         case .offers: "the next stores are being read"
         case .behindOtherTasks: "merges, checks and swaps of other stores come first"
         case .failedOnFreeWorkers: "the free workers that were asked have just failed it"

@@ -1,6 +1,6 @@
 /// A moment on the monotonic clock of the process that the machine lives in.
 ///
-/// Never a wall clock's: leases must not end because somebody set the time.
+/// Never a wall clock's: leases must not end because a user set the time.
 package struct Instant: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let milliseconds: Int64
 

@@ -15,8 +15,9 @@ package struct RunOffer: Hashable, Sendable {
     package let validated: Int
     /// Why the run was paused by a request before the coordinator started; nil where it was not.
     package let pausedBy: String?
-    /// Whether the run has ended and everybody knows: it enters so, without a word, since somebody
-    /// asks for a replay or swap of it.
+    /// Whether the run has ended and its end was reported.
+    ///
+    /// Such a run enters without a report, because a client asks for a replay or swap of it.
     package let isOver: Bool
     /// Whether an earlier start of the coordinator has begun it.
     package let isResumed: Bool
@@ -78,9 +79,10 @@ package enum StoreEntry: Hashable, Sendable {
     case prepare
     /// It is one job that needs no preparation: a small store.
     case whole(StorePlan)
-    /// The result is validated, or its swap had begun: only the swap is left. `isRequested` is
-    /// true where somebody asked for a swap that was put off, and where it had begun: then it
-    /// does not wait, whatever else does.
+    /// The result is validated, or its swap had begun: only the swap is left.
+    ///
+    /// `isRequested` is true where a client requested a deferred swap, and where the swap had
+    /// begun. The swap then does not wait, whatever else does.
     case swap(isRequested: Bool)
 }
 

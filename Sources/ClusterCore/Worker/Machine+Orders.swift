@@ -68,7 +68,7 @@ extension WorkerMachine {
         send(.ready(freeSlots: free))
     }
 
-    /// Stops an attempt that nobody wants and removes what it wrote.
+    /// Stops an attempt that is not wanted any more and removes what it wrote.
     mutating func discard(_ attempt: String) {
         guard let order = orders[attempt] else { return }
         switch order.phase {
@@ -218,7 +218,7 @@ extension WorkerMachine {
             orders[order.attempt]?.isGivenBack = true
             discard(order.attempt)
         }
-        // Nobody takes results any more that were not decided on by now.
+        // The coordinator takes no more results that it has not decided on by now.
         if running.isEmpty { exit(.finished) } else { set(.grace, after: settings.killWait) }
     }
 

@@ -1,8 +1,8 @@
 /// Messages as frames: a byte for the version, a byte for the type, a protobuf body.
 ///
-/// Whoever reads trusts nothing: lengths, counts, texts, numbers and paths have bounds
-/// (`MessageLimits`), and what is missing or unknown is an error. Whoever writes keeps the same
-/// bounds, so that nothing is sent which the other side must refuse.
+/// The reader trusts nothing: lengths, counts, texts, numbers and paths have bounds
+/// (`MessageLimits`), and what is missing or unknown is an error. The writer keeps the same bounds,
+/// so that it sends nothing which the other side must refuse.
 package struct MessageCodec: Hashable, Sendable {
     /// The versions that are read and written.
     package let protocols: ProtocolRange
@@ -47,7 +47,7 @@ package struct MessageCodec: Hashable, Sendable {
         try decode(frame.span.bytes, as: type)
     }
 
-    /// The message of a frame that lies in memory of somebody else's, such as ZeroMQ's.
+    /// The message of a frame that lies in memory of another library, such as ZeroMQ.
     package func decode<Received: ControlMessage>(
         _ frame: RawSpan, as message: Received.Type = Received.self
     ) throws(ProtocolError) -> Received {

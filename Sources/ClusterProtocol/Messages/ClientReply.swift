@@ -126,13 +126,13 @@ package enum WatchEvent: Hashable, Sendable {
 
 /// Something worth telling, as the ledger's events have it.
 package struct WatchNote: Hashable, Sendable {
-    /// The kind of notes of stores that had failed before somebody began to watch.
+    /// The kind of notes of stores that had failed before the client began to watch.
     package static let earlierFailure = "store-failed-earlier"
     /// The kind of one that tells of a run that stopped before its end.
     package static let runStopped = "run-stopped"
     /// The kind of a note that a run waits.
     package static let runPaused = "run-paused"
-    /// How many failed stores are told of to whoever comes later, and at the end.
+    /// How many failed stores are reported to a client that comes later, and at the end.
     package static let mostFailures = 10
 
     /// Nil for what belongs to no run, such as a worker that joined.

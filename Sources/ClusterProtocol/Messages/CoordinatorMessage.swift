@@ -11,7 +11,7 @@ package enum CoordinatorMessage: Hashable, Sendable {
     case committed(attempt: String)
     /// The receipt was not accepted; the worker forgets the attempt and removes its files.
     case denied(attempt: String, reason: DenialReason)
-    /// Stop the attempt: its lease is gone, or nobody wants it.
+    /// Stop the attempt: its lease is gone, or it is not wanted any more.
     case revoke(attempt: String)
     /// Take no new jobs, finish the running ones, leave.
     case drain
@@ -31,7 +31,7 @@ package struct Welcome: Hashable, Sendable {
     package let livenessBeats: Int
     /// Held attempts that go on.
     package let keep: [String]
-    /// Held attempts that nobody wants any more.
+    /// Held attempts that are not wanted any more.
     package let drop: [String]
 
     package init(

@@ -30,7 +30,7 @@ extension World {
         }
     }
 
-    /// Whether the attempt's store was not cancelled: nobody needs what was made of it then.
+    /// Whether the attempt's store was not cancelled: a cancelled store needs no result.
     private func isWanted(_ attempt: String) -> Bool {
         guard let store = ledger.durable.attempts[attempt]?.job.store else { return false }
         return ledger.durable.stores[store]?.standing != .cancelled

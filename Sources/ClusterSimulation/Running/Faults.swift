@@ -1,4 +1,4 @@
-/// Something that goes wrong, or that somebody does, at a moment of a simulation.
+/// Something that goes wrong, or that a user does, at a moment of a simulation.
 enum Fault: Sendable {
     case coordinatorCrash(downFor: Int64)
     case workerCrash(worker: Int, downFor: Int64)
@@ -13,12 +13,12 @@ enum Fault: Sendable {
     case slowLedger(delay: Int64, duration: Int64)
     /// Everything that a worker does takes so many times as long.
     case slowWorker(worker: Int, factor: Int64, duration: Int64)
-    /// Nobody can write to the shared folder.
+    /// No process can write to the shared folder.
     case fullDisk(duration: Int64)
     case slotCrash(worker: Int, slot: Int)
     /// A slot makes no progress any more.
     case slotHang(worker: Int, slot: Int)
-    /// The worker is told to end, and is started anew later.
+    /// The worker is asked to end, and is started again later.
     case workerTerminate(worker: Int, downFor: Int64)
     /// A further worker joins.
     case workerJoins

@@ -11,6 +11,6 @@ struct RunSpec {
     var isOpened = false
     /// Stores that were offered to the machine of the current start.
     var offered: Set<Int> = []
-    /// Whether somebody asked for swaps that were put off.
+    /// Whether a client requested swaps that were put off.
     var isSwapRequested: Set<Int> = []
 }

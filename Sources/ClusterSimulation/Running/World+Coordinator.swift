@@ -183,7 +183,7 @@ extension World {
         }
     }
 
-    /// A worker's message arrives, if somebody is there to hear it.
+    /// A worker's message arrives, if a coordinator is there to receive it.
     func hear(_ message: WorkerMessage, from connection: ConnectionID, worker: Int) {
         guard coordinator != nil else { return }
         note("coordinator hears worker \(worker) \(MessageText.text(message))")
@@ -194,7 +194,7 @@ extension World {
         guard coordinator?.life == life, coordinator?.tickAt == now else { return }
         coordinator?.tickAt = nil
         tell(.tick)
-        // What is over is let go of now and then, and comes back when somebody asks for it.
+        // Runs that are over are let go of now and then, and come back when a client asks for them.
         for index in runs.indices where runs[index].isOpened && violation == nil {
             guard coordinator?.machine.isOver(run: runs[index].run) == true else { continue }
             runs[index].isOpened = false

@@ -2,7 +2,7 @@ import ClusterCore
 import ClusterProtocol
 
 /// How a simulation comes to its end: once faults stopped, every store ends; then the causes of
-/// failures are mended, what failed is done again, and every store must be done.
+/// failures are repaired, what failed is done again, and every store must be done.
 extension World {
     /// A client looks at the status; and whether the end was reached.
     func look() {
@@ -12,18 +12,18 @@ extension World {
         ask(.status(run: nil))
         guard violation == nil else { return }
         if phase == 1, haveAllRested {
-            mend()
+            repair()
         } else if phase == 2, haveAllRested, restingText == nil {
             return finish()
         } else if phase == 2, haveAllRested {
             // A fault of before may show only now, such as a result that was spoiled.
             guard mendings < 4 else {
-                return fail(.fleetEnds, "\(restingText ?? "") although its cause was mended")
+                return fail(.fleetEnds, "\(restingText ?? "") although its cause was repaired")
             }
-            mend()
+            repair()
         }
         if phase > 0, now > phaseBegan + tuning.patience {
-            return fail(.fleetEnds, "it goes on for too long: \(unfinishedText)")
+            return fail(.fleetEnds, "it takes too long: \(unfinishedText)")
         }
         let span = phase == 0 ? chance.span(500...6_000) : chance.span(2_000...10_000)
         queue.schedule(.look, at: now + span)
@@ -56,9 +56,9 @@ extension World {
         return nil
     }
 
-    /// Mends what made stores fail, and asks for what is left to be done.
-    private func mend() {
-        note("causes are mended")
+    /// Repairs what made stores fail, and asks for what is left to be done.
+    private func repair() {
+        note("causes are repaired")
         phase = 2
         mendings += 1
         for spec in runs {

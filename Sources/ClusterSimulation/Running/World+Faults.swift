@@ -2,7 +2,7 @@ import ClusterCore
 import ClusterProtocol
 import Jobs
 
-/// What goes wrong, and how it is mended.
+/// What goes wrong, and how it is repaired.
 extension World {
     func happen(_ fault: Fault) {
         guard hasFaults else { return }

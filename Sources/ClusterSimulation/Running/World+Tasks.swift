@@ -69,7 +69,7 @@ extension World {
         stores[key]?.destination = SimulatedDestination()
         stores[key]?.isSpoiled = false
         stores[key]?.isValidated = false
-        return .prepared(plan, .anew(reason: hadProgress ? "the plan is new" : nil))
+        return .prepared(plan, .fresh(reason: hadProgress ? "the plan is new" : nil))
     }
 
     /// Checks a delivered shard and gives it a name that no worker writes.

@@ -136,7 +136,9 @@ final class World {
         }
         statistics.virtualMilliseconds = now
         if violation == nil, !isOver {
-            fail(.fleetEnds, "after \(statistics.events) events it goes on: \(unfinishedText)")
+            fail(
+                .fleetEnds,
+                "after \(statistics.events) events it has not ended: \(unfinishedText)")
         }
     }
 

@@ -13,7 +13,7 @@ struct SimulatedCoordinator {
 
     let life: Int
     var machine: CoordinatorMachine
-    /// What its monotonic clock counts from: later starts begin anew.
+    /// What its monotonic clock counts from: each later start has another base.
     let clockBase: Int64
     var fault: PlantedFault
     var turns = 0

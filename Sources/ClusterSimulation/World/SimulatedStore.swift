@@ -1,6 +1,6 @@
 import Jobs
 
-/// A chunk that fails whatever worker takes it, until its cause is mended.
+/// A chunk that fails whatever worker takes it, until its cause is repaired.
 struct PoisonedChunk {
     let work: Work
     /// `slotCrashed` ends the slot's process; other codes are reported by it.
@@ -25,8 +25,7 @@ struct SimulatedStore {
     var live: [SimulatedResultRow]?
     /// Times that the original was exchanged.
     var swaps = 0
-    /// Whether a bit of the destination was flipped: where that happens after the validation,
-    /// nobody can notice.
+    /// Whether a bit of the destination was flipped: no check notices a flip after the validation.
     var isSpoiled = false
     /// Whether its plan has a link stage.
     var hasLinks = true

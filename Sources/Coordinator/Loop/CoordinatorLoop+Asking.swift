@@ -2,7 +2,7 @@ import ClusterCore
 import ClusterProtocol
 import RunLedger
 
-/// Stores of a run that somebody wants to be worked on again.
+/// Stores of a run that a client wants to be worked on again.
 struct StoresAskedFor: Sendable {
     /// What for.
     enum Purpose: Sendable {

@@ -53,7 +53,7 @@ extension CoordinatorLoop {
             to: client)
     }
 
-    /// Tells somebody whose message could not be taken.
+    /// Tells a peer that its message could not be taken.
     func refuse(
         _ client: ClientID, _ code: Refusal.Code, _ text: String, _ peer: Mailroom.Peer
     ) {
@@ -82,7 +82,7 @@ extension CoordinatorLoop {
                     loop.submit {
                         $0.refuse(
                             client, .notPossible,
-                            "the run \(id) was cancelled; submit its stores anew")
+                            "the run \(id) was cancelled; submit its stores again")
                     }
                     return
                 }
@@ -108,7 +108,7 @@ extension CoordinatorLoop {
         let counts: [StoreState: Int]
         do throws(LedgerError) {
             counts = try plan.runs.ledger.storeCounts(of: overview.id)
-            // From here on its state is known to whoever asks, also when that changes.
+            // From here on `knownFigures` has its state for every caller, also when that changes.
             _ = try plan.runs.ledger.figures(of: .named([overview.id]))
         } catch {
             throw .ledger(error)
@@ -150,7 +150,7 @@ extension CoordinatorLoop {
         switch error {
         case .otherRun(let id, let store, _):
             "\(name(of: store, plan)) belongs to the unfinished run \(id), which was asked for "
-                + "something else; nothing was changed. Go on with that run by its own command, or "
+                + "something else; nothing was changed. Repeat the command of that run, or "
                 + "give it up with godwit cancel \(id) \(Refusal.connectOptions)"
         case .noRoom(let shortage):
             "\(shortage). No store was begun. Free room there, or leave --no-wait out"

@@ -75,8 +75,10 @@ extension CoordinatorLoop {
         feeds[run]?.endReading()
     }
 
-    /// Tells the machine how many stores are left, once all are known: fewer than were announced
-    /// where a store was announced twice, or somebody was faster with it.
+    /// Tells the machine how many stores are left, once all are known.
+    ///
+    /// They are fewer than announced where a store was announced twice, or where another request
+    /// was faster.
     private func tellRest(of run: String) {
         guard let feed = feeds[run], feed.isExhausted else { return }
         take(.exhausted(run: run, left: feed.swaps.count))

@@ -25,7 +25,7 @@ extension CoordinatorLoop {
         /// What is missing before the run can begin.
         var shortage: String?
 
-        /// Whether the run has nothing to do before somebody asks for a replay or swap.
+        /// Whether the run has nothing to do before a client asks for a replay or swap.
         func isOver(in state: RunState) -> Bool {
             switch state {
             case .ended: stores == 0
@@ -50,11 +50,11 @@ extension CoordinatorLoop {
 
     /// Why a run enters.
     enum Entry: Sendable {
-        /// Somebody submitted it: it goes on, also where it was paused.
+        /// A client submitted it: it resumes, also where it was paused.
         case submitted
         /// It was unfinished when this start began.
         case resumed
-        /// Somebody asks for something of it.
+        /// A client asks for something of it.
         case named
     }
 
@@ -108,7 +108,7 @@ extension CoordinatorLoop {
         var feed = RunFeed(opening.run)
         feed.awaitedRoom = opening.shortage
         feeds[id] = feed
-        // A disk that was full is looked at anew, and who submits it wants it to go on.
+        // A disk that was full is checked again; a client that submits the run resumes it.
         let isHeld = state == .paused && !reason.hasPrefix(PauseReason.room) && entry != .submitted
         if state == .paused, !isHeld, opening.shortage == nil {
             take(.tick, with: change(id, .open, "taken up again"))
@@ -206,7 +206,7 @@ extension CoordinatorLoop {
         begin { loop in
             do {
                 if standing == .cancelled { try runs.cancelRest(feed.run, but: busy) }
-                // Somebody may have added stores to it meanwhile, whose jobs go by its request.
+                // A client may have added stores to it meanwhile, whose jobs go by its request.
                 let left = try ledger.storeCounts(of: run).filter { $0.value > 0 }.keys
                 if !left.contains(where: { $0 == .waiting || $0 == .running }) {
                     try feed.run.clean()

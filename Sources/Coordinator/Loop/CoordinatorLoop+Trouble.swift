@@ -22,7 +22,7 @@ extension CoordinatorLoop {
         switch peer.identity {
         case .worker(_, let name): name
         case .client: "a client"
-        case .local: peer.worker ?? "somebody on this machine"
+        case .local: peer.worker ?? "a program on this machine"
         }
     }
 }

@@ -31,8 +31,9 @@ extension CoordinatorLoop {
         }
     }
 
-    /// Tells a watcher of stores that had failed before it came, and then of the run's end; false,
-    /// and nothing is told, where nobody has time to look.
+    /// Reports to a watcher the stores that had failed before it came, and then the run's end.
+    ///
+    /// Returns false and reports nothing where no desk has time to look.
     private func tellFailures(of run: String, _ client: ClientID) -> Bool {
         let ledger = ledger
         // Its end comes after them.
@@ -53,8 +54,9 @@ extension CoordinatorLoop {
         return isTaken
     }
 
-    /// Tells a watcher that heard of earlier failures of the run's end, however often that has to
-    /// be tried: until then nobody else tells it.
+    /// Reports the run's end to a watcher that received earlier failures.
+    ///
+    /// It tries as often as needed; until then nothing else reports the end to this watcher.
     private func tellEndToBeginner(_ run: String, _ client: ClientID) {
         gather(
             run,
@@ -85,7 +87,7 @@ extension CoordinatorLoop {
     private func tellEnd(_ status: RunStatus, _ client: ClientID) {
         let run = status.run
         tellStops(run, client)
-        // While somebody asks for a replay, its end is told when that is answered.
+        // While a client asks for a replay, the run's end is reported when that is answered.
         guard RunState.isOver(status.state) || (!isResuming && status.awaitsSwap),
             machine.isOver(run: run), feeds[run]?.ends ?? 0 == 0
         else { return }
@@ -131,7 +133,7 @@ extension CoordinatorLoop {
 }
 
 extension WatchEvent {
-    /// Whether somebody may watch no longer who is told it.
+    /// Whether a watcher that receives it may stop watching.
     fileprivate var endsWatching: Bool {
         switch self {
         case .ended: true

@@ -50,7 +50,7 @@ final class CoordinatorLoop: PollLoopHandler {
     static let sampleInterval: Int64 = 1000
     /// Milliseconds after which a ledger without room is tried again.
     static let retryInterval: Int64 = 2000
-    /// Milliseconds after which somebody who was not heard of is forgotten.
+    /// Milliseconds after which a silent peer is forgotten.
     static let memory: Int64 = 600_000
 
     /// Opens the socket.
@@ -290,7 +290,7 @@ final class CoordinatorLoop: PollLoopHandler {
 
     /// Why everything waits; nil where nothing does.
     var blockedReason: String? {
-        blockedUntil == nil ? nil : "the ledger's disk is full; it goes on when there is room"
+        blockedUntil == nil ? nil : "the ledger's disk is full; it resumes when there is space"
     }
 
     private func apply(_ effects: CoordinatorEffects) {
@@ -342,8 +342,8 @@ final class CoordinatorLoop: PollLoopHandler {
         let discards =
             switch standing {
             case .done, .cancelled: true
-            // A replay goes on with what is there, unless the store is gone or mending its cause
-            // changes it.
+            // A replay continues with what is there, unless the store is gone or the repair of its
+            // cause changes it.
             case .failed: cause?.code == .missing || cause?.code.decision != .retry
             case .validated, .running: false
             }

@@ -11,7 +11,7 @@ package struct CoordinatorPlan: Sendable {
     package var security: SocketOptions.Security
     /// Who may come in.
     package var access: AccessPolicy
-    /// Who a message is from, by its user; nil for somebody who may say nothing.
+    /// Who a message is from, by its user; nil for a sender that may say nothing.
     package var peer: @Sendable (String) -> PeerIdentity?
     /// What its state machine goes by.
     package var settings: CoordinatorSettings
@@ -50,7 +50,7 @@ package enum PeerIdentity: Hashable, Sendable {
     /// of keys: by that it is known from then on.
     case worker(key: String, name: String)
     case client
-    /// Whoever runs on this machine, where no keys are asked for: what it says of itself counts.
+    /// A program on this machine, where no keys are asked for: what it says of itself counts.
     case local
 }
 

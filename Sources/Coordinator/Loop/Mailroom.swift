@@ -6,7 +6,7 @@ import ZeroMQ
 ///
 /// Used on the loop's thread.
 final class Mailroom {
-    /// Somebody at the other end of a connection.
+    /// The program at the other end of a connection.
     struct Peer {
         let routing: RoutingID
         let connection: ConnectionID
@@ -44,7 +44,7 @@ final class Mailroom {
         self.identify = identify
     }
 
-    /// Who sent a message; nil for somebody who may say nothing.
+    /// Who sent a message; nil for a sender that may say nothing.
     func sender(of message: Message, at now: Int64) -> Peer? {
         guard let routing = message.peer else { return nil }
         if let known = names[routing] {
@@ -67,7 +67,7 @@ final class Mailroom {
         case client(ClientRequest)
     }
 
-    /// Reads a message; whoever it is from decides what it may be.
+    /// Reads a message; its sender decides what it may be.
     ///
     /// - Throws: `ProtocolError` with what is wrong.
     func read(_ message: Message, from peer: Peer) throws(ProtocolError) -> Content {

@@ -13,13 +13,13 @@ extension CoordinatorNote {
         case .workerReturned(let worker, let attempts):
             .free(
                 "worker-returned",
-                "\(worker) is back and goes on with \(attempts) "
+                "\(worker) is back and continues \(attempts) "
                     + (attempts == 1 ? "attempt" : "attempts"))
         case .workerRefused(let worker, let reason):
             .free("worker-refused", "\(worker) was refused: \(reason)")
         case .workerSilent(let worker): .free("worker-silent", "\(worker) is not heard of")
         case .workerDrains(let worker):
-            .free("worker-drains", "\(worker) finishes what it has and leaves")
+            .free("worker-drains", "\(worker) finishes its jobs and exits")
         case .workerQuarantined(let worker, let reason):
             .free("worker-quarantined", "\(worker) gets no jobs for a while: \(reason)")
         case .workerLeft(let worker, let reason):
@@ -31,7 +31,7 @@ extension CoordinatorNote {
         case .leaseExpired(let key, let work, let attempt, let worker):
             .store(
                 "lease-expired", key,
-                // Whoever had it before the coordinator's start has not come back.
+                // The worker that had it before the coordinator's start has not come back.
                 "\(attempt) of \(work.name)\(worker.isEmpty ? "" : " on \(worker)") made no "
                     + "progress for too long")
         case .secondAttempt(let key, let work, let attempt, let worker):
@@ -44,7 +44,7 @@ extension CoordinatorNote {
                 "job-accepted", key,
                 "\(work.name): \(rows) row\(rows == 1 ? "" : "s"), \(bytes) bytes")
         case .jobQuarantined(let key, let work, let cause):
-            .store("chunk-quarantined", key, "\(work.name) is given up: \(cause)")
+            .store("chunk-quarantined", key, "\(work.name) is quarantined: \(cause)")
         case .storeStage(let key, let stage): .store("store-stage", key, stage.rawValue)
         case .storeEnded(let key, let standing, let cause):
             .store(
@@ -52,10 +52,10 @@ extension CoordinatorNote {
                 standing.rawValue + (cause.map { ": \($0.text)" } ?? ""))
         case .runPaused(let run, let reason): .run(WatchNote.runPaused, run, reason)
         case .runBegan(let run): .run("run-opened", run, "the run begins")
-        case .runOpened(let run): .run("run-opened", run, "the run goes on")
+        case .runOpened(let run): .run("run-opened", run, "the run resumes")
         case .runStopped(let run, let reason): .run(WatchNote.runStopped, run, reason)
         case .runEnded(let run, let standing):
-            .run("run-\(standing.rawValue)", run, "the run has come to its end")
+            .run("run-\(standing.rawValue)", run, "the run has ended")
         case .runAwaitsSwap(let run, let stores):
             .run(
                 "run-awaits-swap", run,

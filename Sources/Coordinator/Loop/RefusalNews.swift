@@ -12,7 +12,7 @@ struct RefusalNews {
 
     /// Milliseconds between two lines of one kind.
     static let interval: Int64 = 60_000
-    /// Kinds that are told apart; more come from somebody who tries many keys.
+    /// Kinds that are counted separately; more come from a program that tries many keys.
     static let limit = 256
     private static let others = "refused connections with other keys or from other addresses"
 

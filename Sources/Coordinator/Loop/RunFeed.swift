@@ -14,7 +14,7 @@ struct RunFeed {
     /// How often it was read from the beginning: what an earlier reading found says nothing of
     /// where to go on.
     private(set) var round = 0
-    /// Whether somebody reads for it.
+    /// Whether a desk reads for it.
     var isReading = false
     /// Validated stores whose swap was asked for.
     var swaps: [Int] = []

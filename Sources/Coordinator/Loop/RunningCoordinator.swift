@@ -13,7 +13,7 @@ package final class RunningCoordinator: Sendable {
     private let tasks: any TaskRunner
     let desks: Desks
     private let plan: CoordinatorPlan
-    /// Whether somebody writes reports of runs that have ended.
+    /// Whether the caller writes reports of runs that have ended.
     private let reportsEnds: Bool
 
     /// Makes what does work beside the loop; it is given what takes the reports.
@@ -94,7 +94,7 @@ package final class RunningCoordinator: Sendable {
             var isUntidy = hasLeft
             if !isUntidy { isUntidy = try shared.isUntidy(overview.id, requests) }
             if !isUntidy, isCancelled { isUntidy = try hasStores(overview.id, in: [.validated]) }
-            // Nobody else's run may be begun or replayed before that.
+            // No other run may be begun or replayed before that.
             if !plan.resumesRuns {
                 if isUntidy { tidy(overview, isCancelled) }
                 continue
@@ -237,7 +237,7 @@ package final class RunningCoordinator: Sendable {
         }
     }
 
-    /// A worker's process has ended: nobody waits for its leases.
+    /// A worker's process has ended: the coordinator does not wait for its leases.
     package func workerEnded(_ worker: String) {
         desks.loop.submit { $0.take(.workerEnded(worker: worker)) }
     }

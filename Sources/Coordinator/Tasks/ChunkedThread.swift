@@ -152,10 +152,10 @@ final class ChunkedThread: Sendable {
             return TaskReport(task, .unchanged, records: [record, released])
         case .whole(let whole):
             return TaskReport(
-                task, .prepared(StorePlan(whole, store.run.limits), .anew(reason: nil)))
+                task, .prepared(StorePlan(whole, store.run.limits), .fresh(reason: nil)))
         case .chunks(let chunks):
             let resumption: Resumption =
-                chunks.done.map { .kept(steps: $0) } ?? .anew(reason: chunks.voided)
+                chunks.done.map { .kept(steps: $0) } ?? .fresh(reason: chunks.voided)
             return TaskReport(
                 task, .prepared(StorePlan(chunks, store.run.limits), resumption))
         }

@@ -3,9 +3,9 @@ import ManagedObjectModel
 
 /// Makes a store's file as Core Data would: pages, tables, system tables, indexes, triggers.
 ///
-/// Rows are put in between `createTables` and `createIndexes`. Until `finish` the file is
-/// written without syncs: a crash of the machine costs the file, which nobody uses yet. How much
-/// a killed process costs is what `Recovery` says.
+/// Rows are put in between `createTables` and `createIndexes`. Until `finish` the file is written
+/// without syncs: a crash of the machine costs the file, which no program uses yet. How much a
+/// killed process costs is what `Recovery` says.
 package final class StoreBuilder {
     package let layout: StoreLayout
     /// The connection that writes the file.
@@ -14,7 +14,7 @@ package final class StoreBuilder {
 
     /// What is left of a file whose process is killed.
     package enum Recovery: Hashable, Sendable {
-        /// Nothing: there is no journal, and the file is begun anew.
+        /// Nothing: there is no journal, and the file is built from the beginning again.
         case none
         /// Everything up to the last transaction: a rollback journal brings the file there when
         /// it is opened again. Rows that are appended cost next to nothing, for only pages that

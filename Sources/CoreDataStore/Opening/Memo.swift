@@ -20,7 +20,7 @@ package final class Memo<Key: Equatable & Sendable, Value: Sendable>: Sendable {
 
     /// The value of a key, computed where it is not known.
     ///
-    /// Nobody waits for another thread's computation; two may compute the same.
+    /// No thread waits for another thread's computation; two may compute the same.
     /// - Throws: what the computation throws; nothing is remembered then.
     package func value<Failure: Error>(
         for key: Key, compute: () throws(Failure) -> Value

@@ -5,9 +5,9 @@ enum RollbackJournal {
 
     /// Why a journal must not be rolled back, judged by its last eight bytes; nil for none.
     ///
-    /// A transaction over several databases writes the name of a super-journal at the end.
-    /// SQLite opens, and at last deletes, the file of that name, whatever it is: a name that
-    /// somebody else wrote must never get there. Core Data makes no such transactions.
+    /// A transaction over several databases writes the name of a super-journal at the end. SQLite
+    /// opens, and at last deletes, the file of that name, whatever it is: a name that another
+    /// program wrote must never get there. Core Data makes no such transactions.
     static func refusal(end: [UInt8]) -> String? {
         end == magic
             ? "its -journal file belongs to a transaction over several databases, which cannot be "

@@ -233,7 +233,7 @@ package struct StoreOpener: Sendable {
         return nil
     }
 
-    /// The path of a file that holds the whole store and that nobody writes: the original, or a
+    /// The path of a file that holds the whole store and that no program writes: the original, or a
     /// snapshot with the `-wal` or the hot journal applied.
     private func atRest(
         _ path: FilePath, header: DatabaseHeader, fingerprint: StoreFingerprint,

@@ -3,8 +3,8 @@ package import DurableFiles
 /// Walks the interior pages of a table's b-tree and samples its leaves (SQLite file format,
 /// section 1.6), which costs a two-hundredth of reading the table.
 ///
-/// The file must be at rest: no `-wal` with content, nobody writing. Damage ends the walk with
-/// an error; it can never loop, because pages are counted.
+/// The file must be at rest: no `-wal` with content, and no program that writes. Damage ends the
+/// walk with an error; it can never loop, because pages are counted.
 package struct TableProfileReader {
     /// Half of the most runs of leaves that a profile holds, and of the leaves that are sampled.
     package static let bucketLimit = 4096

@@ -10,7 +10,7 @@ struct StoreProbe: Sendable {
     /// What a file is.
     enum Verdict: Hashable, Sendable {
         case store
-        /// Something else that nobody takes for a store.
+        /// Something else that does not look like a store.
         case other
         case skipped(SkippedFile.Reason)
     }
@@ -56,8 +56,8 @@ struct StoreProbe: Sendable {
         }
     }
 
-    /// What a file without a database in it is: under a name that only stores have, a store that
-    /// is damaged, which the run says, counts as failed, and takes again once it is mended.
+    /// What a file without a database in it is: under a name that only stores have, a store that is
+    /// damaged, which the run says, counts as failed, and takes again once it is repaired.
     private func unreadable(_ name: FilePath, _ reason: SkippedFile.Reason) -> Verdict {
         if StoreFileName.isAppleDouble(name) { return .other }
         if StoreFileName.isCoreDataExtension(of: name) { return .store }

@@ -57,7 +57,7 @@ package struct PruneRun: Sendable {
                 wanted: [.done, .failed, .rolledBack, .cancelled])
             guard !selected.run.state.isUnfinished else {
                 throw .nothingToDo(
-                    "the run \(selected.run.id) is not finished: go on with it or cancel it first")
+                    "the run \(selected.run.id) is not finished: resume it or cancel it first")
             }
             var estimate = PruneEstimate(run: selected.run.id)
             // Measured before anything is removed.
@@ -380,7 +380,7 @@ package struct CancelRun: Sendable {
                 guard count > 0 else {
                     throw .nothingToDo(
                         "the store is not waiting, under way or failed in the run "
-                            + "\(selected.run.id): there is nothing to give up")
+                            + "\(selected.run.id): there is nothing to cancel")
                 }
                 try book.endIfFinished(selected.run.id)
             }

@@ -332,9 +332,9 @@ struct SelectedRun {
 enum RunMark {
     /// A name for a run that begins.
     ///
-    /// State folders of several machines may have one path, and a folder that was lost begins
-    /// with the first run again: what one run keeps beside a store must never be taken for
-    /// another one's. Hence the identifier, which nobody else makes.
+    /// State folders of several machines may have one path, and a folder that was lost begins with
+    /// the first run again: what one run keeps beside a store must never be taken for another
+    /// one's. Hence the identifier, which no other run has.
     static func make(state: FilePath, identifier: String) -> String {
         let folder = ContentDigest.hexadecimal(of: state.bytes).prefix(8)
         return identifier.isEmpty ? "\(folder)" : "\(folder)-\(identifier)"

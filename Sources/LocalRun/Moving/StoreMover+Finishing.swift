@@ -45,8 +45,8 @@ extension StoreMover {
         _ store: Recorded, _ result: StoreResult, of shared: SharedRun
     ) throws(RunError) -> [LedgerRecord] {
         var result = result
-        // Before the end is durable: whoever starts after a crash looks at no store that has come
-        // to its end.
+        // Before the end is durable: a process that starts after a crash looks at no store that has
+        // come to its end.
         do throws(RunError) {
             try shared.removeFiles(of: store.found)
         } catch {

@@ -43,7 +43,7 @@ package enum FailureCause: String, Hashable, Sendable, Codable, CaseIterable {
         case .externalDataMissing:
             "Restore the support folder, or keep the references with --allow-missing-external."
         case .noMapping: "Change the model, or go by a version in between."
-        case .dataRefused: "Mend the data in the app, or change the model."
+        case .dataRefused: "Correct the data in the app, or change the model."
         case .sourceChanged: "Stop what writes the store."
         case .locked: "Wait until it has ended, or stop it."
         case .missing: "Put the file back, or mount its disk."

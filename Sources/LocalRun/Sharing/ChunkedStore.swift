@@ -9,7 +9,7 @@ package import RunLedger
 ///
 /// Used by one thread at a time, which keeps its connections, its lock and what is being built
 /// between the calls. After an error the same call can be made again: what was being built is
-/// opened anew.
+/// opened again.
 package final class ChunkedStore {
     let shared: SharedRun
     let run: StoreRun
@@ -86,7 +86,7 @@ extension ChunkedStore {
         package let roots: Set<String>
         /// The steps that take shards, in their order.
         package let steps: [AssemblyStep]
-        /// How many of them an earlier process has done; nil where the store was planned anew.
+        /// How many of them an earlier process has done; nil where this one planned the store.
         package let done: Int?
         /// Why what an earlier process did does not count; nil where there was nothing, or it
         /// does.
@@ -171,7 +171,7 @@ extension ChunkedStore {
             guard try isDue(receipt.work, planned) else { continue }
             guard let delivered = receipt.files.first else { continue }
             guard shared.roots.names.contains(delivered.file.root) else {
-                return "its shards were made by somebody who called their folders otherwise"
+                return "its shards were made by a coordinator that named their folders differently"
             }
             let path = try shared.roots.resolve(delivered.file)
             let status = try RunError.translating { try FileStatus.ifPresent(path) }
@@ -335,7 +335,7 @@ extension ChunkedStore {
         }
     }
 
-    /// The failure of a task; where somebody wrote the store meanwhile, that it changed.
+    /// The failure of a task, or `sourceChanged` where a program wrote the store meanwhile.
     package func explained(_ error: RunError) -> RunError {
         planned.map { error.unlessChanged($0.source) } ?? error
     }
@@ -343,7 +343,7 @@ extension ChunkedStore {
     /// Compares source and result.
     ///
     /// - Returns: nil where they agree, what differs otherwise.
-    /// - Throws: `RunError`, `engine(.sourceChanged)` where they differ as somebody wrote the
+    /// - Throws: `RunError`, `engine(.sourceChanged)` where they differ because a program wrote the
     ///   store; the call can be repeated.
     package func validate() throws(RunError) -> RunError? {
         let (planned, _) = try known()

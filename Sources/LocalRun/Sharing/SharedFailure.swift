@@ -13,7 +13,7 @@ package struct SharedFailure: Error, Hashable, Sendable {
     package init(_ error: RunError) {
         isFailedSync = error.isFailedSync
         if isFailedSync {
-            // It is made anew and never synced again: the system tells of a lost write once.
+            // It is built again, never synced again: the system reports a lost write once.
             code = .wrongPlan
         } else {
             code = error.isOutOfMemory ? .slotOutOfMemory : error.code

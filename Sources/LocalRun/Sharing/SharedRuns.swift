@@ -175,7 +175,7 @@ package struct SharedRuns: Sendable {
     ) throws(RunError) {
         let state = try find(run).state
         guard state != .cancelled else {
-            throw .nothingToDo("the run \(run) was cancelled: submit its stores anew")
+            throw .nothingToDo("the run \(run) was cancelled: submit its stores again")
         }
         var last: Int?
         while true {

@@ -17,7 +17,7 @@ struct ResultBuilder {
     /// Migrates a small store in one go.
     ///
     /// - Parameters:
-    ///   - planned: the store and its plan, which no job names and nobody writes down.
+    ///   - planned: the store and its plan, which no job names and no process writes down.
     ///   - connection: to the source, where everything runs on this thread.
     ///   - validates: whether the result is held against its source.
     /// - Returns: what the validation found; nil where there was none.

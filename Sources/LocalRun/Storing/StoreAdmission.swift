@@ -32,8 +32,9 @@ struct StoreAdmission {
         return lock
     }
 
-    /// Refuses the same without a lock, for whoever leaves the swap to others: a worker that
-    /// hangs must not keep others from the store.
+    /// Refuses the same without a lock, for a caller that leaves the swap to others.
+    ///
+    /// A worker that hangs must not keep others from the store.
     func check() throws(RunError) {
         try checkFolders()
         if isInPlace { try refuseHardLinks() }

@@ -3,12 +3,12 @@ import DurableFiles
 import MigrationEngine
 
 extension RunError {
-    /// The failure of a store's migration; where somebody wrote the store meanwhile, that it
-    /// changed.
+    /// This failure of a store's migration, or `sourceChanged` where a program wrote the store
+    /// meanwhile.
     ///
-    /// A store at rest is read where it lies, at several times. Who writes it makes rows differ
-    /// from what was copied before, and pages that do not fit each other: neither is a fault of
-    /// the store or of the engine.
+    /// A store at rest is read where it lies, at several times. A program that writes it makes rows
+    /// differ from what was copied before, and pages that do not fit each other: neither is a fault
+    /// of the store or of the engine.
     func unlessChanged(_ source: SourceStore) -> RunError {
         guard !source.isSnapshot, comesFromContents else { return self }
         do throws(DurableFileError) {

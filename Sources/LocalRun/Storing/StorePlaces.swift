@@ -106,7 +106,7 @@ struct StorePlaces: Sendable {
         try files.makeFolders(folder)
     }
 
-    /// Makes the folder for an attempt that begins anew after a crash of the machine.
+    /// Makes the folder for an attempt that begins again after a crash of the machine.
     func makeScratch(_ files: DurableFileSystem) throws(DurableFileError) {
         try files.makeScratchFolders(folder)
     }

@@ -6,7 +6,7 @@ import MigrationEngine
 import RunLedger
 
 extension StoreRun {
-    /// Opens and plans the store anew; what an earlier try left is removed first.
+    /// Opens and plans the store from scratch; what an earlier try left is removed first.
     ///
     /// - Returns: the store, and a connection to it where everything runs on this thread.
     /// - Throws: `RunError` naming what stands in the way.
@@ -116,7 +116,7 @@ extension StoreRun {
         }
         // Shards and the file that is being built were never synced.
         guard preparation.bootIdentifier == context.environment.bootIdentifier else {
-            return "the machine was started anew, and unsynced files are not trusted"
+            return "the machine was restarted, and unsynced files are not trusted"
         }
         return try RunError.translating {
             let now = try StoreFingerprint(of: found.path).localText()

@@ -86,7 +86,7 @@ package final class WholeStoreJobs: Sendable {
         return try deliver(job, attempt, planned, validation, output, places, steps)
     }
 
-    /// Makes the folder of an attempt anew.
+    /// Makes an empty folder for an attempt.
     private func makeFolder(_ places: StorePlaces, isDurable: Bool) throws(RunError) {
         try RunError.translating {
             try places.removeAll(files)
@@ -153,7 +153,7 @@ package final class WholeStoreJobs: Sendable {
             if job.limits.isDurable {
                 try files.publish(bytes, to: places.outcome)
             } else {
-                // The folder is the attempt's alone, and nobody reads it before the receipt.
+                // The folder is the attempt's alone, and no process reads it before the receipt.
                 try files.removeScratchTree(places.outcome)
                 let file = try files.create(places.outcome)
                 try file.write(bytes)

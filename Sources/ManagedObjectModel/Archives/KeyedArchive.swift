@@ -12,7 +12,7 @@ package struct KeyedArchive {
     private static let fieldLimit = 256
 
     /// Text and data count as one item for each so many bytes: many objects may share them, and
-    /// who hashes or writes a model handles each anew.
+    /// code that hashes or writes a model handles each one again.
     private static let bytesPerItem = 32
 
     private let objects: [PropertyList]

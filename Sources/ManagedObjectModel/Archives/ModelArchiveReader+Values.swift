@@ -2,8 +2,8 @@
 extension ModelArchiveReader {
     /// A default value in the kind that the attribute's type asks for.
     ///
-    /// Archives hold 0 and 1 for most booleans; a whole number may stand for a real.
-    /// The value of a class of the app's own is nil, as nobody can say what it becomes.
+    /// Archives hold 0 and 1 for most booleans; a whole number may stand for a real. The value of a
+    /// class of the app's own is nil, as it is not known what it becomes.
     mutating func defaultValue(
         _ value: PropertyList, type: AttributeType, place: String
     ) throws(ModelError) -> DefaultValue? {

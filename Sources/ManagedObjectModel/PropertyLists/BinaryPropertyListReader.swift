@@ -1,8 +1,8 @@
 /// Decodes one binary property list whose bytes may be hostile.
 ///
-/// Every offset, count and size is checked against the bytes before use. An object is decoded
-/// once; its height and the weight of its unfolded tree are kept, so that neither a chain of
-/// shared objects becomes too deep nor a web of them too large for whoever walks the value.
+/// Every offset, count and size is checked against the bytes before use. An object is decoded once;
+/// its height and the weight of its unfolded tree are kept, so that neither a chain of shared
+/// objects becomes too deep nor a web of them too large for code that walks the value.
 struct BinaryPropertyListReader {
     private enum State {
         case unseen

@@ -1,7 +1,7 @@
 /// One step in which a destination file grows, each a transaction of its own.
 ///
-/// How many steps were done is kept in the file itself, so that whoever goes on after a crash
-/// knows exactly what the file holds.
+/// How many steps were done is kept in the file itself, so that a process that resumes after a
+/// crash knows exactly what the file holds.
 package enum AssemblyStep: Hashable, Sendable {
     /// Makes the empty tables.
     case tables

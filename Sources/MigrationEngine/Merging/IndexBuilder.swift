@@ -17,7 +17,7 @@ struct IndexBuilder {
             guard index.isUnique else { throw .store(error) }
             throw .dataRefused(
                 "\(store): objects have equal values where the index \(index.name) allows none. "
-                    + "Nothing was written; mend the data, or drop the uniqueness constraint "
+                    + "Nothing was written; repair the data, or drop the uniqueness constraint "
                     + "from the destination model")
         }
     }

@@ -4,8 +4,8 @@ package import MappingModel
 
 /// What migrations of stores of the same app have in common, worked out once for all of them.
 ///
-/// Everything in it follows from its keys alone; a migration with a cache comes out as one
-/// without. Handed in by whoever migrates several stores, and used by many threads.
+/// Everything in it follows from its keys alone; a migration with a cache comes out as one without.
+/// A caller that migrates several stores hands it in, and many threads use it.
 package final class PlanningCache: Sendable {
     private struct Pair: Equatable, Sendable {
         let source: Model

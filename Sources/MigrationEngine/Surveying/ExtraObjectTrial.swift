@@ -43,7 +43,7 @@ package struct ExtraObjectTrial {
                 object: object, isKept: isKept,
                 reason: isKept
                     ? "statistics of what is kept are carried over"
-                    : "SQLite makes it anew when it is asked to")
+                    : "SQLite makes it again when asked to")
         }
         if let reason = refusal(of: object) {
             return ExtraObject(object: object, isKept: false, reason: reason)

@@ -24,14 +24,14 @@ package struct Rollback {
     /// Looks at the store and its backup, makes the copies that are needed, and plans.
     ///
     /// Copies go to the backup's folder; the store is only read. Done again after a crash, it
-    /// starts anew.
+    /// starts from the beginning.
     ///
     /// - Parameters:
     ///   - swap: the plan of the swap, done or stopped on its way.
     ///   - discardsChanges: whether what was written to the store since may be lost.
     ///   - lock: of the store.
     /// - Returns: the plan, to be recorded before `run`.
-    /// - Throws: `EngineError`: as `RollbackPlan.copies`, `.storeBusy` where somebody has the
+    /// - Throws: `EngineError`: as `RollbackPlan.copies`, `.storeBusy` where a program has the
     ///   store open, `.file`, which may be out of space: the copies take as much as the stores.
     package func prepare(
         _ swap: SwapPlan, discardsChanges: Bool, under lock: StoreLock
@@ -75,17 +75,17 @@ package struct Rollback {
 
     /// Carries out a plan, or what is left of it after a crash.
     ///
-    /// The store's own state has the last word on where to go on, as with `Swapper.run`.
+    /// The store's own state has the last word on where to resume, as with `Swapper.run`.
     ///
     /// - Parameters:
     ///   - plan: as it was recorded.
     ///   - first: the first step that is not known to be done.
     ///   - lock: of the plan's store.
-    ///   - journal: told of each step before and after; what it throws ends the rollback
+    ///   - journal: called for each step before and after; what it throws ends the rollback
     ///     between two steps.
-    /// - Throws: what the journal throws, or `EngineError`: `.storeBusy`,
-    ///   `.storeChangedSinceSwap` where somebody wrote the store since the plan was made, and
-    ///   `.file`. The store is whole after each.
+    /// - Throws: what the journal throws, or `EngineError`: `.storeBusy`, `.storeChangedSinceSwap`
+    ///   where a program wrote the store since the plan was made, and `.file`. The store is whole
+    ///   after each.
     /// - Returns: the files that lost the store's name, to be kept as those of a swap, and those
     ///   that now have names of their own.
     @discardableResult
@@ -224,7 +224,7 @@ package struct Rollback {
             let target = file.original.path
             // A swap that stopped early has no backup of what is still in its place.
             if !file.hasContent, try moves.tree.status(of: file.backup) == nil { continue }
-            // Somebody may have written to it by its other name, before a crash or after one.
+            // A program may have written to it by its other name, before a crash or after one.
             let backup = try RollbackFacts.Backup(file, of: swap, in: moves.tree)
             guard backup.isWhole, let found = backup.found else {
                 throw EngineError.storeChangedSinceSwap(store: moves.store.description)
@@ -297,8 +297,10 @@ package struct Rollback {
 }
 
 extension Rollback {
-    /// Where to go on once the original has its name again: what somebody wrote to it since is
-    /// kept, and then what lay beside it before does not fit any more.
+    /// Where to resume once the original has its name again.
+    ///
+    /// What a program wrote to it since is kept, and then what lay beside it before does not fit
+    /// any more.
     private func resumeAfterMain(
         _ plan: RollbackPlan, from first: Int, _ live: FileIdentity, _ moves: StoreMoves
     ) throws -> Int {

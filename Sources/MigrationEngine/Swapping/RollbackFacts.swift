@@ -9,7 +9,7 @@ package enum SwapPosition: String, Hashable, Sendable, Codable {
     case snapshot
     /// The result, as the swap left it.
     case result
-    /// The result with somebody's changes, or a file of somebody else.
+    /// The result with a program's changes, or another program's file.
     case changed
 }
 

@@ -24,10 +24,10 @@ package enum RollbackStep: Hashable, Sendable, Codable {
 /// A value, made once and recorded before it is carried out.
 ///
 /// Between any two system calls of it the store reads as the whole original or the whole of what
-/// the swap, and perhaps somebody since, made of it.
+/// the swap, and perhaps a program since, made of it.
 package struct RollbackPlan: Hashable, Sendable, Codable {
     package let facts: RollbackFacts
-    /// The live store in one file, where somebody's changes lie in its `-wal` or journal.
+    /// The live store in one file, where a program's changes lie in its `-wal` or journal.
     package let settled: PlannedFile?
     /// The original in one file, where it has a `-wal` or journal with content.
     package let whole: PlannedFile?

@@ -41,23 +41,23 @@ package struct Swapper {
 
     /// Carries out a plan, or what is left of it after a crash.
     ///
-    /// The store's own state has the last word on where to go on: steps that are seen to be done
+    /// The store's own state has the last word on where to resume: steps that are seen to be done
     /// are not done again, whatever `first` says.
     ///
     /// - Parameters:
     ///   - plan: as it was recorded.
     ///   - first: the first step that is not known to be done, 0 … `plan.steps.count`.
     ///   - lock: of the plan's store; covers the new file and the snapshot afterwards.
-    ///   - journal: told of each step before and after, by its place in `plan.steps`; what it
+    ///   - journal: called for each step before and after, by its place in `plan.steps`; what it
     ///     throws ends the swap between two steps.
-    ///   - recording: told of files of the backup that became copies, before anything else moves;
-    ///     what it throws ends the swap there.
+    ///   - recording: called with files of the backup that became copies, before anything else
+    ///     moves; what it throws ends the swap there.
     /// - Returns: what was done.
     /// - Throws: what the journal throws, or `EngineError`: `.storeBusy` where a program has the
     ///   store open; `.clientsHidden` where that cannot be seen; `.sourceChanged`
     ///   where a program wrote it, which leaves it as it is; `.swapOutcomeUnknown` where the files
     ///   contradict the journal; `.file`. The store is whole after each. After a failed sync
-    ///   (`isFailedSync`) the new file must not be used any more: make it anew.
+    ///   (`isFailedSync`) the new file must not be used any more: make it again.
     package func run(
         _ plan: SwapPlan, from first: Int = 0, under lock: StoreLock,
         journal: (Int, StepMoment) throws -> Void = { _, _ in },

@@ -192,7 +192,7 @@ struct FileCheck {
         try file.connection().integer("SELECT max(Z_PK) FROM \(SQLText.quoted(table.name))") ?? 0
     }
 
-    /// R-trees against their tables: the same entries as an R-tree that is filled anew.
+    /// R-trees against their tables: the same entries as an R-tree that is newly filled.
     ///
     /// Only the module itself knows how it rounds values to its 32-bit coordinates, so a
     /// temporary R-tree is what to compare with.

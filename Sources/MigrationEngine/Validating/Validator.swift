@@ -4,8 +4,8 @@ package import ManagedObjectModel
 
 /// Proves that a destination is what its source must become (design §7, validate).
 ///
-/// It reads both files by itself and applies the mapping anew, row by row; it calls nothing of
-/// the stages that made the destination. Memory is bounded: nothing grows with the rows.
+/// It reads both files by itself and applies the mapping again, row by row; it calls nothing of the
+/// stages that made the destination. Memory is bounded: nothing grows with the rows.
 package struct Validator: Sendable {
     package let scope: ValidationScope
     package let files: ValidationFiles

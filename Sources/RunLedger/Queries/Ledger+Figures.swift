@@ -12,7 +12,7 @@ package struct RunFigures: Hashable, Sendable {
     /// Bytes of stores that have not come to their end, as they were found.
     package let bytesLeft: Int64
 
-    /// Runs that somebody asks for.
+    /// Runs that a caller asks for.
     package enum Selection: Hashable, Sendable {
         /// The runs that began last, at most this many.
         case newest(Int)
@@ -39,8 +39,8 @@ extension Ledger {
 
     /// The same without reading anything; nil where it has to be read.
     ///
-    /// An owner knows what it was asked for once, and keeps that up with each commit: whoever must
-    /// not wait for another's commit asks this first.
+    /// An owner knows what it was asked for once, and keeps that up with each commit: a caller that
+    /// must not wait for another's commit asks this first.
     package func knownFigures(of selection: RunFigures.Selection) -> [RunFigures]? {
         board?.known(selection)
     }

@@ -1,6 +1,6 @@
 /// Where a store stands in its run.
 package enum StoreState: String, Hashable, Sendable, Codable, CaseIterable {
-    /// Found; nobody works on it.
+    /// Found; no process works on it.
     case waiting
     /// Being migrated, the swap included.
     case running
@@ -8,7 +8,7 @@ package enum StoreState: String, Hashable, Sendable, Codable, CaseIterable {
     case validated
     /// The result has the store's name, or its name in the output folder.
     case done
-    /// Not migrated; can be replayed once the cause is mended.
+    /// Not migrated; can be replayed once the cause is repaired.
     case failed
     /// The original has its name again.
     case rolledBack

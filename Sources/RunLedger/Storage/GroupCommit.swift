@@ -36,7 +36,7 @@ struct GroupCommit: Sendable {
         self.queue = queue
         self.board = board
         self.faults = faults
-        // The hook takes the place of SQLite's own checkpoints, whose failures nobody would see.
+        // The hook takes the place of SQLite's own checkpoints, whose failures no caller would see.
         let context = Unmanaged.passUnretained(log).toOpaque()
         queue.inDatabase { database in
             _ = sqlite3_wal_hook(
@@ -242,8 +242,9 @@ struct GroupCommit: Sendable {
         }
     }
 
-    /// Moves the log into the main file and empties it: a log that was begun anew without being
-    /// emptied would look to readers like the old one.
+    /// Moves the log into the main file and empties it.
+    ///
+    /// A log that was restarted without being emptied would look to readers like the old one.
     private func checkpoint() throws(LedgerError) {
         try faults.perform(.checkpointLedger, ledger: path) { () throws(LedgerError) in
             try LedgerError.translating(path, "checkpoint", on: queue) {

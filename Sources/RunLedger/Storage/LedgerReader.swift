@@ -6,8 +6,8 @@ import GRDB
 /// SQLite recovers an index of its own from the log, on the heap, as it does after a crash. What
 /// keeps that right is not SQLite's locks, which the owner holds for life, but two things: while
 /// the reader holds `ReadingLock`, the owner moves nothing from the log into the main file, and a
-/// log that was begun anew under a query has another header, and the query is made again
-/// (decision 0013). Used by one thread at a time.
+/// log that was restarted during a query has another header, and the query is made again (decision
+/// 0013). Used by one thread at a time.
 struct LedgerReader: Sendable {
     /// What the files looked like when the connection was opened: while it is equal, nothing was
     /// committed since.
@@ -27,7 +27,7 @@ struct LedgerReader: Sendable {
     private let files = DurableFileSystem()
     private var opened: Opened?
 
-    /// How often a query is made that finds the log begun anew under it.
+    /// How often a query is made that finds the log restarted under it.
     private static let tries = 20
     /// How long the owner is waited for while it moves the log, in milliseconds.
     private static let patience: UInt32 = 5000

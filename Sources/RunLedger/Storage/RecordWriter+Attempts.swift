@@ -125,7 +125,7 @@ extension RecordWriter {
             """, job.key + [reason.code.rawValue, reason.text])
     }
 
-    /// Lets the jobs of a store begin anew in the eyes of whoever counts failures.
+    /// Forgives earlier failures of a store's jobs: their failure counts start again from zero.
     func forgive(_ place: StorePlace) throws {
         try execute(
             """

@@ -8,10 +8,10 @@ extension ForgeModels {
 
     /// Twenty entities, each with a to-one to another and two fetch indexes.
     ///
-    /// Version 2 renames `note` to `remark` in every second entity, version 3 adds `quality` with
-    /// a default to all, version 4 renames `Window` to `Pane`, version 5 adds `label` with a
-    /// default to every second entity and renames `amount` to `total`. From any version to the
-    /// newest every row is written anew.
+    /// Version 2 renames `note` to `remark` in every second entity, version 3 adds `quality` with a
+    /// default to all, version 4 renames `Window` to `Pane`, version 5 adds `label` with a default
+    /// to every second entity and renames `amount` to `total`. From any version to the newest every
+    /// row is rewritten.
     package static func fleet(version: Int) throws(ModelError) -> Model {
         let names = fleetNames(version)
         let entities = names.indices.map { place in

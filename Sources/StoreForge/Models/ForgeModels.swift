@@ -9,7 +9,7 @@ package enum ForgeModels {
     /// Rows of about a hundred bytes with eight attributes, one of them indexed.
     ///
     /// Version 2 adds an attribute with a default and renames another one, so that every row is
-    /// written anew.
+    /// rewritten.
     package static func smallRows(version: Int) throws(ModelError) -> Model {
         let isFirst = version == 1
         var reading = Entity(

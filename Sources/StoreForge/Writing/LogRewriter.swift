@@ -1,5 +1,5 @@
 /// Gives a write-ahead log salts that follow from a seed, in place of SQLite's random ones, and
-/// computes its checksums anew (SQLite file format, section 4).
+/// computes its checksums again (SQLite file format, section 4).
 struct LogRewriter {
     private var bytes: [UInt8]
     private var first: UInt32 = 0

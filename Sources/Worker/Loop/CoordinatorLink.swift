@@ -58,7 +58,7 @@ final class CoordinatorLink {
         outbox = []
     }
 
-    /// Sends a message, or keeps it until there is room; dropped where nobody is connected.
+    /// Sends a message, or keeps it until there is room; dropped where there is no connection.
     ///
     /// - Returns: false where too many messages wait for a peer that takes none.
     /// - Throws: `ProtocolError` for a message beyond the bounds.
@@ -130,7 +130,7 @@ final class CoordinatorLink {
         // Both sides may notice, and whichever is first closes the connection.
         case .handshakeFailedProtocol where !hasKey, .handshakeFailed where !hasKey,
             .disconnectedBeforeHandshake where !hasKey:
-            "the other side takes nobody without a key, or is no coordinator; give --keys"
+            "the other side accepts no worker without a key, or is no coordinator; give --keys"
         case .handshakeFailedProtocol(.mechanism):
             "the other side uses no keys: it is no coordinator, or one in the clear"
         case .handshakeFailedProtocol(.cryptographic):

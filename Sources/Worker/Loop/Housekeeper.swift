@@ -5,8 +5,8 @@ import MigrationEngine
 import Synchronization
 import Threads
 
-/// A thread for what may take long although nobody waits for it: removing what unwanted attempts
-/// have written, and asking file systems for their room.
+/// A thread for what may take long although no other thread waits for it: removing what unwanted
+/// attempts have written, and asking file systems for their room.
 final class Housekeeper: Sendable {
     private enum Errand: Sendable {
         case remove(Attempt)
@@ -115,7 +115,7 @@ final class Housekeeper: Sendable {
     /// Removes the folders of a store's attempts where nothing is left in them.
     ///
     /// A store may have come to its end while this worker stood still: its attempt has made them
-    /// anew then, and nobody else looks there any more.
+    /// again then, and no other process looks there any more.
     private static func removeEmptyFolders(
         above path: FilePath, _ files: DurableFileSystem
     ) throws(DurableFileError) {

@@ -98,7 +98,7 @@ struct SlotDesk {
     /// The attempt that the process of a slot has.
     func attempt(in slot: Int) -> String? { running[slot] }
 
-    /// Whether an attempt that nobody wants may have left files.
+    /// Whether an attempt that is not wanted any more may have left files.
     func hasBegun(_ attempt: String) -> Bool { begun.contains(attempt) }
 
     /// Forgets attempts that the machine has forgotten.

@@ -37,12 +37,12 @@ extension WorkerNote: CustomStringConvertible {
     package var description: String {
         switch self {
         case .connecting(let endpoint): "connecting to \(endpoint)"
-        case .welcomed(let coordinator): "welcomed by the coordinator \(coordinator)"
+        case .welcomed(let coordinator): "connected to the coordinator \(coordinator)"
         case .refused(let refusal): "the coordinator refuses this worker: \(refusal.text)"
         case .lost(let reason): "no connection to the coordinator: \(reason); trying again"
-        case .unanswered(let endpoint): "nobody answers at \(endpoint); trying again"
+        case .unanswered(let endpoint): "no coordinator answers at \(endpoint); trying again"
         case .parted(let reason):
-            "the connection to the coordinator is lost (\(reason)); running jobs go on; trying "
+            "the connection to the coordinator is lost (\(reason)); running jobs continue; trying "
                 + "again"
         case .unreadable(let text): "a message of the coordinator cannot be read: \(text)"
         case .unsendable(let text): "a message to the coordinator cannot be sent: \(text)"

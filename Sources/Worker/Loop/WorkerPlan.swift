@@ -20,8 +20,8 @@ package struct WorkerPlan: Sendable {
     package var scratchLimit = Int64.max
     /// How often that is looked at.
     package var scratchLookMilliseconds: Int64 = 1000
-    /// The process with which the worker ends, by the id of that process; nil where it outlives
-    /// whoever started it.
+    /// The process with which the worker ends, by the id of that process; nil where it outlives the
+    /// process that started it.
     package var parent: Int64?
 
     /// - Parameters:

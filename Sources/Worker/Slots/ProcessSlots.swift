@@ -50,7 +50,7 @@ package final class ProcessSlots: Slots {
         guard slots.indices.contains(slot), slots[slot].isFree,
             let process = slots[slot].process
         else { throw .notFree(slot: slot) }
-        // An order beyond the protocol's bounds is nobody's fault but its maker's.
+        // An order beyond the protocol's bounds is the fault of its maker alone.
         let bytes = try SlotError.coding { () throws(ProtocolError) in
             try SlotCodec.encode(SlotOrder.run(order))
         }
@@ -214,7 +214,7 @@ package final class ProcessSlots: Slots {
 /// A slot as its pool knows it.
 struct PooledSlot {
     enum State: Hashable {
-        /// Nobody has wanted it so far.
+        /// No order has needed it so far.
         case unused
         /// Without a process.
         case down(until: Int64)

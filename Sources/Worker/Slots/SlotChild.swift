@@ -56,13 +56,13 @@ package final class SlotChild: Sendable {
         }
         child.tell(.ready(engine: Planner.engineVersion))
         let code = child.listen()
-        // The job's thread is not waited for: whoever wanted its result is gone.
+        // The job's thread is not waited for: the worker that wanted its result is gone.
         withExtendedLifetime(thread) { clinux_exit(code) }
     }
 
     // MARK: - The socket
 
-    /// Takes orders until there is nobody to give any.
+    /// Takes orders until there is no worker to give any.
     ///
     /// - Returns: the exit code.
     private func listen() -> Int32 {
@@ -110,7 +110,7 @@ package final class SlotChild: Sendable {
             tell(
                 .failed(
                     AttemptFailure(
-                        attempt: attempt, code: .cancelled, text: "stopped as told",
+                        attempt: attempt, code: .cancelled, text: "stopped on request",
                         slotEnded: true)))
             return SlotExitCode.ended
         case .end:
@@ -132,7 +132,7 @@ package final class SlotChild: Sendable {
         }
     }
 
-    /// Sends a whole message; where nobody receives it, the process has no purpose any more.
+    /// Sends a whole message; where no worker receives it, the process has no purpose any more.
     private func send(_ report: SlotReport) {
         do throws(SlotError) {
             var bytes = try bytes(of: report)

@@ -14,7 +14,7 @@ enum SlotSignal {
         case SIGBUS: "SIGBUS, a file that became shorter or a disk that failed"
         case SIGILL: "SIGILL, a check of the program that failed"
         case SIGTRAP: "SIGTRAP, a check of the program that failed"
-        case SIGABRT: "SIGABRT, given up by a library"
+        case SIGABRT: "SIGABRT, aborted by a library"
         case SIGFPE: "SIGFPE, a wrong calculation"
         case SIGKILL: "SIGKILL, from outside: a person, or the kernel for want of memory"
         case SIGTERM: "SIGTERM, from outside"

@@ -44,7 +44,7 @@ final class EmptyTasks: TaskRunner {
 
     private static func outcome(_ task: CoordinatorTask, _ plan: StorePlan) -> TaskOutcome {
         switch task.kind {
-        case .prepare: .prepared(plan, .anew(reason: nil))
+        case .prepare: .prepared(plan, .fresh(reason: nil))
         case .admit(let receipt): .admitted(receipt)
         case .step: .stepped
         case .index: .indexed

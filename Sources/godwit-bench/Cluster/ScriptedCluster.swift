@@ -68,7 +68,7 @@ struct ScriptedCluster {
         try loop.join()
         try coordinator.closeInput()
         if let odd = results.figures.withLock({ $0.odd.first }) {
-            throw BenchError("a worker was told \(odd)")
+            throw BenchError("a worker received \(odd)")
         }
     }
 

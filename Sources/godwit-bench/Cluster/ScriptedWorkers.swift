@@ -50,7 +50,7 @@ final class ScriptedWorkers: PollLoopHandler {
         var committed: [(attempt: String, at: Int64)] = []
         var firstOrder: Int64 = 0
         var welcome = 0
-        /// Messages that nobody should have sent.
+        /// Messages that the coordinator should not have sent.
         var odd: [String] = []
     }
 

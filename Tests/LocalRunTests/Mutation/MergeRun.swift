@@ -143,7 +143,7 @@ extension MergeRun {
         _ = try DurableFileSystem().clone(from: copied[number], to: path)
         let connection = try Connection(path: path, mode: .create)
         let name = SQLText.quoted(table(number))
-        // By way of keys that nobody has.
+        // By way of keys that no row has.
         try connection.execute(
             "UPDATE \(name) SET Z_PK = -Z_PK; UPDATE \(name) SET Z_PK = \(distance) - Z_PK")
         try connection.close()

@@ -8,7 +8,7 @@ import MigrationEngine
 import StoreForge
 import TestSupport
 
-/// A migration that is sound as long as nobody spoils it.
+/// A migration that is sound as long as no mutation spoils it.
 struct MutationCase: Sendable {
     let name: String
     let request: MigrationRequest

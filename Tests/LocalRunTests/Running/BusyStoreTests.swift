@@ -14,7 +14,7 @@ import Testing
 
 @testable import LocalRun
 
-/// Stores that somebody else uses, or writes, while a fleet is migrated.
+/// Stores that another program uses, or writes, while a fleet is migrated.
 @Suite("Stores in use") struct BusyStoreTests {
     private static let journals: [ForgeRecipe.Journal] = [
         .writeAheadLog, .writeAheadLogWithContent, .rollback,

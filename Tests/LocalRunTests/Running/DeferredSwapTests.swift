@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// The same command without --defer-swap swaps what waits, and makes anew what changed.
+    /// The same command without --defer-swap swaps what waits, and makes again what changed.
     @Test func theSameCommandSwapsToo() throws {
         try RunLab.run { lab in
             let (stores, before) = try prepare(lab)

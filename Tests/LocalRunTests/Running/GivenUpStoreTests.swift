@@ -4,8 +4,8 @@ import Testing
 
 @testable import LocalRun
 
-/// Stores that somebody takes out of a run.
-@Suite("Stores that are given up") struct GivenUpStoreTests {
+/// Stores that a user takes out of a run.
+@Suite("Cancelled stores") struct GivenUpStoreTests {
     private func giveUp(_ lab: RunLab, _ store: FilePath) throws -> Int {
         try CancelRun(lab.selection(store), environment: lab.environment()).run().stores
     }

@@ -109,12 +109,12 @@ import Testing
             try lab.write(
                 store, "DELETE FROM ZATTACHMENT WHERE Z_PK IN (\(names[0].key), \(names[1].key))")
             try lab.files.remove(folder.appending(names[0].name))
-            // What nobody refers to and what was there before stays: it is not ours to judge.
-            try lab.files.publish([1, 2, 3], to: folder.appending("of somebody else"))
+            // What no row refers to and what was there before stays: it is not ours to judge.
+            try lab.files.publish([1, 2, 3], to: folder.appending("of another user"))
             try expectHonest(lab)
             let left = try lab.files.names(in: folder).map(\.description)
             #expect(
-                Set(left) == Set(names.dropFirst(2).map(\.name) + ["of somebody else"]))
+                Set(left) == Set(names.dropFirst(2).map(\.name) + ["of another user"]))
         }
     }
 
@@ -180,7 +180,7 @@ import Testing
                 #expect(try lab.leftovers().isEmpty, "at \(share)")
                 _ = try lab.prune(removes: true)
                 #expect(try lab.ours().isEmpty, "at \(share)")
-                // The same command begins anew.
+                // The same command begins again.
                 let ending = try lab.migrate(stores, strategy: strategy)
                 #expect(ending.counts == [.done: 2] && !ending.isResumed, "at \(share)")
             }

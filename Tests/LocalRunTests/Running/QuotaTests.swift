@@ -11,7 +11,7 @@ import Testing
 
 @testable import LocalRun
 
-/// A file system that copies what is written anew, with a quota over all of it.
+/// A file system that copies on write, with a quota over all of it.
 private struct QuotaDisk: Sendable {
     let folder: FilePath
 

@@ -44,12 +44,12 @@ import Testing
             #expect(try lab.identities(good) == done)
 
             try replace(broken[3], whole[broken[3]] ?? [], lab)
-            let mended = try lab.identities(broken.prefix(3))
+            let repaired = try lab.identities(broken.prefix(3))
             let second = NoticeLog(stores)
             let (last, rest) = try lab.replay(watch: second.watch)
             #expect(rest == 1 && last.counts == [.done: stores.count])
             #expect(second.touched == [broken[3]])
-            #expect(try lab.identities(good + broken.prefix(3)) == done.merging(mended) { $1 })
+            #expect(try lab.identities(good + broken.prefix(3)) == done.merging(repaired) { $1 })
             #expect(throws: RunError.self) { try lab.replay() }
             let records = try RunRecords(state: lab.state)
             #expect(try records.runs().map(\.state) == [.ended])

@@ -152,8 +152,8 @@ extension DiskTests {
             return try lab.replay().ending
         }
 
-        /// What the ledger was told before a failure is there when it is opened anew, and
-        /// nothing but what it was told.
+        /// A ledger that is opened again holds what it received before a failure, and nothing but
+        /// what it received.
         @Test(arguments: SQLiteFaults.ways)
         func ledger(_ way: SQLiteFaults.Way) throws {
             let count = try withTemporaryFolder { folder in

@@ -80,7 +80,7 @@ struct SmallDisk: Sendable {
     }
 }
 
-/// Somebody else who fills a disk from a fault point on, until it is cleared.
+/// Another program that fills a disk from a fault point on, until it is cleared.
 final class Neighbour: Sendable {
     private let disk: SmallDisk
     private let place: Int

@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    /// The original of a result that somebody removed is put back.
+    /// The original of a result that a program removed is put back.
     @Test func aResultThatIsGoneIsRolledBack() throws {
         try RunLab.run { lab in
             let store = try lab.forge("a.sqlite", journal: .writeAheadLogWithContent)
@@ -200,7 +200,7 @@ import Testing
 }
 
 extension FilePath {
-    /// Removes the file, as somebody else would.
+    /// Removes the file, as another program would.
     fileprivate func withUnlinked() -> Bool {
         guard let text = string else { return false }
         return unlink(text) == 0

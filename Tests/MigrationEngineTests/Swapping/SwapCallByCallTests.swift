@@ -287,7 +287,7 @@ extension SwapLab {
         for suffix in ["", "-wal"] {
             try SwapLab.copy(database.adding(suffix: suffix), to: path.adding(suffix: suffix))
         }
-        // Connections of ours make no `-shm`; an app leaves one, and SQLite makes it anew.
+        // Connections of ours make no `-shm`; an app leaves one, and SQLite makes it again.
         let memory = try files.create(path.adding(suffix: "-shm"))
         try memory.write([UInt8](repeating: 0, count: 32 << 10))
         try memory.close()
