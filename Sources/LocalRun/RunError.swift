@@ -56,7 +56,7 @@ extension RunError: CustomStringConvertible {
                 + "is as it was:\n" + report.lines.joined(separator: "\n")
         case .otherRun(let id, let store, let state):
             "\(store) belongs to the unfinished run \(id), which was asked for something else; "
-                + "nothing was changed. Repeat the command of that run, give it up with "
+                + "nothing was changed. Repeat the command of that run, cancel it with "
                 + "godwit cancel \(id) --state \(state), or use another --state"
         case .nothingToDo(let text): text
         case .alreadyThere(let path): "\(path) is of the destination's version already"

@@ -3,7 +3,7 @@ import ClusterProtocol
 import Jobs
 import Testing
 
-/// Slots are shared: no store waits for ever because others have much.
+/// Slots are shared: no store waits without end because others have much.
 @Suite struct SharingTests {
     /// Answers orders one by one and tells who got what, small stores as 0.
     private func shares(_ bench: inout CoordinatorBench, rounds: Int) -> [Int: Int] {

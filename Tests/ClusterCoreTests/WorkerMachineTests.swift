@@ -200,7 +200,7 @@ struct WorkerScenario: CustomTestStringConvertible, Sendable {
             #expect(bench.exit == .finished)
             return bench
         },
-        WorkerScenario("a result without a decision does not keep it for ever") {
+        WorkerScenario("a result without a decision does not keep it alive") {
             var bench = WorkerBench()
             bench.attach()
             bench.give(1)

@@ -27,7 +27,7 @@ struct EngineMigration {
     ///   - request: with an output.
     ///   - files: through which durable actions go.
     ///   - clock: seconds that never go back.
-    ///   - observe: told of each step before it begins.
+    ///   - observe: called for each step before it begins.
     init(
         _ request: MigrationRequest, files: DurableFileSystem = DurableFileSystem(),
         clock: @escaping @Sendable () -> Double = { 0 },

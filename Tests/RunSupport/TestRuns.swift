@@ -94,7 +94,7 @@ package struct TestRuns {
     }
 }
 
-/// What a run told of its stores, for a look at it afterwards.
+/// What a run reported of its stores, for a look at it afterwards.
 package final class NoticeLog: Sendable {
     private let notes = Mutex<[WatchNote]>([])
     private let paths: [Int: FilePath]

@@ -95,7 +95,7 @@ struct RunProgress: Sendable {
     var waitingSmall = 0
     var throttleJobs: Int?
     /// Whether a disk was full and no job has succeeded since: jobs run one at a time then, for
-    /// two that each take half of the space would both fail for ever.
+    /// two that each take half of the space would both fail each time.
     var isShortOfSpace = false
     var bucket = TokenBucket(bytesPerSecond: nil)
 

@@ -151,7 +151,7 @@ extension CoordinatorLoop {
         case .otherRun(let id, let store, _):
             "\(name(of: store, plan)) belongs to the unfinished run \(id), which was asked for "
                 + "something else; nothing was changed. Repeat the command of that run, or "
-                + "give it up with godwit cancel \(id) \(Refusal.connectOptions)"
+                + "cancel it with godwit cancel \(id) \(Refusal.connectOptions)"
         case .noRoom(let shortage):
             "\(shortage). No store was begun. Free room there, or leave --no-wait out"
         default: "\(error)"

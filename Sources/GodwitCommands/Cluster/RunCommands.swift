@@ -4,7 +4,7 @@ import ClusterProtocol
 /// `godwit pause`.
 struct PauseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pause", abstract: "Pauses a run of a coordinator: it begins no further job.",
+        commandName: "pause", abstract: "Pauses a run of a coordinator: it begins no more jobs.",
         discussion: "Running jobs finish, and their results count.")
 
     @Argument(help: "The run, such as r3.")

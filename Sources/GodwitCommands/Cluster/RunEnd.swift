@@ -91,7 +91,7 @@ struct RunEnd {
                 "run \(run) has stopped: \(reason)"
             ] + causes + [
                 "resume it with: godwit resume \(target)",
-                "or give it up with: godwit cancel \(target)",
+                "or cancel it with: godwit cancel \(target)",
             ]
         case .ended(let last, let failures):
             guard let last else {

@@ -255,7 +255,7 @@ struct StoreMover: Sendable {
             + "is kept as \(file)"
     }
 
-    /// What the ledger is told of a store that has moved, together with its new state.
+    /// What the ledger records of a store that has moved, together with its new state.
     func moved(_ recorded: Recorded, _ result: StoreResult) throws(RunError) -> [LedgerRecord] {
         let stages = result.seconds.sorted { $0.key.rawValue < $1.key.rawValue }.map {
             LedgerRecord.stageEnded(

@@ -205,7 +205,7 @@ import Testing
             stopped.lines == [
                 "run r3 has stopped: 3 stores failed",
                 "resume it with: godwit resume r3 --connect tcp://127.0.0.1:7000 --plain",
-                "or give it up with: godwit cancel r3 --connect tcp://127.0.0.1:7000 --plain",
+                "or cancel it with: godwit cancel r3 --connect tcp://127.0.0.1:7000 --plain",
             ])
         #expect(stopped.entry.outcome == "stopped")
         let interrupted = try end(.interrupted)
