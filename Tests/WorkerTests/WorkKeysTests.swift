@@ -111,7 +111,7 @@ import ZeroMQ
             #expect(hello.worker == key.text)
             #expect(cluster.coordinator.user == "worker/late")
             try cluster.expectJobDone(2)
-            try late.expectLog("welcomed")
+            try late.expectLog("connected to the coordinator")
             try cluster.end(late, known)
         }
     }
