@@ -16,10 +16,13 @@ extension DurableFileSystem {
     ///   - target: the same name in a folder of our own on the same file system, without symbolic
     ///     links; a file that an earlier call put there is kept.
     ///   - limit: the most bytes that it may have.
+    ///   - isStopped: asked while a copy is made; once it says so, the copy is given up.
     /// - Throws: `DurableFileError`, `notRegularFile` for a link, a folder, a pipe or a device,
-    ///   `overLimit`, and `changedMeanwhile` where its name was given to something else.
+    ///   `overLimit`, `stopped`, and `changedMeanwhile` where its name was given to something
+    ///   else.
     package func take(
-        _ name: FilePath, from folder: FilePath, into target: FilePath, limit: Int64
+        _ name: FilePath, from folder: FilePath, into target: FilePath, limit: Int64,
+        isStopped: () -> Bool = { false }
     ) throws(DurableFileError) {
         let place = target.appending(name)
         let own = try openFolder(target, .open)
@@ -45,7 +48,7 @@ extension DurableFileSystem {
         guard status.links != 1 || isOpenElsewhere(file) else { return }
         let copied = place.adding(suffix: ".copy")
         if try FileStatus.ifPresentLink(copied) != nil { try unlink(copied) }
-        try copy(file, status, to: copied)
+        try copy(file, status, to: copied, isStopped)
         try rename(copied, to: place, existing: .replace)
     }
 
@@ -79,11 +82,12 @@ extension DurableFileSystem {
     }
 
     private func copy(
-        _ file: borrowing OpenFile, _ status: FileStatus, to place: FilePath
+        _ file: borrowing OpenFile, _ status: FileStatus, to place: FilePath,
+        _ isStopped: () -> Bool
     ) throws(DurableFileError) {
         let output = try create(place)
         do throws(DurableFileError) {
-            try fill(output, from: file, size: status.size) { _ in .goOn }
+            try fill(output, from: file, size: status.size) { _ in isStopped() ? .stop : .goOn }
             try output.sync()
             try output.close()
         } catch {

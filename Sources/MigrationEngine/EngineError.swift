@@ -80,7 +80,8 @@ package enum EngineError: Error, Sendable {
         case .changedMeanwhile: return .sourceChanged
         case .notRegularFile: return .badSource
         case .refusedFolder: return .swapRefused
-        case .system, .refusedPath, .overLimit, .stopped: return .inputOutput
+        case .stopped: return .cancelled
+        case .system, .refusedPath, .overLimit: return .inputOutput
         }
     }
 }

@@ -83,14 +83,17 @@ package enum ContentDigest {
 
     /// Of a file, read in pieces of 1 MiB.
     ///
-    /// - Throws: `DurableFileError` when it cannot be read.
+    /// - Throws: `DurableFileError` when it cannot be read; `stopped` where the calling thread's
+    ///   `StatementStop` is set.
     package static func hexadecimal(
         of path: FilePath, files: DurableFileSystem
     ) throws(DurableFileError) -> (digest: String, bytes: Int64) {
         let file = try files.openForReading(path)
         var hasher = SHA256()
         var offset: Int64 = 0
+        let stop = StatementStop.current
         while true {
+            if stop?.isSet == true { throw .stopped(path) }
             let piece = try file.read(count: 1 << 20, at: offset)
             guard !piece.isEmpty else { break }
             hasher.update(data: piece)

@@ -1,9 +1,11 @@
+import CZeroMQ
 import ClusterCore
 import ClusterProtocol
 import Jobs
 import Synchronization
 import Testing
 import Threads
+import ZeroMQ
 
 @testable import Coordinator
 
@@ -118,19 +120,72 @@ import Threads
         }
     }
 
+    /// Waits until frames wait for room, or until none do.
+    private func wait(_ lab: CoordinatorLab, isCrowded: Bool) throws {
+        let end = ContinuousClock.now.advanced(by: .seconds(60))
+        while try lab.onLoop({ $0.mailroom.isCrowded }) != isCrowded {
+            if ContinuousClock.now > end { throw Missing(description: "the crowd") }
+        }
+    }
+
+    /// Whether the next answer is a status; false for a refusal.
+    private func isStatus(_ peer: ScriptedPeer) throws -> Bool {
+        try peer.reply("an answer") { reply in
+            switch reply {
+            case .status: true
+            case .refused: false
+            default: nil
+            }
+        }
+    }
+
     @Test func answersWaitForThoseWhoReadSlowly() throws {
         try run(.local) { lab, _ in
             let slow = try lab.peer("slow", receives: 1)
-            // More than the sockets take up; fewer than make a peer count as gone.
+            // More than the sockets take up.
             let count = 4000
             for _ in 0..<count { try slow.ask(.workers) }
+            try wait(lab, isCrowded: true)
             // Others are served meanwhile.
             _ = try lab.peer("other").status(nil)
-            for _ in 0..<count {
-                try slow.reply("an answer") { reply -> Bool? in
-                    if case .status = reply { true } else { nil }
-                }
+            try lab.note(containing: "does not read its answers")
+            let parked = try lab.onLoop { $0.mailroom.parkedFrames }
+            #expect(parked <= Mailroom.mostUnread + 1)
+            var answers = 0
+            while try lab.onLoop({ $0.mailroom.isCrowded }) {
+                #expect(try isStatus(slow))
+                answers += 1
             }
+            // What it asks for after that is answered again, after all that waited.
+            try slow.ask(.pause(run: "none"))
+            while try isStatus(slow) { answers += 1 }
+            #expect(answers > Mailroom.mostUnread && answers < count)
+        }
+    }
+
+    /// libzmq aborts where a ping is due for a connection that broke with messages unread.
+    @Test func connectionsThatBreakWithRequestsUnreadHarmNothing() throws {
+        try run(.local) { lab, _ in
+            let peers = try (0..<4).map { try lab.peer("c\($0)") }
+            for peer in peers { _ = try peer.status(nil) }
+            let isHeld = BoundedMailbox<Bool>(capacity: 1)
+            let isOver = BoundedMailbox<Bool>(capacity: 1)
+            lab.coordinator?.desks.loop.submit { _ in
+                _ = isHeld.sendIfRoom(true)
+                _ = isOver.receive()
+            }
+            defer { isOver.close() }
+            _ = isHeld.receive()
+            for peer in peers {
+                // As many as both queues hold: the coordinator's side stops reading.
+                for _ in 0..<1900 { try peer.ask(.workers) }
+                peer.vanish()
+            }
+            // Longer than the interval of pings, which is libzmq's own time.
+            let interval = SocketOptions.Heartbeat().intervalMilliseconds
+            #expect(zmq_poll(nil, 0, Int(interval) + 1000) == 0)
+            isOver.close()
+            _ = try lab.peer("other").status(nil)
         }
     }
 }

@@ -21,6 +21,7 @@ import Threads
         let path: String
         var output: String?
         var root = "data"
+        var outputRoot = "data"
 
         var testDescription: String { "\(root):\(path.prefix(60)) -> \(output ?? "in place")" }
     }
@@ -40,7 +41,10 @@ import Threads
             "\\x2e\\x2e/outside", "../outside", "folder", "folder/new", "/outside", "a\\x00b",
             "deep/folder/x/y", "dangling",
         ].map { Wish(path: "a.sqlite", output: $0) }
-        + [Wish(path: "outside", root: "elsewhere"), Wish(path: "a.sqlite", root: "..")]
+        + [
+            Wish(path: "outside", root: "elsewhere"), Wish(path: "a.sqlite", root: ".."),
+            Wish(path: "a.sqlite", output: "out", outputRoot: "elsewhere"),
+        ]
 
     /// Stores in a root, and beside it what no peer may touch.
     private func lay(_ sharing: SharingLab) throws -> (outside: FilePath, before: [String: String])
@@ -78,7 +82,7 @@ import Threads
         func stand(_ text: String, _ letter: String) -> String {
             String(repeating: letter, count: text.utf8.count)
         }
-        let output = wish.output.map { FileReference(root: "data", path: $0) }
+        let output = wish.output.map { FileReference(root: wish.outputRoot, path: $0) }
         let frame = try MessageCodec().encode(
             ClientRequest.submit(
                 SubmitRequest(
@@ -110,6 +114,7 @@ import Threads
             #expect([.badRequest, .badMessage].contains(refusal.code), "\(refusal)")
             #expect(try sharing.ledger.runs().allSatisfy { !$0.state.isUnfinished })
             #expect(try canary(outside, sharing) == before)
+            #expect(!refusal.text.contains("a bug of godwit"))
             // Nothing of it is told.
             #expect(!refusal.text.contains("Z_METADATA") && !refusal.text.contains("notes"))
         }

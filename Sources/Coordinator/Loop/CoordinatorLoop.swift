@@ -69,6 +69,10 @@ final class CoordinatorLoop: PollLoopHandler {
         ledger = plan.runs.ledger
         var options = SocketOptions()
         options.security = plan.security
+        // libzmq 4.3.4 aborts the process when a ping is due for a connection that broke while
+        // its messages waited to be received (stream_engine_base.cpp, timer_event). Workers and
+        // clients send pings, whose time to live finds silent connections on this side, too.
+        options.heartbeat = nil
         let router = try sockets.open(.router, options: options, isMonitored: true)
         try router.bind(plan.endpoint)
         mailroom = Mailroom(router, protocols: plan.settings.protocols, identify: plan.peer)
@@ -105,7 +109,13 @@ final class CoordinatorLoop: PollLoopHandler {
             do throws(ProtocolError) {
                 switch try mailroom.read(message, from: peer) {
                 case .worker(let said): take(said, from: peer)
-                case .client(let request): take(request, from: ClientID(peer.connection.text))
+                case .client(let request):
+                    // Who does not read its answers gets no more of them.
+                    guard mailroom.isReading(peer.connection) else {
+                        refusals.add("dropped a request: its client does not read its answers")
+                        continue
+                    }
+                    take(request, from: ClientID(peer.connection.text))
                 }
             } catch {
                 surroundings.note(Self.trouble(error, with: peer))

@@ -34,6 +34,9 @@ final class Mailroom {
 
     /// Frames that wait for one peer before it counts as gone.
     static let longestWait = 4096
+    /// Frames that may wait for a client whose requests are still taken, beyond the thousand
+    /// that its socket holds.
+    static let mostUnread = 64
 
     init(
         _ router: Socket, protocols: ProtocolRange,
@@ -121,8 +124,17 @@ final class Mailroom {
         peers.filter { $0.value.worker == name }.map(\.key)
     }
 
+    /// Whether a peer reads what it is sent: at most `mostUnread` answers wait for room.
+    func isReading(_ connection: ConnectionID) -> Bool {
+        guard crowded.contains(connection) else { return true }
+        return (peers[connection]?.parked.count ?? 0) <= Self.mostUnread
+    }
+
     /// Whether messages wait for room.
     var isCrowded: Bool { !crowded.isEmpty }
+
+    /// How many frames wait for room.
+    var parkedFrames: Int { crowded.reduce(0) { $0 + (peers[$1]?.parked.count ?? 0) } }
 
     /// Sends what waited for room.
     func sendRest() {

@@ -16,6 +16,9 @@ struct Move: Codable {
     let way: Way
     /// What is told of the store once it has moved; nil from then on, when its report tells it.
     let result: StoreResult?
+    /// Whether its worker alone validated the result; nil where that is not so, and in ledgers of
+    /// versions that did not record it.
+    let isTrusted: Bool?
 
     /// Reads the text that `text` wrote.
     ///
@@ -28,9 +31,10 @@ struct Move: Codable {
         }
     }
 
-    init(_ way: Way, _ result: StoreResult?) {
+    init(_ way: Way, _ result: StoreResult?, isTrusted: Bool = false) {
         self.way = way
         self.result = result
+        self.isTrusted = isTrusted ? true : nil
     }
 
     /// JSON with sorted keys.

@@ -72,7 +72,33 @@ extension StoreMover {
             }
             return Recorded(
                 found: found, places: recorded.places, way: recorded.way,
-                result: recorded.result, lock: lock)
+                result: recorded.result, lock: lock, isTrusted: recorded.isTrusted)
+        }
+    }
+
+    /// Withdraws the recorded move of a result that its worker alone validated, unless it has
+    /// begun: a begun move is carried out, because only that leaves the store whole.
+    ///
+    /// - Throws: `RunError` where the ledger or the files cannot be read or changed, and where
+    ///   another run has the store.
+    func withdrawTrusted(_ found: FoundStore) throws(RunError) {
+        guard let recorded = try unfinished(found), recorded.isTrusted,
+            try !hasBegun(recorded)
+        else { return }
+        switch recorded.way {
+        case .publish: if try mayHaveBegun(recorded) { return }
+        case .swap(let plan):
+            try RunError.translating {
+                try abandon(plan, under: try StoreLock(plan.store.path, faults: files.faults))
+            }
+        }
+        try giveUp(recorded)
+    }
+
+    /// Removes what a swap made before it changed the store.
+    private func abandon(_ plan: SwapPlan, under lock: StoreLock) throws {
+        for file in try swapper.abandon(plan, under: lock) {
+            environment.warn(Self.words(ofKept: file))
         }
     }
 
@@ -104,9 +130,7 @@ extension StoreMover {
             if case .swap(let plan) = recorded.way {
                 let lock = try recorded.lock ?? StoreLock(plan.store.path, faults: files.faults)
                 // The error is of the store; this would be lost with it.
-                for file in try swapper.abandon(plan, under: lock) {
-                    environment.warn(Self.words(ofKept: file))
-                }
+                try abandon(plan, under: lock)
             }
         } catch {
             return

@@ -30,6 +30,8 @@ struct StoreMover: Sendable {
         let way: Move.Way
         let result: StoreResult
         let lock: StoreLock?
+        /// Whether its worker alone validated the result.
+        var isTrusted = false
     }
 
     /// Makes results durable and writes down how they will move.
@@ -48,7 +50,9 @@ struct StoreMover: Sendable {
         for store in stores {
             do throws(RunError) {
                 let way = try way(of: store)
-                records.append(try entry(store.found, Move(way, store.result)))
+                records.append(
+                    try entry(
+                        store.found, Move(way, store.result, isTrusted: store.isTrusted)))
                 if keeps {
                     records.append(
                         .storeReport(
@@ -61,7 +65,8 @@ struct StoreMover: Sendable {
                         .success(
                             Recorded(
                                 found: store.found, places: store.places, way: way,
-                                result: store.result, lock: store.lock))
+                                result: store.result, lock: store.lock,
+                                isTrusted: store.isTrusted))
                     ))
             } catch {
                 moves.append((store.found, .failure(error)))
@@ -286,7 +291,8 @@ struct StoreMover: Sendable {
             folder: folders.folder(ofStore: found.number), mark: mark,
             number: found.number, result: result.output)
         return Recorded(
-            found: found, places: places, way: move.way, result: result, lock: nil)
+            found: found, places: places, way: move.way, result: result, lock: nil,
+            isTrusted: move.isTrusted ?? false)
     }
 }
 

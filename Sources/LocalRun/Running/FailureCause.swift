@@ -125,7 +125,8 @@ extension FailureCause {
             case .changedMeanwhile: self = .sourceChanged
             case .notRegularFile: self = .damaged
             case .refusedFolder: self = .swapRefused
-            case .system, .refusedPath, .overLimit, .stopped: self = .inputOutput
+            case .stopped: self = .stopped
+            case .system, .refusedPath, .overLimit: self = .inputOutput
             }
         }
     }

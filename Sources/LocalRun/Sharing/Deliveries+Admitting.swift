@@ -9,8 +9,9 @@ import Synchronization
 extension Deliveries {
     /// What accepted attempts' folders begin with.
     private static let acceptedPrefix = "accepted-"
-    /// The most bytes that a delivered shard may have.
-    private static let fileLimit: Int64 = 1 << 46
+    /// How many times the bytes of its source a delivered shard may have: new columns with
+    /// defaults add to it, and rows become many in tables of relationships.
+    private static let growth: Int64 = 16
     /// The most bytes that a delivered result of a small store may have: its source has at most
     /// `PlanOptions.wholeLimit`, to which new columns with defaults may add.
     private static let wholeLimit = PlanOptions.wholeLimit * 16
@@ -38,7 +39,7 @@ extension Deliveries {
         let folder = try attempt(of: receipt, found)
         let target = folder.parent.appending(
             FilePath(bytes: Array(Self.acceptedPrefix.utf8) + folder.lastComponent.bytes))
-        try take(receipt, from: folder, into: target)
+        try take(receipt, of: try shared.paths(of: found).store, from: folder, into: target)
         if case .whole = receipt.work {
             try look(at: receipt, of: found, folder, target)
         } else if shared.validation == .coordinator {
@@ -92,7 +93,7 @@ extension Deliveries {
 
     /// Takes the files of a receipt and compares them with it.
     private func take(
-        _ receipt: Receipt, from folder: FilePath, into target: FilePath
+        _ receipt: Receipt, of source: FilePath, from folder: FilePath, into target: FilePath
     ) throws(RunError) {
         do {
             if try FileStatus.ifPresentLink(folder) != nil {
@@ -109,11 +110,14 @@ extension Deliveries {
             guard status.isOurOwn, status.permissions & 0o077 == 0 else {
                 throw RunError.badDelivery("another user has made the folder of what is accepted")
             }
-            let most = receipt.work == .whole ? Self.wholeLimit : Self.fileLimit
+            let most = try mostBytes(of: receipt.work, source)
+            let stop = StatementStop.current
             for told in receipt.files {
                 let name = FilePath(escaped: told.file.path)?.lastComponent ?? ""
                 let limit = max(0, min(told.bytes, most))
-                try files.take(name, from: folder, into: target, limit: limit)
+                try files.take(name, from: folder, into: target, limit: limit) {
+                    stop?.isSet == true
+                }
                 let content = try ContentDigest.hexadecimal(
                     of: target.appending(name), files: files)
                 guard content.digest == told.digest, content.bytes == told.bytes else {
@@ -134,6 +138,18 @@ extension Deliveries {
         } catch {
             throw .engine(.internalError("\(error)"))
         }
+    }
+
+    /// The most bytes that a delivered file may have: more is refused unread, because a file with
+    /// holes takes hours to read and no space.
+    private func mostBytes(of work: Work, _ source: FilePath) throws(DurableFileError) -> Int64 {
+        if case .whole = work { return Self.wholeLimit }
+        var bytes = Self.wholeLimit / Self.growth
+        for suffix in ["", "-wal"] {
+            bytes += try FileStatus.ifPresent(source.adding(suffix: suffix))?.size ?? 0
+        }
+        let (most, isOverflow) = bytes.multipliedReportingOverflow(by: Self.growth)
+        return isOverflow ? .max : most
     }
 
     /// What else may lie in the folder of an attempt.

@@ -63,7 +63,7 @@ extension Deliveries {
         var fresh: [FoundStore] = []
         for store in stores {
             do throws(RunError) {
-                if let unfinished = try mover.resumable(store) {
+                if let unfinished = try resumable(store) {
                     moves.append(unfinished)
                 } else if try receipt(of: store)?.saysUnchanged == true {
                     endings.append((store.number, .success(try unchanged(store))))
@@ -77,6 +77,14 @@ extension Deliveries {
         let (recorded, failed) = try record(fresh, keeps: false)
         endings += failed
         return endings + (try mover.finish(moves + recorded, of: shared))
+    }
+
+    /// The move that an earlier process wrote down.
+    ///
+    /// A result that was accepted under trust is inspected by a command that trusts no worker.
+    private func resumable(_ store: FoundStore) throws(RunError) -> StoreMover.Recorded? {
+        if shared.validation != .workers { try mover.withdrawTrusted(store) }
+        return try mover.resumable(store)
     }
 
     private func unchanged(_ store: FoundStore) throws(RunError) -> [LedgerRecord] {
@@ -143,8 +151,7 @@ extension Deliveries {
             return try BuiltStore(
                 accepting: receipt, of: found, in: path.parent, files: files,
                 clients: shared.context.request.clients,
-                note: shared.validation == .workers ? BuiltStore.noteOfTrust : nil,
-                isChecked: isChecked)
+                isTrusted: shared.validation == .workers, isChecked: isChecked)
         }
         let (store, _) = try shared.paths(of: found)
         var inspected: InspectedResult?

@@ -67,11 +67,7 @@ package struct SharedRoots: Sendable {
     ///
     /// - Throws: `RunError` for an unknown root, and for a path that leaves its root.
     package func place(of reference: FileReference) throws(RunError) -> FilePath {
-        guard let root = environment.roots[reference.root] else {
-            throw .nothingToDo(
-                "the coordinator knows no root \(reference.root); it has "
-                    + names.sorted().joined(separator: ", "))
-        }
+        let root = try root(named: reference.root)
         return try RunError.translating {
             let rooted = try RootedPath(reference)
             _ = try root.resolve(rooted, links: .followed)
@@ -82,6 +78,15 @@ package struct SharedRoots: Sendable {
                 links: .followed)
             return folder.appending(FilePath(bytes: name))
         }
+    }
+
+    private func root(named name: String) throws(RunError) -> FileRoot {
+        guard let root = environment.roots[name] else {
+            throw .nothingToDo(
+                "the coordinator knows no root \(PrintableText.line(name)); it has "
+                    + names.sorted().joined(separator: ", "))
+        }
+        return root
     }
 
     /// A path that lies in a root and still holds no symbolic link, as far as it exists.
@@ -127,6 +132,7 @@ package struct SharedRoots: Sendable {
     ///
     /// - Throws: `RunError` for an unknown root, and for a path that leaves its root.
     package func resolve(_ reference: FileReference) throws(RunError) -> FilePath {
-        try RunError.engine { () throws(EngineError) in try environment.resolve(reference) }
+        _ = try root(named: reference.root)
+        return try RunError.engine { () throws(EngineError) in try environment.resolve(reference) }
     }
 }

@@ -18,6 +18,8 @@ struct BuiltStore {
     let lock: StoreLock?
     /// Whether contents were synced already.
     let isDurable: Bool
+    /// Whether its worker alone validated it, which only a command that trusts workers accepts.
+    var isTrusted = false
 }
 
 /// The migration of one store of a run up to the validated result, resumed where there is

@@ -258,13 +258,13 @@ extension BuiltStore {
     ///   - folder: of the attempt.
     ///   - files: through which durable actions go.
     ///   - clients: how programs that have the store open are treated.
-    ///   - note: what the report is to say of the validation.
+    ///   - isTrusted: whether its worker alone validated it; the report says so.
     ///   - isChecked: whether they were compared with the receipt already, and not since touched.
     /// - Throws: `RunError`, `engine(.wrongPlan)` for files that are not those of the receipt,
     ///   `engine(.sourceChanged)` where the store is not as it was read.
     init(
         accepting receipt: Receipt, of found: FoundStore, in folder: FilePath,
-        files: DurableFileSystem, clients: ClientPolicy, note: String? = nil,
+        files: DurableFileSystem, clients: ClientPolicy, isTrusted: Bool = false,
         isChecked: Bool = false
     ) throws(RunError) {
         let places = StorePlaces(attempt: folder, isBuilt: true)
@@ -298,12 +298,12 @@ extension BuiltStore {
             result.output = found.output ?? store
             result.isInPlace = found.output == nil
             result.backup = nil
-            if let note { result.notes.append(note) }
+            if isTrusted { result.notes.append(Self.noteOfTrust) }
             return BuiltStore(
                 found: found, result: result, fingerprint: fingerprint,
                 places: places, snapshot: outcome.hasSnapshot ? places.snapshot : nil,
                 building: try FileStatus(of: places.building).identity, lock: lock,
-                isDurable: false)
+                isDurable: false, isTrusted: isTrusted)
         }
     }
 }

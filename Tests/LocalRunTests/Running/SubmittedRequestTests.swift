@@ -105,6 +105,17 @@ import Testing
         }
     }
 
+    /// A short text must not take much memory: decoding needs hundreds of bytes for each value.
+    @Test(arguments: [(1001, "patterns"), (600_000, "values")])
+    func manyValuesAreRefused(count: Int, word: String) throws {
+        let include = Array(repeating: FilePath("a"), count: count)
+        let sent = SubmittedRequest(request(.itself), output: nil, include: include)
+        let text = try sent.text()
+        #expect(text.utf8.count < Self.messageLimit)
+        let error = #expect(throws: RunError.self) { try SubmittedRequest(reading: text) }
+        #expect(error?.description.contains(word) == true)
+    }
+
     private struct Envelope: Codable { var deflated: Data }
 
     private func envelope(_ bytes: [UInt8]) throws -> String {
@@ -120,13 +131,17 @@ import Testing
     @Test(.enabled(if: Fixtures.available, Fixtures.absence))
     func theLargestKnownModelsFitTwice() throws {
         let models = try Fixtures.files { $0.pathExtension == "xcdatamodel" }
-        var largest = 0
+        var (largest, values) = (0, 0)
         for url in models {
             guard let model = try? XMLModelReader.read(url) else { continue }
             let sent = SubmittedRequest(
                 request(.model(try DestinationModel(model: model)), source: model), output: nil)
-            largest = max(largest, try sent.text().utf8.count)
+            let text = try sent.text()
+            largest = max(largest, text.utf8.count)
+            values = max(values, try inflated(text).count { ",[{".contains($0) })
+            _ = try SubmittedRequest(reading: text)
         }
+        #expect(values * 10 < SubmittedRequest.valueLimit, "\(values) values")
         #expect(largest > 10_000)
         #expect(largest * 10 < Self.messageLimit, "\(largest) bytes")
     }
