@@ -32,6 +32,8 @@ struct StorePreparation {
     let slots: Int
     /// The store's lock, where the caller has it.
     var lock: StoreLock?
+    /// Whether SQLite checks all pages of the store.
+    var checksPages = true
 
     private var opener: StoreOpener {
         // The result of a swap takes the place of the whole original: no program may have
@@ -139,16 +141,17 @@ struct StorePreparation {
         }
         // Reading every page and counting rows take equally long: they share the cores.
         let isInline = isInline(source)
-        let check = try PageCheck(source, over: connection, inline: isInline)
+        var check: PageCheck?
+        if checksPages { check = try PageCheck(source, over: connection, inline: isInline) }
         let planned: PlannedStore
         do {
             planned = try plan(source, connection)
         } catch {
             // What the pages are like explains more than what was found in them.
-            try check.finish()
+            try (check ?? PageCheck(source, over: connection, inline: isInline)).finish()
             throw error
         }
-        try check.finish()
+        try check?.finish()
         return planned
     }
 

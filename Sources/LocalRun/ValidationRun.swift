@@ -13,7 +13,8 @@ final class ValidationRun {
     private let late: [ValidationPart]
     /// Nil where all parts run on the caller's thread.
     private let jobs: SlotJobs<PartialResult>?
-    private let source: Connection?
+    /// Both files, for what runs on the caller's thread.
+    private let reading: ValidationReading
     private var whole = PartialResult()
 
     /// - Parameters:
@@ -30,7 +31,6 @@ final class ValidationRun {
         cache: PlanningCache = PlanningCache(), source: Connection? = nil,
         pagesAreChecked: Bool = false
     ) throws(EngineError) {
-        self.source = source
         let files = ValidationFiles(
             source: planned.source.database, sourceExternalData: planned.source.externalData,
             destination: building, destinationExternalData: externalData)
@@ -39,6 +39,7 @@ final class ValidationRun {
                 plan: planned.plan, files: files, hashes: planned.destination.hashes,
                 stores: cache.stores, cache: cache.validations)
         }
+        reading = ValidationReading(validator, source: source)
         let parts = validator.parts(
             sourceRanges: planned.plan.sourceRanges,
             destinationRanges: planned.plan.destinationRanges
@@ -55,6 +56,13 @@ final class ValidationRun {
         for part in early { submit(part, jobs) }
     }
 
+    /// Checks a result that another process made, before any other part reads it.
+    ///
+    /// - Throws: `EngineError` where it cannot be read.
+    func inspect(_ check: MadeFileCheck) throws(EngineError) -> MadeFileCheck.Findings {
+        try EngineError.translating { try check.run(reading) }
+    }
+
     /// Queues the other parts and waits for all.
     ///
     /// - Returns: what all parts found, taken together.
@@ -64,7 +72,6 @@ final class ValidationRun {
             for part in late { submit(part, jobs) }
             for _ in 0..<early.count + late.count { whole.merge(try jobs.next()) }
         } else {
-            let reading = ValidationReading(validator, source: source)
             for part in late + early {
                 whole.merge(try EngineError.translating { try validator.run(part, over: reading) })
             }

@@ -19,8 +19,11 @@ extension CoordinatorMachine {
             return
         }
         let name = attempt.worker.flatMap { roster[$0]?.name } ?? attempt.name
-        let cause = Cause(
-            reason.code, "what worker \(name) delivered was not taken: \(reason.text)")
+        // Anything else is of the store, or of this side.
+        let text =
+            reason.code == .badDelivery
+            ? "what worker \(name) delivered was not taken: \(reason.text)" : reason.text
+        let cause = Cause(reason.code, text)
         end(receipt.attempt, attempt, key, cause)
         if let worker = attempt.worker {
             send(.denied(attempt: receipt.attempt, reason: .badReceipt), to: worker)

@@ -105,7 +105,11 @@ extension Deliveries {
                     }
                 }
             }
-            try files.makeFolder(target)
+            if shared.limits.isDurable {
+                try files.makeFolder(target)
+            } else {
+                try files.makeScratchFolders(target)
+            }
             let status = try FileStatus(ofLink: target)
             guard status.isOurOwn, status.permissions & 0o077 == 0 else {
                 throw RunError.badDelivery("another user has made the folder of what is accepted")
@@ -166,7 +170,7 @@ extension Deliveries {
     ) throws(RunError) {
         let known: CheckedFiles.Known
         if shared.validation != .coordinator {
-            let places = StorePlaces(attempt: target, isBuilt: true)
+            let places = StorePlaces(attempt: target)
             known = try RunError.translating {
                 for place in [places.buildingSupport, places.snapshot] {
                     let from = folder.appending(place.lastComponent)
@@ -238,7 +242,7 @@ extension Deliveries {
     private func inspection(of found: FoundStore, in target: FilePath) -> ResultInspection {
         let name = target.lastComponent.bytes.dropFirst(Self.acceptedPrefix.utf8.count)
         return ResultInspection(
-            shared: shared, found: found, places: StorePlaces(attempt: target, isBuilt: true),
+            shared: shared, found: found, places: StorePlaces(attempt: target),
             attempt: target.parent.appending(FilePath(bytes: name)))
     }
 

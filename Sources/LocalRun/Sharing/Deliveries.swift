@@ -140,7 +140,7 @@ extension Deliveries {
         guard let identity = try RunError.translating({ try FileStatus.ifPresent(path)?.identity })
         else { throw .engine(.wrongPlan("the accepted result of \(found.path) is gone")) }
         let known = checked.attempts.withLock { $0.removeValue(forKey: receipt.attempt) }
-        let places = StorePlaces(attempt: path.parent, isBuilt: true)
+        let places = StorePlaces(attempt: path.parent)
         var isChecked = false
         if case .compared(identity) = known { isChecked = true }
         // One that was accepted under another setting may not have been validated, or by a worker

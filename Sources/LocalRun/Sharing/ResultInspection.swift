@@ -117,27 +117,16 @@ struct ResultInspection {
     ) throws(RunError) -> ValidationReport {
         let report: ValidationReport
         do throws(RunError) {
-            let check = MadeFileCheck(
-                plan: planned.laidOut, source: planned.source, destination: planned.destination,
-                stores: cache.stores)
-            let findings = try RunError.translating {
-                let faults = try StrangersFile.faults(of: places.building, files)
-                var findings = try check.run(places.building)
-                findings.faults = faults + findings.faults
-                return findings
-            }
-            guard findings.faults.isEmpty else {
-                throw .badDelivery(findings.faults.prefix(8).joined(separator: "; "))
-            }
-            if found.output != nil { try takeExternalData(findings.externalNames, planned) }
             let builder = ResultBuilder(
                 places: places, files: files, cache: cache, slots: 1,
                 isInPlace: found.output == nil, steps: steps)
+            let validation = try RunError.engine { () throws(EngineError) in
+                try builder.beginValidation(planned, connection, pagesAreChecked: true)
+            }
+            defer { validation.end() }
+            try inspect(planned, validation)
             report = try RunError.engine { () throws(EngineError) in
-                let validation = try builder.beginValidation(
-                    planned, connection, pagesAreChecked: true)
-                defer { validation.end() }
-                return try builder.finish(validation)
+                try builder.finish(validation)
             }
         } catch {
             if error.isOutOfSpace || error.isOutOfMemory || error.isCancelled { throw error }
@@ -154,6 +143,23 @@ struct ResultInspection {
                     + PrintableText.line(report.lines.dropFirst(2).joined(separator: "; ")))
         }
         return report
+    }
+
+    /// Checks what lies in the result beside the rows that are validated.
+    private func inspect(_ planned: PlannedStore, _ validation: ValidationRun) throws(RunError) {
+        let check = MadeFileCheck(
+            plan: planned.laidOut, source: planned.source, destination: planned.destination,
+            stores: cache.stores)
+        let findings = try RunError.translating {
+            let faults = try StrangersFile.faults(of: places.building, files)
+            var findings = try validation.inspect(check)
+            findings.faults = faults + findings.faults
+            return findings
+        }
+        guard findings.faults.isEmpty else {
+            throw .badDelivery(findings.faults.prefix(8).joined(separator: "; "))
+        }
+        if found.output != nil { try takeExternalData(findings.externalNames, planned) }
     }
 
     /// Takes the files of external data that the result refers to, and no other ones.

@@ -47,12 +47,9 @@ struct StorePlaces: Sendable {
 
     /// The places of an attempt at a whole store, all of them in its own folder.
     ///
-    /// - Parameters:
-    ///   - attempt: the folder, on the file system of the result: that must be a rename.
-    ///   - isBuilt: whether the result is there, so that the folder goes when it has moved;
-    ///     before, only what the work needs in passing may go.
-    init(attempt: FilePath, isBuilt: Bool) {
-        folder = isBuilt ? attempt : attempt.appending("work")
+    /// - Parameter attempt: the folder, on the file system of the result: that must be a rename.
+    init(attempt: FilePath) {
+        folder = attempt
         building = attempt.appending("store.sqlite")
         buildingSupport = building.adding(suffix: "_SUPPORT")
         snapshot = building.adding(suffix: "_snapshot")

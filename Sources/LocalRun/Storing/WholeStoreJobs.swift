@@ -64,7 +64,7 @@ package final class WholeStoreJobs: Sendable {
         try StoreAdmission(
             path: store, output: output, files: files, clients: request.clients
         ).check()
-        let places = StorePlaces(attempt: folder, isBuilt: false)
+        let places = StorePlaces(attempt: folder)
         let steps = StoreSteps(clock: clock)
         try makeFolder(places, isDurable: job.limits.isDurable)
         let planned: PlannedStore
@@ -105,7 +105,9 @@ package final class WholeStoreJobs: Sendable {
         let (planned, connection) = try steps.step(.prepare) { () throws(RunError) in
             try StorePreparation(
                 store: store, request: request, places: places, files: files, cache: cache,
-                slots: 1
+                slots: 1,
+                // The coordinator checks them, too, where it validates.
+                checksPages: validates
             ).prepareConnected()
         }
         guard planned.plan.strategy == .whole else {
@@ -130,7 +132,7 @@ package final class WholeStoreJobs: Sendable {
         _ steps: StoreSteps
     ) throws(RunError) -> Receipt {
         try RunError.translating {
-            try files.removeScratchTree(places.folder)
+            for route in planned.routes.values { try files.removeScratchTree(route) }
             if validation == nil {
                 // The coordinator makes its own: two of them would lie there at a time.
                 try files.removeScratchTree(places.snapshot)
@@ -267,7 +269,7 @@ extension BuiltStore {
         files: DurableFileSystem, clients: ClientPolicy, isTrusted: Bool = false,
         isChecked: Bool = false
     ) throws(RunError) {
-        let places = StorePlaces(attempt: folder, isBuilt: true)
+        let places = StorePlaces(attempt: folder)
         let store = try RunError.translating {
             try files.with(.followed).resolveStore(found.path)
         }

@@ -6,7 +6,7 @@ import DurableFiles
 ///
 /// Used by one thread at a time; the file does not change meanwhile.
 final class FileReading {
-    private let path: FilePath
+    let path: FilePath
     private let layout: StoreLayout
     private let scope: ValidationScope
     private let cacheKibibytes: Int
@@ -63,12 +63,19 @@ final class FileReading {
             return try IndexFacts.read(table: table, layout: layout, connection: connection)[
                 table] ?? []
         }
+        return try indexes()[table] ?? []
+    }
+
+    /// The indexes of all tables, by table and name.
+    func indexes() throws(StoreError) -> [String: [IndexFacts]] {
+        if let knownIndexes { return knownIndexes }
+        let connection = try connection()
         let indexes = try scope.cache.indexes(of: schema(), layout: layout) {
             () throws(StoreError) in
             try IndexFacts.read(layout: layout, connection: connection)
         }
         knownIndexes = indexes
-        return indexes[table] ?? []
+        return indexes
     }
 }
 

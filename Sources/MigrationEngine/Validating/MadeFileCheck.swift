@@ -1,5 +1,5 @@
 package import CoreDataStore
-package import DurableFiles
+import DurableFiles
 import ManagedObjectModel
 
 /// Holds a result that another process made against what this engine would have written beside
@@ -41,28 +41,31 @@ package struct MadeFileCheck: Sendable {
         package var externalNames: Set<String> = []
     }
 
-    /// Looks through the file, SQLite's own check of its pages included.
+    /// Looks through the result of a validation, SQLite's own check of its pages included.
     ///
-    /// - Parameter file: the result, closed.
+    /// - Parameter reading: of the source and the result, which the validation goes on with:
+    ///   opening a small file costs as much as reading its rows.
     /// - Returns: what is wrong, and the external data that it refers to.
     /// - Throws: `StoreError` where it cannot be read.
-    package func run(_ file: FilePath) throws(StoreError) -> Findings {
-        let connection = try Connection(path: file, mode: .immutable)
-        var found = try schema(connection)
-        found += try header(file)
+    package func run(_ reading: ValidationReading) throws(StoreError) -> Findings {
+        let file = reading.destination
+        var found = try schema(file.schema())
+        found += try header(file.path)
+        let connection = try file.connection()
         // What follows reads tables that must be what they seem, and pages that come to an end.
         if found.isEmpty {
-            let isWalkable = try !hasUnwalkableIndex(connection)
+            let isWalkable = try file.indexes().values.allSatisfy {
+                $0.allSatisfy(\.isWalkable)
+            }
             let lines = try connection.pragma(isWalkable ? "quick_check(1)" : "integrity_check(1)")
             if lines != ["ok"] { found.append("its pages are damaged") }
         }
         if found.isEmpty {
             found += try systemRows(connection)
-            found += try sqliteRows(connection)
+            found += try sqliteRows(file)
             found += try numbers(connection)
         }
         let names = try found.isEmpty ? externalNames(connection) : []
-        try connection.close()
         return Findings(faults: found, externalNames: names)
     }
 
@@ -97,8 +100,7 @@ package struct MadeFileCheck: Sendable {
 
     // MARK: - Schema
 
-    private func schema(_ connection: Connection) throws(StoreError) -> [String] {
-        let there = try StoreSchema.read(connection)
+    private func schema(_ there: StoreSchema) throws(StoreError) -> [String] {
         let demanded = try self.demanded()
         let shadows = shadows()
         var found: [String] = []
@@ -203,13 +205,14 @@ package struct MadeFileCheck: Sendable {
     }
 
     /// Numbers of `AUTOINCREMENT` and statistics, which must come from the source.
-    private func sqliteRows(_ connection: Connection) throws(StoreError) -> [String] {
-        let names = try StoreSchema.read(connection).columns
+    private func sqliteRows(_ file: FileReading) throws(StoreError) -> [String] {
+        let names = try file.schema().columns
         let known: [(SQLText, SQLText)] = [
             ("sqlite_sequence", "name, seq"), ("sqlite_stat1", "tbl, idx, stat"),
         ]
         let wanted = known.filter { names[$0.0.description] != nil }
         guard !wanted.isEmpty else { return [] }
+        let connection = try file.connection()
         try connection.attachImmutable(source.database, as: "origin")
         var found: [String] = []
         for (table, columns) in wanted {
@@ -224,23 +227,15 @@ package struct MadeFileCheck: Sendable {
 
     /// The numbers that an app may keep in the header, which are 0 or the source's.
     private func numbers(_ connection: Connection) throws(StoreError) -> [String] {
-        let original = try source.connect()
         var found: [String] = []
         let headers = try [
-            ("user_version", connection.userVersion(), original.userVersion()),
-            ("application_id", connection.applicationID(), original.applicationID()),
+            ("user_version", connection.userVersion(), source.header.userVersion),
+            ("application_id", connection.applicationID(), source.header.applicationID),
         ]
         for (name, number, known) in headers where number != 0 && number != known {
             found.append("\(name) is \(number)")
         }
-        try original.close()
         return found
-    }
-
-    /// Whether an index is there that the validator cannot walk, such as one over expressions.
-    private func hasUnwalkableIndex(_ connection: Connection) throws(StoreError) -> Bool {
-        try IndexFacts.read(layout: plan.destination, connection: connection).values
-            .contains { $0.contains { !$0.isWalkable } }
     }
 
     /// A name that a stranger chose, short and in one line.
