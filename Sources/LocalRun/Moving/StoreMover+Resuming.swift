@@ -15,13 +15,16 @@ extension StoreMover {
     /// - Parameters:
     ///   - found: the store.
     ///   - held: the store's lock, where the caller has it already.
+    ///   - acceptsTrusted: whether the result may be one that its worker alone validated; such a
+    ///     move is void otherwise, unless it has begun.
     /// - Returns: the move; nil where there is none, or it is void.
     /// - Throws: `RunError` where the store cannot be looked at, is in use, or was left between
     ///   two steps of its swap by a process that died and has been written since.
     func resumable(
-        _ found: FoundStore, under held: StoreLock? = nil
+        _ found: FoundStore, under held: StoreLock? = nil, acceptsTrusted: Bool = false
     ) throws(RunError) -> Recorded? {
         guard let recorded = try unfinished(found) else { return nil }
+        if recorded.isTrusted, !acceptsTrusted, try withdraw(recorded) { return nil }
         switch recorded.way {
         case .publish(let plan):
             let isThere = try RunError.translating {
@@ -76,23 +79,22 @@ extension StoreMover {
         }
     }
 
-    /// Withdraws the recorded move of a result that its worker alone validated, unless it has
-    /// begun: a begun move is carried out, because only that leaves the store whole.
+    /// Withdraws a recorded move; false, and it stands, where it has begun: it is carried out
+    /// then, because only that leaves the store whole.
     ///
     /// - Throws: `RunError` where the ledger or the files cannot be read or changed, and where
     ///   another run has the store.
-    func withdrawTrusted(_ found: FoundStore) throws(RunError) {
-        guard let recorded = try unfinished(found), recorded.isTrusted,
-            try !hasBegun(recorded)
-        else { return }
+    private func withdraw(_ recorded: Recorded) throws(RunError) -> Bool {
+        if try hasBegun(recorded) { return false }
         switch recorded.way {
-        case .publish: if try mayHaveBegun(recorded) { return }
+        case .publish: if try mayHaveBegun(recorded) { return false }
         case .swap(let plan):
             try RunError.translating {
                 try abandon(plan, under: try StoreLock(plan.store.path, faults: files.faults))
             }
         }
         try giveUp(recorded)
+        return true
     }
 
     /// Removes what a swap made before it changed the store.

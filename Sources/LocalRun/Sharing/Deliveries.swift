@@ -49,7 +49,7 @@ extension Deliveries {
     /// - Returns: of each, why it cannot move.
     /// - Throws: `RunError.ledger`.
     package func keep(_ stores: [FoundStore]) throws(RunError) -> [Ending] {
-        let (recorded, failed) = try record(stores, keeps: true)
+        let (recorded, failed) = try record(stores.map { ($0, nil) }, keeps: true)
         return failed + recorded.map { ($0.found.number, .success([])) }
     }
 
@@ -60,15 +60,21 @@ extension Deliveries {
     package func move(_ stores: [FoundStore]) throws(RunError) -> [Ending] {
         var endings: [Ending] = []
         var moves: [StoreMover.Recorded] = []
-        var fresh: [FoundStore] = []
+        var fresh: [(found: FoundStore, receipt: Receipt?)] = []
         for store in stores {
             do throws(RunError) {
-                if let unfinished = try resumable(store) {
+                // A result that was accepted under trust is inspected without it.
+                let unfinished = try mover.resumable(
+                    store, acceptsTrusted: shared.validation == .workers)
+                if let unfinished {
                     moves.append(unfinished)
-                } else if try receipt(of: store)?.saysUnchanged == true {
+                    continue
+                }
+                let receipt = try receipt(of: store)
+                if receipt?.saysUnchanged == true {
                     endings.append((store.number, .success(try unchanged(store))))
                 } else {
-                    fresh.append(store)
+                    fresh.append((store, receipt))
                 }
             } catch {
                 endings.append((store.number, .failure(error)))
@@ -77,14 +83,6 @@ extension Deliveries {
         let (recorded, failed) = try record(fresh, keeps: false)
         endings += failed
         return endings + (try mover.finish(moves + recorded, of: shared))
-    }
-
-    /// The move that an earlier process wrote down.
-    ///
-    /// A result that was accepted under trust is inspected by a command that trusts no worker.
-    private func resumable(_ store: FoundStore) throws(RunError) -> StoreMover.Recorded? {
-        if shared.validation != .workers { try mover.withdrawTrusted(store) }
-        return try mover.resumable(store)
     }
 
     private func unchanged(_ store: FoundStore) throws(RunError) -> [LedgerRecord] {
@@ -103,14 +101,15 @@ extension Deliveries {
         }.first { $0.work == .whole }
     }
 
+    /// - Parameter stores: with their accepted receipts; nil reads one from the ledger.
     private func record(
-        _ stores: [FoundStore], keeps: Bool
+        _ stores: [(found: FoundStore, receipt: Receipt?)], keeps: Bool
     ) throws(RunError) -> (recorded: [StoreMover.Recorded], failed: [Ending]) {
         var failed: [Ending] = []
         var built: [BuiltStore] = []
-        for store in stores {
+        for (store, receipt) in stores {
             do throws(RunError) {
-                built.append(try accepted(store))
+                built.append(try accepted(store, receipt))
             } catch {
                 failed.append((store.number, .failure(error)))
             }
@@ -132,17 +131,21 @@ extension Deliveries {
     }
 
     /// The result of a store whose one job was accepted.
-    private func accepted(_ found: FoundStore) throws(RunError) -> BuiltStore {
-        guard let receipt = try receipt(of: found), let file = receipt.files.first
+    private func accepted(
+        _ found: FoundStore, _ known: Receipt?
+    ) throws(RunError) -> BuiltStore {
+        var accepted = known
+        if accepted == nil { accepted = try receipt(of: found) }
+        guard let receipt = accepted, let file = receipt.files.first
         else { throw .engine(.wrongPlan("\(found.path) has no accepted result")) }
         let path = try shared.roots.resolve(file.file)
         // It goes with a failed store's files; what is gone is built again.
         guard let identity = try RunError.translating({ try FileStatus.ifPresent(path)?.identity })
         else { throw .engine(.wrongPlan("the accepted result of \(found.path) is gone")) }
-        let known = checked.attempts.withLock { $0.removeValue(forKey: receipt.attempt) }
+        let looked = checked.attempts.withLock { $0.removeValue(forKey: receipt.attempt) }
         let places = StorePlaces(attempt: path.parent)
         var isChecked = false
-        if case .compared(identity) = known { isChecked = true }
+        if case .compared(identity) = looked { isChecked = true }
         // One that was accepted under another setting may not have been validated, or by a worker
         // that is not trusted any more: threads of an earlier process cannot be told from that.
         let isTrusted =
@@ -155,7 +158,7 @@ extension Deliveries {
         }
         let (store, _) = try shared.paths(of: found)
         var inspected: InspectedResult?
-        if case .inspected(let result) = known, result.building == identity { inspected = result }
+        if case .inspected(let result) = looked, result.building == identity { inspected = result }
         if inspected == nil {
             inspected = try orAnew { () throws(RunError) in
                 try inspect(receipt, of: found, in: path.parent)
