@@ -20,10 +20,17 @@ enum SocketFile {
     /// The umask holds for the moment in which the file is made; folders that other threads make
     /// meanwhile stay usable under it. The mode is set afterwards, whatever the umask was.
     ///
-    /// - Throws: what the body throws, and `ZeroMQError.refused` where the mode cannot be set.
+    /// libzmq replaces a file that is there. One at which another program listens is refused here,
+    /// because that program would lose its clients without learning of it.
+    ///
+    /// - Throws: what the body throws, and `ZeroMQError.refused` where the mode cannot be set, or
+    ///   the endpoint is in use.
     static func making(
         _ path: String, _ body: () throws(ZeroMQError) -> Void
     ) throws(ZeroMQError) {
+        guard !isServed(path) else {
+            throw .refused(.bind, subject: "ipc://\(path)", number: EADDRINUSE)
+        }
         let failure = mask.withLock { mask -> ZeroMQError? in
             let before = umask(mask)
             defer { umask(before) }
@@ -38,5 +45,27 @@ enum SocketFile {
         guard chmod(path, 0o600) == 0 else {
             throw .refused(.bind, subject: "ipc://\(path)", number: errno)
         }
+    }
+
+    /// Whether a program listens at a socket's file.
+    private static func isServed(_ path: String) -> Bool {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        // libzmq refuses a longer one.
+        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return false }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let descriptor = socket(
+            AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, size)
+            }
+        }
+        // A full queue of connections belongs to a program, too.
+        return result == 0 || errno == EAGAIN
     }
 }

@@ -69,6 +69,37 @@ extension SocketSuites {
             }
         }
 
+        /// libzmq would take the endpoint from the program that listens there.
+        @Test func anEndpointInUseIsRefused() throws {
+            try withTemporaryFolder { folder in
+                let context = try Context()
+                let endpoint = "ipc://\(folder.path)/s"
+                let (router, dealer) = try connected(endpoint, in: context)
+                let second = try Socket(.router, in: context)
+                let error = #expect(throws: ZeroMQError.self) { try second.bind(endpoint) }
+                #expect(error?.description.contains("use") == true, "\(String(describing: error))")
+                #expect(try router.send(Frame("still"), to: RoutingID("dealer")) == .sent)
+                #expect(try dealer.next().frame.text == "still")
+                // What a killed program leaves is taken.
+                #expect(unlink(folder.path + "/s") == 0)
+                let left = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+                var address = sockaddr_un()
+                address.sun_family = sa_family_t(AF_UNIX)
+                withUnsafeMutableBytes(of: &address.sun_path) {
+                    $0.copyBytes(from: (folder.path + "/s").utf8)
+                }
+                let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+                let bound = withUnsafePointer(to: &address) {
+                    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(left, $0, size) }
+                }
+                #expect(bound == 0)
+                close(left)
+                try second.bind(endpoint)
+                for socket in [router, dealer, second] { socket.close() }
+                context.end()
+            }
+        }
+
         @Test func aRealPortIsToldBack() throws {
             let context = try Context()
             let router = try Socket(.router, in: context)
