@@ -22,7 +22,7 @@ package struct GodwitCommand: ParsableCommand {
         subcommands: [SlotCommand.self],
         groupedSubcommands: [
             CommandGroup(
-                name: "Migrate and manage runs",
+                name: "Run",
                 subcommands: [
                     PlanCommand.self, MigrateCommand.self, StatusCommand.self, SwapCommand.self,
                     RollbackCommand.self, ReplayCommand.self, CancelCommand.self,
@@ -37,7 +37,7 @@ package struct GodwitCommand: ParsableCommand {
                     KeysCommand.self,
                 ]),
             CommandGroup(
-                name: "Stores and models",
+                name: "Store and model",
                 subcommands: [InspectCommand.self, ModelCommand.self, DemoCommand.self]),
         ])
 

@@ -42,10 +42,17 @@ import Testing
         #expect(GodwitCommand.configuration.groupedSubcommands.count == 3)
     }
 
-    @Test func optionsStandInSections() {
+    @Test func optionsStandInSections() throws {
         let help = GodwitCommand.helpMessage(for: MigrateCommand.self, columns: 80)
-        let titles = ["OPTIONS:", "STORES IN FOLDERS:", "HOW STORES ARE MIGRATED:"]
-        for title in titles + ["WORKER PROCESSES:"] { #expect(help.contains(title)) }
+        let titles = ["STORES IN FOLDERS:", "HOW STORES ARE MIGRATED:", "WORKER PROCESSES:"]
+        for title in titles { #expect(help.contains(title)) }
+        // What is used most comes first.
+        let main = try #require(help.firstRange(of: "MAIN OPTIONS:"))
+        let next = try #require(help.firstRange(of: titles[0]))
+        #expect(main.lowerBound < next.lowerBound)
+        for option in ["--to <", "--from <", "--output <", "--state <", "--workers <"] {
+            #expect(help[main.lowerBound..<next.lowerBound].contains(option))
+        }
     }
 }
 

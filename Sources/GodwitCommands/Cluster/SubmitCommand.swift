@@ -22,8 +22,11 @@ struct SubmitCommand: ParsableCommand {
     @OptionGroup(visibility: .hidden)
     var place: LocalArguments
 
-    @OptionGroup
+    @OptionGroup(title: MigrationArguments.main)
     var connection: ConnectArguments
+
+    @OptionGroup(title: MigrationArguments.main)
+    var results: OutputOption
 
     @Option(
         name: .customLong("root"),
@@ -32,9 +35,6 @@ struct SubmitCommand: ParsableCommand {
             be repeated.
             """)
     var roots: [String] = []
-
-    @Option(help: "The folder of the results, in a shared folder; without it stores are swapped.")
-    var output: String?
 
     @Flag(
         help: """
@@ -79,10 +79,10 @@ struct SubmitCommand: ParsableCommand {
                 throw ValidationError("\(name) must be 1 or more")
             }
         }
-        if deferSwap, output != nil {
+        if deferSwap, results.output != nil {
             throw ValidationError("--defer-swap cannot be used with --output: nothing is swapped")
         }
-        if assumeClosed, output != nil {
+        if assumeClosed, results.output != nil {
             throw ValidationError(
                 "--assume-closed cannot be used with --output: nothing is swapped")
         }
@@ -130,7 +130,7 @@ struct SubmitCommand: ParsableCommand {
     private func request() throws(CommandFailure) -> SubmitRequest {
         let shared = try ClientRoots(roots)
         let paths = try SubmittedPaths.references(of: arguments, in: shared)
-        let folder = try output.map { text throws(CommandFailure) in
+        let folder = try results.output.map { text throws(CommandFailure) in
             try shared.reference(to: FilePath(text), mustExist: false)
         }
         let submitted = try CommandFailure.translating {

@@ -36,7 +36,8 @@ struct DemoCommand: ParsableCommand {
             RunRequest(
                 destination: try folder.destination(),
                 options: PlanOptions(chunkBytes: Self.chunkBytes), output: nil,
-                state: folder.state, inputs: [folder.backups], slots: Self.workers)
+                state: folder.state, inputs: [folder.backups],
+                destinationName: folder.template.description, slots: Self.workers)
         }
         let runs = LocalRuns(
             slots: LocalSlots(.processes, count: Self.workers), waitsForSpace: true, clock: clock)
@@ -45,7 +46,7 @@ struct DemoCommand: ParsableCommand {
             try coordinator.begin(request, over: stores, waitsForRoom: true).id
         }.ending()
         let report = try EndReport(
-            ending, request: request, destination: folder.template.description, fleet: nil,
+            ending, request: request, destination: request.destinationName, fleet: nil,
             seconds: clock())
         try report.show(single: nil, asJSON: false)
         guard ending.counts == [.done: stores.count - 1, .failed: 1] else {

@@ -67,6 +67,8 @@ struct EndReport {
                 try JSONReport.write(report, stores: stores) { Console.printRaw($0) }
             } else if let single {
                 Console.print(ResultText.text(of: single, run: ending.id))
+            } else if ending.counts == [.done: 1] {
+                Console.print("The store was of the destination's version already: unchanged.")
             } else if ending.counts.values.reduce(0, +) > 1 {
                 try TextReport.write(report, stores: stores) { Console.print($0) }
                 Console.print("\nThe whole report: \(folder.appending("report.html"))")

@@ -20,15 +20,11 @@ struct MigrateCommand: ParsableCommand {
     @OptionGroup
     var arguments: MigrationArguments
 
-    @OptionGroup
-    var place: LocalArguments
+    @OptionGroup(title: MigrationArguments.main)
+    var results: OutputOption
 
-    @Option(
-        help: """
-            The folder of the results, made where it is missing; without it stores are swapped in \
-            place.
-            """)
-    var output: String?
+    @OptionGroup(title: MigrationArguments.main)
+    var place: LocalArguments
 
     @Flag(help: "Stop before the swap; godwit swap does it later.")
     var deferSwap = false
@@ -60,6 +56,8 @@ struct MigrateCommand: ParsableCommand {
             report says so.
             """)
     var trustWorkers = false
+
+    private var output: String? { results.output }
 
     func validate() throws {
         if assumeClosed, output != nil {

@@ -10,16 +10,8 @@ struct MigrationArguments: ParsableArguments {
             """)
     var stores: [String] = []
 
-    @Option(
-        name: .customLong("to"),
-        help: """
-            The destination model: .xcdatamodel, .xcdatamodeld[:VERSION], .mom, .momd[:VERSION], \
-            a template store made by the new app version, or self (rewrite at the same version).
-            """)
-    var to: ModelArgument
-
-    @Option(name: .customLong("from"), help: "The source model, for stores that hold none.")
-    var from: ModelArgument?
+    @OptionGroup(title: MigrationArguments.main)
+    var models: ModelOptions
 
     @Flag(help: "Print JSON.")
     var json = false
@@ -29,6 +21,12 @@ struct MigrationArguments: ParsableArguments {
 
     @OptionGroup(title: "HOW STORES ARE MIGRATED")
     var engine: EngineOptions
+
+    /// The title of the section with the options that are used most.
+    static let main = "MAIN OPTIONS"
+
+    var to: ModelArgument { models.to }
+    var from: ModelArgument? { models.from }
 
     func validate() throws {
         guard !stores.isEmpty || !filters.lists.isEmpty else {
@@ -42,4 +40,28 @@ struct MigrationArguments: ParsableArguments {
     /// - Throws: `CommandFailure` with status 64 for options that this version does not have or
     ///   that exclude each other.
     func options() throws(CommandFailure) -> PlanOptions { try engine.options() }
+}
+
+/// The models of a migration.
+struct ModelOptions: ParsableArguments {
+    @Option(
+        name: .customLong("to"),
+        help: """
+            The destination model: .xcdatamodel, .xcdatamodeld[:VERSION], .mom, .momd[:VERSION], \
+            a template store made by the new app version, or self (rewrite at the same version).
+            """)
+    var to: ModelArgument
+
+    @Option(name: .customLong("from"), help: "The source model, for stores that hold none.")
+    var from: ModelArgument?
+}
+
+/// Where results go.
+struct OutputOption: ParsableArguments {
+    @Option(
+        help: """
+            The folder of the results, made where it is missing; without it stores are swapped in \
+            place.
+            """)
+    var output: String?
 }
