@@ -43,6 +43,9 @@ package enum DurableFileError: Error, Hashable, Sendable {
     /// Whether the disk or the quota is full: room may come, so a run can wait.
     package var isOutOfSpace: Bool { number == ENOSPC || number == EDQUOT }
 
+    /// Whether this process, or the system, has as many files open as it may.
+    package var isOutOfDescriptors: Bool { number == EMFILE || number == ENFILE }
+
     /// Whether a program has the file open, or another run has it: both may end soon.
     package var isInUse: Bool {
         switch self {

@@ -32,13 +32,14 @@ package enum FileGuardian {
     /// Whether a guardian has what was handed over and will live on when this process has ended.
     ///
     /// The first process of a PID namespace takes every other one with it, and may end together
-    /// with this one, as that of a container that runs one command does.
+    /// with this one, as that of a container that runs one command does. A service manager kills
+    /// what is left of a service when its main process has ended (systemd.kill(5)).
     static var outlivesProcess: Bool {
         state.withLock { state in
             guard let socket = state.socket else { return false }
             // It says nothing: what can be read is its end.
             return clinux_wait_readable(socket, 0) == 0
-                && clinux_is_first_pid_namespace() == 1
+                && clinux_is_first_pid_namespace() == 1 && !ControlGroup.ofThisProcess.isService
         }
     }
 

@@ -12,7 +12,7 @@ package enum FailureCode: Int, Hashable, Sendable, Codable, CaseIterable, Error 
     case dataRefused = 5
     /// A file could not be read or written.
     case inputOutput = 6
-    /// No space or no inodes are left.
+    /// No space, inodes or file descriptors are left.
     case noSpace = 7
     /// Something that must hold did not: a bug.
     case internalError = 8

@@ -72,7 +72,8 @@ package enum EngineError: Error, Sendable {
     }
 
     private static func code(of error: DurableFileError) -> FailureCode {
-        if error.isOutOfSpace { return .noSpace }
+        // Descriptors come back as space does, and say nothing about the store.
+        if error.isOutOfSpace || error.isOutOfDescriptors { return .noSpace }
         if error.isMissing { return .missing }
         switch error {
         case .lockHeld, .inUse: return .locked

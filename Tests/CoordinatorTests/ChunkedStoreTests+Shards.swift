@@ -2,8 +2,10 @@ import ClusterCore
 import CoreDataStore
 import DurableFiles
 import GRDB
+import Glibc
 import Jobs
 import MigrationEngine
+import RunLedger
 import Testing
 
 @testable import Coordinator

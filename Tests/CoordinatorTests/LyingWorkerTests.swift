@@ -172,48 +172,6 @@ import Testing
         }
     }
 
-    /// A result whose move was recorded under trust is inspected by a command without trust.
-    @Test(arguments: [true, false], [true, false])
-    func trustEndsWithItsCommandAfterTheMoveIsRecorded(isPublished: Bool, isLying: Bool) throws {
-        try SharingLab.run(trustsWorkers: true) { lab in
-            var delivery = try ForgedDelivery(lab, isPublished: isPublished)
-            if isLying {
-                try delivery.edit("UPDATE ZNOTE SET ZTITLE = 'x' WHERE Z_PK = 1")
-                try delivery.relabel()
-            }
-            let admitted = try delivery.deliveries.admit(delivery.receipt)
-            try lab.ledger.append([.accepted(admitted, at: 1)])
-            let found = try #require(try lab.ledger.store(run: delivery.run.id, 1)).found
-            let kept = try #require(try delivery.deliveries.keep([found]).first)
-            _ = try kept.result.get()
-            let before = try lab.content(delivery.store)
-            try lab.reopen()
-            lab.surroundings.validation = .coordinator
-            let run = try lab.find(delivery.run.id)
-            #expect(try run.hasUnfinishedMove(found))
-            let deliveries = Deliveries(of: run, checked: Deliveries.CheckedFiles())
-            let moved = try #require(try deliveries.move([found]).first).result
-            let result = found.output ?? found.path
-            guard isLying else {
-                let records = try moved.get()
-                let report = records.contains { record in
-                    if case .storeReport(_, _, let text) = record {
-                        text.contains("validated by its worker only")
-                    } else {
-                        false
-                    }
-                }
-                #expect(!report)
-                #expect(try lab.content(result) == delivery.content)
-                return
-            }
-            let error = #expect(throws: RunError.self) { _ = try moved.get() }
-            #expect(error?.code == .wrongPlan)
-            #expect(try lab.content(delivery.store) == before)
-            if isPublished { #expect(try FileStatus.ifPresent(result) == nil) }
-        }
-    }
-
     /// The check of a delivery ends where its run is cancelled or the command ends.
     @Test func aStopEndsTheCheckOfADelivery() throws {
         try SharingLab.run { lab in

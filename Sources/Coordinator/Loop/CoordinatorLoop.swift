@@ -118,7 +118,7 @@ final class CoordinatorLoop: PollLoopHandler {
                     take(request, from: ClientID(peer.connection.text))
                 }
             } catch {
-                surroundings.note(Self.trouble(error, with: peer))
+                refusals.add(Self.trouble(error, with: peer))
                 refuse(ClientID(peer.connection.text), .badMessage, "\(error)", peer)
             }
         }

@@ -19,7 +19,8 @@ extension Connection {
         let isFull =
             codes.contains(error.resultCode)
             && (godwit_sqlite_room_failures() > roomFailures
-                || FileSystemSpace.isExhausted(at: folder))
+                || FileSystemSpace.isExhausted(at: folder)
+                || OpenFile.isOutOfDescriptors)
         return Connection.error(
             isFull ? SQLITE_FULL : Connection.cause(of: code, budget), error.message ?? "",
             path: path)

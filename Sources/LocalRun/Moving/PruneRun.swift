@@ -72,7 +72,7 @@ package struct PruneRun: Sendable {
             // Reports stay as long as a store of theirs is not pruned.
             guard let folder, estimate.refused.isEmpty else { return estimate }
             estimate.leftovers.append(folder.path)
-            estimate.bytes += folder.bytes
+            estimate.bytes = estimate.bytes.addingClamped(folder.bytes)
             if removes { try RunError.translating { try files.removeTree(folder.path) } }
             return estimate
         }
@@ -102,7 +102,8 @@ package struct PruneRun: Sendable {
                 }
                 try RunError.translating {
                     // The run's folder counts as a whole.
-                    estimate.bytes += try places.bytes(countsFolder: selection.store != nil)
+                    let bytes = try places.bytes(countsFolder: selection.store != nil)
+                    estimate.bytes = estimate.bytes.addingClamped(bytes)
                     if removes { try places.removeAll(files) }
                 }
             }

@@ -27,8 +27,8 @@ package struct LateClient: Hashable, Sendable {
                 + "long as the program has it open. Restart that program, or have it open the "
                 + "store again"
         }
-        return "\(what), and finds no database in it. Nothing is lost; restart that program, or "
-            + "have it open the store again"
+        return "\(what), and finds no database in it. Restart that program, or have it open the "
+            + "store again"
     }
 }
 

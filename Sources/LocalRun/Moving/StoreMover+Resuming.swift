@@ -15,16 +15,22 @@ extension StoreMover {
     /// - Parameters:
     ///   - found: the store.
     ///   - held: the store's lock, where the caller has it already.
-    ///   - acceptsTrusted: whether the result may be one that its worker alone validated; such a
-    ///     move is void otherwise, unless it has begun.
     /// - Returns: the move; nil where there is none, or it is void.
     /// - Throws: `RunError` where the store cannot be looked at, is in use, or was left between
     ///   two steps of its swap by a process that died and has been written since.
     func resumable(
-        _ found: FoundStore, under held: StoreLock? = nil, acceptsTrusted: Bool = false
+        _ found: FoundStore, under held: StoreLock? = nil
     ) throws(RunError) -> Recorded? {
         guard let recorded = try unfinished(found) else { return nil }
-        if recorded.isTrusted, !acceptsTrusted, try withdraw(recorded) { return nil }
+        return try resumable(recorded, under: held)
+    }
+
+    /// A move that an earlier process wrote down, where it can still be made.
+    ///
+    /// - Throws: `RunError`, as for a store.
+    func resumable(
+        _ recorded: Recorded, under held: StoreLock? = nil
+    ) throws(RunError) -> Recorded? {
         switch recorded.way {
         case .publish(let plan):
             let isThere = try RunError.translating {
@@ -51,18 +57,7 @@ extension StoreMover {
                 try swapper.check(plan, under: lock)
             } catch {
                 guard try isVoid(plan, after: error) else { throw .engine(error) }
-                let kept = try RunError.translating {
-                    let kept = try swapper.abandon(plan, under: lock)
-                    // A store that a program has replaced is not what the backup is of.
-                    guard plan.hasName(try FileStatus(of: plan.store.path).identity) else {
-                        return kept
-                    }
-                    // What has the store's name holds all that the backup holds.
-                    let rest = try PrunePlan(
-                        plan, backupNames: [], storeNames: [], isGivenUp: true, files: files)
-                    try rest.run(files: files, under: lock)
-                    return kept
-                }
+                let kept = try RunError.translating { try discard(plan, under: lock) }
                 try giveUp(recorded)
                 guard kept.isEmpty else {
                     let words = kept.map(Self.words(ofKept:)).joined(separator: "; ")
@@ -74,34 +69,51 @@ extension StoreMover {
                 return nil
             }
             return Recorded(
-                found: found, places: recorded.places, way: recorded.way,
+                found: recorded.found, places: recorded.places, way: recorded.way,
                 result: recorded.result, lock: lock, isTrusted: recorded.isTrusted)
         }
     }
 
-    /// Withdraws a recorded move; false, and it stands, where it has begun: it is carried out
-    /// then, because only that leaves the store whole.
+    /// Whether a recorded move is of a result that its worker alone validated, and can still be
+    /// made otherwise.
     ///
-    /// - Throws: `RunError` where the ledger or the files cannot be read or changed, and where
-    ///   another run has the store.
-    private func withdraw(_ recorded: Recorded) throws(RunError) -> Bool {
-        if try hasBegun(recorded) { return false }
+    /// One that has begun is carried out, because only that leaves the store whole; and so is the
+    /// publication of a result whose external data have their place already.
+    ///
+    /// - Throws: `RunError` where the files cannot be looked at.
+    func awaitsInspection(_ recorded: Recorded) throws(RunError) -> Bool {
+        guard recorded.isTrusted, try !hasBegun(recorded) else { return false }
         switch recorded.way {
-        case .publish: if try mayHaveBegun(recorded) { return false }
-        case .swap(let plan):
-            try RunError.translating {
-                try abandon(plan, under: try StoreLock(plan.store.path, faults: files.faults))
-            }
+        case .publish: return try !mayHaveBegun(recorded)
+        case .swap: return true
         }
-        try giveUp(recorded)
-        return true
     }
 
-    /// Removes what a swap made before it changed the store.
-    private func abandon(_ plan: SwapPlan, under lock: StoreLock) throws {
-        for file in try swapper.abandon(plan, under: lock) {
-            environment.warn(Self.words(ofKept: file))
+    /// Removes what a move made before it changed the store: another plan of the run would find
+    /// parts of a backup that are older than its own.
+    ///
+    /// - Throws: `RunError` where another run has the store, or a file cannot be removed.
+    func discardParts(of recorded: Recorded) throws(RunError) {
+        guard case .swap(let plan) = recorded.way else { return }
+        try RunError.translating {
+            let lock = try recorded.lock ?? StoreLock(plan.store.path, faults: files.faults)
+            // The error that led here may be lost with a thrown one.
+            for file in try discard(plan, under: lock) {
+                environment.warn(Self.words(ofKept: file))
+            }
         }
+    }
+
+    /// - Returns: the files that now lie beside the store under names of their own.
+    private func discard(_ plan: SwapPlan, under lock: StoreLock) throws -> [FilePath] {
+        let kept = try swapper.abandon(plan, under: lock)
+        // A store that a program has replaced is not what the backup is of.
+        guard plan.hasName(try FileStatus(of: plan.store.path).identity) else { return kept }
+        // What has the store's name holds all that the backup holds.
+        let rest = try PrunePlan(
+            plan, backupNames: [], storeNames: [], isGivenUp: true, files: files)
+        try rest.run(files: files, under: lock)
+        return kept
     }
 
     private func isVoid(_ plan: SwapPlan, after error: EngineError) throws(RunError) -> Bool {
@@ -129,11 +141,7 @@ extension StoreMover {
         }
         do {
             guard try !hasBegun(recorded) else { return }
-            if case .swap(let plan) = recorded.way {
-                let lock = try recorded.lock ?? StoreLock(plan.store.path, faults: files.faults)
-                // The error is of the store; this would be lost with it.
-                try abandon(plan, under: lock)
-            }
+            try discardParts(of: recorded)
         } catch {
             return
         }
@@ -141,7 +149,10 @@ extension StoreMover {
         try RunError.ledger { () throws(LedgerError) in try ledger.append([record]) }
     }
 
-    private func giveUp(_ recorded: Recorded) throws(RunError) {
+    /// Records that a move will not be made, and that its store is worked on again.
+    ///
+    /// - Throws: `RunError.ledger`.
+    func giveUp(_ recorded: Recorded) throws(RunError) {
         let number = recorded.found.number
         try RunError.ledger { () throws(LedgerError) in
             var records = [void(recorded.found)]

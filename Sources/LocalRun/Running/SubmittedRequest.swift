@@ -60,22 +60,8 @@ package struct SubmittedRequest: Codable, Sendable {
 
     /// Bytes of JSON that a text may inflate to; the largest known models make 1 MiB.
     private static let sizeLimit = 32 << 20
-    /// Values of JSON that a text may hold: decoding takes some 400 bytes of memory for each.
-    static let valueLimit = 500_000
     /// Patterns of each kind that a request may name.
     private static let patternLimit = 1000
-
-    /// Refuses JSON of which little text makes much memory.
-    ///
-    /// Separators inside strings count, too.
-    private static func checkSize(of json: [UInt8]) throws(RunError) {
-        let (comma, bracket, brace) = (UInt8(ascii: ","), UInt8(ascii: "["), UInt8(ascii: "{"))
-        let count = json.count { $0 == comma || $0 == bracket || $0 == brace }
-        guard count <= valueLimit else {
-            throw .nothingToDo(
-                "the submitted request holds \(count) values, and at most \(valueLimit) are read")
-        }
-    }
 
     /// The request as JSON with one key, `deflated`: the raw DEFLATE stream of its own JSON in
     /// base64, because two large models pass the megabyte that a message has room for.
@@ -98,7 +84,12 @@ package struct SubmittedRequest: Codable, Sendable {
             let envelope = try decoder.decode(Envelope.self, from: Data(text.utf8))
             let plain = try Deflate.inflate(
                 Array(envelope.deflated), limit: SubmittedRequest.sizeLimit)
-            try SubmittedRequest.checkSize(of: plain)
+            let values = ForeignJSON.values(in: plain)
+            guard values <= ForeignJSON.valueLimit else {
+                throw RunError.nothingToDo(
+                    "the submitted request holds \(values) values, and at most "
+                        + "\(ForeignJSON.valueLimit) are read")
+            }
             self = try decoder.decode(SubmittedRequest.self, from: Data(plain))
         } catch let error as RunError {
             throw error

@@ -161,10 +161,11 @@ extension Deliveries {
         if case .whole = work { return Self.wholeLimit }
         var bytes = Self.wholeLimit / Self.growth
         for suffix in ["", "-wal"] {
-            bytes += try FileStatus.ifPresent(source.adding(suffix: suffix))?.size ?? 0
+            // The store's owner chooses the size, and may put a link there.
+            let file = try FileStatus.ifPresentLink(source.adding(suffix: suffix))
+            bytes = bytes.addingClamped(file?.size ?? 0)
         }
-        let (most, isOverflow) = bytes.multipliedReportingOverflow(by: Self.growth)
-        return isOverflow ? .max : most
+        return bytes.multipliedClamped(by: Self.growth)
     }
 
     /// What else may lie in the folder of an attempt.

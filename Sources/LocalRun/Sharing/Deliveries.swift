@@ -49,7 +49,8 @@ extension Deliveries {
     /// - Returns: of each, why it cannot move.
     /// - Throws: `RunError.ledger`.
     package func keep(_ stores: [FoundStore]) throws(RunError) -> [Ending] {
-        let (recorded, failed) = try record(stores.map { ($0, nil) }, keeps: true)
+        let (recorded, failed) = try record(
+            stores.map { Accepted(found: $0) }, keeps: true)
         return failed + recorded.map { ($0.found.number, .success([])) }
     }
 
@@ -60,21 +61,24 @@ extension Deliveries {
     package func move(_ stores: [FoundStore]) throws(RunError) -> [Ending] {
         var endings: [Ending] = []
         var moves: [StoreMover.Recorded] = []
-        var fresh: [(found: FoundStore, receipt: Receipt?)] = []
+        var fresh: [Accepted] = []
         for store in stores {
             do throws(RunError) {
-                // A result that was accepted under trust is inspected without it.
-                let unfinished = try mover.resumable(
-                    store, acceptsTrusted: shared.validation == .workers)
-                if let unfinished {
-                    moves.append(unfinished)
-                    continue
+                var accepted = Accepted(found: store)
+                if let recorded = try mover.unfinished(store) {
+                    if shared.validation != .workers, try mover.awaitsInspection(recorded) {
+                        try mover.discardParts(of: recorded)
+                        accepted.former = recorded
+                    } else if let resumed = try mover.resumable(recorded) {
+                        moves.append(resumed)
+                        continue
+                    }
                 }
-                let receipt = try receipt(of: store)
-                if receipt?.saysUnchanged == true {
+                accepted.receipt = try receipt(of: store)
+                if accepted.receipt?.saysUnchanged == true {
                     endings.append((store.number, .success(try unchanged(store))))
                 } else {
-                    fresh.append((store, receipt))
+                    fresh.append(accepted)
                 }
             } catch {
                 endings.append((store.number, .failure(error)))
@@ -101,17 +105,29 @@ extension Deliveries {
         }.first { $0.work == .whole }
     }
 
-    /// - Parameter stores: with their accepted receipts; nil reads one from the ledger.
+    /// A store whose one job was accepted.
+    private struct Accepted {
+        let found: FoundStore
+        /// Nil reads it from the ledger.
+        var receipt: Receipt?
+        /// A move that was recorded under trust, which the new one replaces.
+        var former: StoreMover.Recorded?
+    }
+
     private func record(
-        _ stores: [(found: FoundStore, receipt: Receipt?)], keeps: Bool
+        _ stores: [Accepted], keeps: Bool
     ) throws(RunError) -> (recorded: [StoreMover.Recorded], failed: [Ending]) {
         var failed: [Ending] = []
         var built: [BuiltStore] = []
-        for (store, receipt) in stores {
+        for store in stores {
             do throws(RunError) {
-                built.append(try accepted(store, receipt))
+                built.append(try accepted(store.found, store.receipt))
             } catch {
-                failed.append((store.number, .failure(error)))
+                // A result that is none is built again; otherwise it waits as it did.
+                if let former = store.former, error.code.decision == .planAgain {
+                    try mover.giveUp(former)
+                }
+                failed.append((store.found.number, .failure(error)))
             }
         }
         var recorded: [StoreMover.Recorded] = []

@@ -231,6 +231,9 @@ extension WholeStoreOutcome {
         let bytes = try RunError.translating {
             try files.contents(of: places.outcome, limit: Self.limit)
         }
+        guard ForeignJSON.values(in: bytes) <= ForeignJSON.valueLimit else {
+            throw .badDelivery("its report holds too many values")
+        }
         do {
             self = try JSONDecoder().decode(WholeStoreOutcome.self, from: Data(bytes))
         } catch {

@@ -40,7 +40,8 @@ struct ExternalDataCheck {
             let before = try FileStatus.ifPresent(source)
             let after = try FileStatus.ifPresent(destination)
             guard let after else {
-                let isInherited = before == nil && allowsMissing
+                // What is no file counts as missing, as it does where the source is read.
+                let isInherited = before?.isRegularFile != true && allowsMissing
                 result.add(
                     Fault(label, .missingFile), source: isInherited ? 1 : 0, destination: 1)
                 return false
