@@ -37,8 +37,9 @@ package struct FileUser: Hashable, Sendable {
         return []
     }
 
-    /// The words that a report about a store has after its path: the other programs that have it
-    /// open now, or nothing where none can be seen.
+    /// The words that a report about a changed store has after its path: the other programs that
+    /// have it open now, or that none can be seen, because the one that wrote it has closed it;
+    /// nothing for a file that is gone.
     ///
     /// - Complexity: as `all`.
     package static func apposition(of path: FilePath) -> String {
@@ -53,7 +54,9 @@ package struct FileUser: Hashable, Sendable {
         let others = all(of: identity).filter {
             $0.process != own.process && $0.command != own.command
         }
-        return others.isEmpty ? "" : ", which is open in \(words(others)),"
+        return others.isEmpty
+            ? ", which no program that godwit can see has open now,"
+            : ", which is open in \(words(others)),"
     }
 
     // `links`: the folder of a process in which links lead to its files.

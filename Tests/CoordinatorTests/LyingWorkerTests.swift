@@ -14,7 +14,7 @@ import Testing
 /// A worker that has a valid key and lies: nothing wrong gets a store's name, and each lie is
 /// refused.
 @Suite struct LyingWorkerTests {
-    /// 27 kinds of lies, each in eight ways: 216 deliveries.
+    /// 28 kinds of lies with eight seeds each, some of which make the same delivery.
     @Test(arguments: Lie.allCases, 0..<8)
     func aLieIsRefused(_ lie: Lie, seed: Int) throws {
         try SharingLab.run { lab in
