@@ -16,7 +16,7 @@ extension DurableFileSystem {
     ///   - target: the same name in a folder of our own on the same file system, without symbolic
     ///     links; a file that an earlier call put there is kept.
     ///   - limit: the most bytes that it may have.
-    ///   - isStopped: asked while a copy is made; once it says so, the copy is given up.
+    ///   - isStopped: asked while a copy is made; once it says so, the copy stops.
     /// - Throws: `DurableFileError`, `notRegularFile` for a link, a folder, a pipe or a device,
     ///   `overLimit`, `stopped`, and `changedMeanwhile` where its name was given to something
     ///   else.

@@ -33,8 +33,8 @@ package struct OpenFile: ~Copyable, Sendable {
         @inline(never) get { name }
     }
 
-    /// Whether this process, or the system, has as many files open as it may: for callers that were
-    /// told no system error.
+    /// Whether this process, or the system, has as many files open as it may: for callers that got
+    /// no system error.
     package static var isOutOfDescriptors: Bool {
         let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
         if descriptor >= 0 { return clinux_close(descriptor) != 0 }

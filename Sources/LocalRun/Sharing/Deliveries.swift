@@ -163,7 +163,7 @@ extension Deliveries {
         var isChecked = false
         if case .compared(identity) = looked { isChecked = true }
         // One that was accepted under another setting may not have been validated, or by a worker
-        // that is not trusted any more: threads of an earlier process cannot be told from that.
+        // that is not trusted any more: threads of an earlier process look the same.
         let isTrusted =
             shared.validation == .workers || (shared.validation == .ownThreads && isChecked)
         if isTrusted, try WholeStoreOutcome(at: places, files).isValidated {

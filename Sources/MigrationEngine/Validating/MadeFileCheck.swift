@@ -43,7 +43,7 @@ package struct MadeFileCheck: Sendable {
 
     /// Looks through the result of a validation, SQLite's own check of its pages included.
     ///
-    /// - Parameter reading: of the source and the result, which the validation goes on with:
+    /// - Parameter reading: of the source and the result, which the validation uses afterwards:
     ///   opening a small file costs as much as reading its rows.
     /// - Returns: what is wrong, and the external data that it refers to.
     /// - Throws: `StoreError` where it cannot be read.
