@@ -14,10 +14,13 @@ struct ControlGroup: Hashable, Sendable {
         return ControlGroup(text: String(decoding: bytes.prefix(count), as: UTF8.self))
     }
 
-    /// Whether one of them is that of a service, as systemd names it.
+    /// Whether one of them is that of a service, as systemd names it, or lies below one.
+    ///
+    /// systemd ends everything below a service with it: groups that it delegated, and the sessions
+    /// of a user's own manager.
     var isService: Bool {
         text.split(separator: "\n").contains { line in
-            line.split(separator: "/").last?.hasSuffix(".service") == true
+            line.split(separator: "/").contains { $0.hasSuffix(".service") }
         }
     }
 }

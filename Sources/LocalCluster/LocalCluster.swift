@@ -146,7 +146,7 @@ package struct LocalCluster: Sendable {
         _ runs: SharedRun.Surroundings, _ endpoint: String, _ ends: EndMailbox,
         _ begin: (RunningCoordinator) throws(RunError) -> String
     ) throws -> (run: String, end: LocalEnd) {
-        let context = try Context()
+        let context = try Context(needed: Context.descriptors(jobs: slots.count))
         let coordinator = try coordinator(at: endpoint, runs, context, ends)
         var worker: RunningWorker?
         let result: Result<(run: String, end: LocalEnd), any Error>
@@ -160,13 +160,22 @@ package struct LocalCluster: Sendable {
         worker?.abandon()
         coordinator.terminate()
         let ended = Result { try coordinator.join() }
-        let left = Result { _ = try worker?.join() }
+        let left = Result { try Self.check(worker?.join()) }
         context.end()
         // What ended the coordinator is the reason for everything else.
         try ended.get()
         let value = try result.get()
         try left.get()
         return value
+    }
+
+    /// Looks whether the worker ended by itself, without which no job is done.
+    private static func check(_ exit: WorkerExit?) throws(RunError) {
+        switch exit {
+        case nil, .finished, .orphaned: return
+        case .refused(let text): throw .resources("the run's own worker was refused: \(text)")
+        case .broken(let broken): throw .resources("the run's own worker ended: \(broken)")
+        }
     }
 
     // MARK: - The two sides
@@ -242,6 +251,8 @@ package struct LocalCluster: Sendable {
                         .terminating:
                         return
                     }
-                }))
+                },
+                // Without the worker the run would wait without end.
+                ended: { ends.send(.interrupted) }))
     }
 }

@@ -108,3 +108,15 @@ package struct Attribute: Hashable, Sendable, Codable {
         self.renamingIdentifier = renamingIdentifier
     }
 }
+
+extension Attribute {
+    /// The names and the default texts of the attribute and its elements.
+    var texts: [String] {
+        let value: String? =
+            switch defaultValue {
+            case .text(let text), .uri(let text), .decimal(let text): text
+            default: nil
+            }
+        return [name] + (value.map { [$0] } ?? []) + elements.flatMap(\.texts)
+    }
+}

@@ -56,6 +56,12 @@ package struct Entity: Hashable, Sendable, Codable {
         attributes.map(\.name) + relationships.map(\.name) + fetchedProperties
     }
 
+    /// Its name, the names that it refers to, and the names and default texts of its properties.
+    var texts: [String] {
+        [name, parent ?? ""] + attributes.flatMap(\.texts)
+            + relationships.flatMap { [$0.name, $0.destination, $0.inverse ?? ""] }
+    }
+
     /// Without the properties of these names; properties sorted by name (by bytes).
     ///
     /// - Throws: `ModelError.malformed` when two properties that stay share a name.

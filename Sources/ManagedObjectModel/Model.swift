@@ -15,6 +15,9 @@ package struct Model: Hashable, Sendable {
 
     /// Names of the sub-entities of each entity, sorted case-insensitively.
     private let childNames: [String: [String]]
+    /// The bytes of all names and default texts that are not ASCII: Swift takes canonically
+    /// equivalent texts for equal, a store does not.
+    private let foreignTexts: [[UInt8]]
 
     /// Checks the entities against each other and drops repeated inherited properties.
     ///
@@ -46,6 +49,9 @@ package struct Model: Hashable, Sendable {
         for entity in cleaned.values {
             if let parent = entity.parent { children[parent, default: []].append(entity.name) }
         }
+        // In an order that equal models share, so that each text is held against its own.
+        foreignTexts = cleaned.values.sorted { $0.name < $1.name }.flatMap(\.texts)
+            .filter { text in !text.utf8.allSatisfy { $0 < 0x80 } }.map { Array($0.utf8) }
         childNames = children.mapValues { $0.sorted(by: Model.precedes) }
     }
 
@@ -101,6 +107,7 @@ package struct Model: Hashable, Sendable {
     package static func == (left: Model, right: Model) -> Bool {
         left.entities == right.entities && left.versionIdentifiers == right.versionIdentifiers
             && left.configurations == right.configurations
+            && left.foreignTexts == right.foreignTexts
     }
 
     package func hash(into hasher: inout Hasher) {

@@ -9,8 +9,6 @@ internal import Synchronization
 package final class Context: @unchecked Sendable {
     // Unchecked: libzmq's contexts may be used from any thread.
     let raw: UnsafeMutableRawPointer
-    /// How many descriptors the process may have now.
-    package let descriptorLimit: Int64
     private let state = Mutex(State())
 
     private struct State {
@@ -20,17 +18,31 @@ package final class Context: @unchecked Sendable {
         var isGuarded = false
     }
 
-    /// Makes a context and raises the limit of open descriptors, without which libzmq aborts.
+    /// Descriptors that a process with a context needs.
+    ///
+    /// - Parameter jobs: at a time, each with databases of its own.
+    /// - Returns: what libraries, sockets, threads and the jobs take at most.
+    package static func descriptors(jobs: Int) -> UInt64 { 64 + 16 * UInt64(max(0, jobs)) }
+
+    /// Makes a context and raises the limit of open descriptors.
+    ///
+    /// libzmq aborts the process where it cannot open a descriptor for itself. So a limit that is
+    /// too low is refused here.
     ///
     /// - Parameters:
     ///   - ioThreads: 1 for a worker, 2 to 4 for a busy coordinator.
     ///   - maxSockets: of this process; connections do not count. libzmq alone would take 1,023.
     ///   - descriptors: the limit wanted; the hard limit of the process bounds it.
-    /// - Throws: `ZeroMQError.refused` where limits or memory forbid it.
+    ///   - needed: the limit without which nothing is begun.
+    /// - Throws: `ZeroMQError.tooFewDescriptors`, and `refused` where memory forbids it.
     package init(
-        ioThreads: Int = 1, maxSockets: Int = 4096, descriptors: UInt64 = 65_536
+        ioThreads: Int = 1, maxSockets: Int = 4096, descriptors: UInt64 = 65_536,
+        needed: UInt64 = Context.descriptors(jobs: 0)
     ) throws(ZeroMQError) {
-        descriptorLimit = clinux_raise_descriptor_limit(descriptors)
+        let limit = clinux_raise_descriptor_limit(descriptors)
+        guard limit < 0 || UInt64(limit) >= needed else {
+            throw .tooFewDescriptors(limit: UInt64(limit), needed: needed)
+        }
         guard let raw = zmq_ctx_new() else { throw .last(.makeContext) }
         let isSet =
             zmq_ctx_set(raw, ZMQ_IO_THREADS, Int32(clamping: ioThreads)) == 0

@@ -21,13 +21,16 @@ enum SocketFile {
     /// meanwhile stay usable under it. The mode is set afterwards, whatever the umask was.
     ///
     /// libzmq replaces a file that is there. One at which another program listens is refused here,
-    /// because that program would lose its clients without learning of it.
+    /// because that program would lose its clients without learning of it. A lock of the folder
+    /// lets one process of this program after the other look and bind.
     ///
     /// - Throws: what the body throws, and `ZeroMQError.refused` where the mode cannot be set, or
     ///   the endpoint is in use.
     static func making(
         _ path: String, _ body: () throws(ZeroMQError) -> Void
     ) throws(ZeroMQError) {
+        let folder = try lockFolder(of: path)
+        defer { close(folder) }
         guard !isServed(path) else {
             throw .refused(.bind, subject: "ipc://\(path)", number: EADDRINUSE)
         }
@@ -45,6 +48,23 @@ enum SocketFile {
         guard chmod(path, 0o600) == 0 else {
             throw .refused(.bind, subject: "ipc://\(path)", number: errno)
         }
+    }
+
+    /// Locks the folder of a socket's file until its descriptor is closed.
+    private static func lockFolder(of path: String) throws(ZeroMQError) -> Int32 {
+        let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let descriptor = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw .refused(.bind, subject: "ipc://\(path)", number: errno)
+        }
+        var result: Int32
+        repeat { result = flock(descriptor, LOCK_EX) } while result != 0 && errno == EINTR
+        guard result == 0 else {
+            let number = errno
+            close(descriptor)
+            throw .refused(.bind, subject: "ipc://\(path)", number: number)
+        }
+        return descriptor
     }
 
     /// Whether a program listens at a socket's file.

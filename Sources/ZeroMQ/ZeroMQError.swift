@@ -23,6 +23,8 @@ package enum ZeroMQError: Error, Hashable, Sendable {
 
     /// libzmq or the system refused; the number is its errno.
     case refused(Action, subject: String?, number: Int32)
+    /// The process may open fewer descriptors than it needs.
+    case tooFewDescriptors(limit: UInt64, needed: UInt64)
     /// A key is not 40 characters of Z85 (ZeroMQ RFC 32).
     case invalidKey
     /// A routing id has 1 to 255 bytes, and the first is not zero.
@@ -55,6 +57,9 @@ extension ZeroMQError: CustomStringConvertible {
             let what = subject.map { "\(action.rawValue) \($0)" } ?? action.rawValue
             let text = zmq_strerror(number).map { String(cString: $0) } ?? "errno \(number)"
             return "cannot \(what): \(text)\(Self.remedy(number, action))"
+        case .tooFewDescriptors(let limit, let needed):
+            return "a process may open \(limit) files here, and \(needed) are needed; raise the "
+                + "limit of open files (ulimit -n), or use fewer slots"
         case .invalidKey:
             return "a key is not 40 characters of Z85; make keys with `godwit keys new`"
         case .noAccessPolicy:

@@ -29,9 +29,13 @@ struct ForgedDelivery {
     ///   - lab: where it happens.
     ///   - isPublished: whether the result goes beside its original.
     ///   - isAtRest: whether the store has nothing in a log.
+    ///   - schema: SQL that gives the store objects of its app's own.
     /// - Throws: what stands in the way.
-    init(_ lab: SharingLab, isPublished: Bool, isAtRest: Bool = true) throws {
+    init(
+        _ lab: SharingLab, isPublished: Bool, isAtRest: Bool = true, schema: String = ""
+    ) throws {
         let store = try isAtRest ? lab.forge("a.sqlite", notes: 40) : Self.logged(lab)
+        if !schema.isEmpty { try Self.edit(store, schema) }
         let other = try lab.forge("b.sqlite", notes: 30, seed: 2)
         let output = isPublished ? lab.folder.appending("out") : nil
         let run = try lab.begin([store, other], output: output)
@@ -82,6 +86,14 @@ struct ForgedDelivery {
     }
 
     func edit(_ sql: String) throws { try Self.edit(result, sql) }
+
+    /// The texts that a query finds in the result.
+    func texts(_ sql: String) throws -> [String] {
+        let connection = try Connection(path: result, mode: .immutable)
+        let texts = try connection.texts(sql)
+        try connection.close()
+        return texts
+    }
 
     /// Replaces a file whatever it is.
     func write(_ bytes: [UInt8], to path: FilePath) throws {

@@ -173,10 +173,7 @@ extension Lie {
     }
 
     private func texts(_ forged: ForgedDelivery, _ sql: String) throws -> [String] {
-        let connection = try Connection(path: forged.result, mode: .immutable)
-        let texts = try connection.texts(sql)
-        try connection.close()
-        return texts
+        try forged.texts(sql)
     }
 
     private func columns(of table: String, _ forged: ForgedDelivery) throws -> [String] {

@@ -80,6 +80,7 @@ import ZeroMQ
             (.refused(.bind, subject: "ipc:///a/b", number: ENOENT), 64, "folder"),
             (.refused(.connect, subject: "tcp://h:1", number: EINVAL), 64, "tcp://HOST:PORT"),
             (.refused(.makeSocket, subject: nil, number: EMFILE), 74, "ulimit"),
+            (.tooFewDescriptors(limit: 40, needed: 96), 74, "ulimit"),
             (.invalidKey, 64, "keys new"), (.noAccessPolicy, 70, "policy"),
         ] as [(ZeroMQError, Int32, String)])
     func socketsThatCannotBeHadHaveTheirNumbers(

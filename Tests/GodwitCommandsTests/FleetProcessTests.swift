@@ -49,6 +49,26 @@ import Testing
         return try JSONDecoder().decode([Status].self, from: Data(ended.output.utf8))
     }
 
+    /// With too few descriptors libraries abort or wait without end: nothing is begun.
+    @Test func tooFewOpenFilesAreRefused() throws {
+        try withTemporaryFolder { folder in
+            _ = try prepare(folder)
+            let before = try contents(folder)
+            let command = [
+                "migrate", "data/a.sqlite", "--to", "template.sqlite", "--state", "state",
+                "--workers", "2",
+            ]
+            for limit in [32, 48, 80] {
+                let refused = try program.run(command, in: folder, openFiles: limit)
+                #expect(refused.status == 74, "\(limit): \(refused.log)")
+                #expect(refused.log.contains("ulimit -n"), "\(limit): \(refused.log)")
+                #expect(try contents(folder) == before)
+            }
+            let done = try program.run(command, in: folder, openFiles: 128)
+            #expect(done.status == 0, "\(done.log)")
+        }
+    }
+
     private func contents(_ folder: URL) throws -> [String: Data] {
         var found: [String: Data] = [:]
         let data = folder.appendingPathComponent("data")

@@ -24,10 +24,16 @@ import Testing
         try run(arguments, in: folder)
     }
 
-    func run(_ arguments: [String], in folder: URL) throws -> Ended {
+    /// Runs the program; `openFiles` is the most files that it may open, nil for this process's.
+    func run(_ arguments: [String], in folder: URL, openFiles: Int? = nil) throws -> Ended {
         let process = Process()
         process.executableURL = Self.program
         process.arguments = arguments
+        if let openFiles {
+            process.executableURL = URL(fileURLWithPath: "/bin/sh")
+            let script = "ulimit -n \(openFiles) && exec \"$0\" \"$@\""
+            process.arguments = ["-c", script, Self.program.path] + arguments
+        }
         process.currentDirectoryURL = folder
         var environment = ProcessInfo.processInfo.environment
         environment["TMPDIR"] = folder.path

@@ -27,6 +27,25 @@ import Testing
         return try Model(entities: [entity])
     }
 
+    /// A store has a name's bytes: models are told apart by them.
+    @Test func equivalentNamesMakeOtherModels() throws {
+        for place in Place.allCases {
+            let models = try ["caf\u{E9}", "cafe\u{301}"].map { try model($0, at: place) }
+            #expect(models[0] != models[1])
+            #expect(try models[0] == model("caf\u{E9}", at: place))
+        }
+        let defaults = try ["\u{212A}", "K"].map { text in
+            try Model(entities: [
+                Entity(
+                    name: "Thing",
+                    attributes: [
+                        Attribute(name: "value", type: .string, defaultValue: .text(text))
+                    ])
+            ])
+        }
+        #expect(defaults[0] != defaults[1])
+    }
+
     private func refusal(_ body: () throws -> Model) throws -> String? {
         do {
             _ = try body()

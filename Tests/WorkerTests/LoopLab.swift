@@ -18,6 +18,8 @@ final class LoopLab {
     let plan: WorkerPlan
     let worker: RunningWorker
     private let notes: BoundedMailbox<WorkerNote>
+    /// Closed when the worker says that it has ended.
+    let ended = BoundedMailbox<Bool>(capacity: 1)
 
     static let clock: @Sendable () -> Int64 = { clinux_monotonic_nanoseconds() / 1_000_000 }
 
@@ -48,6 +50,7 @@ final class LoopLab {
         plan.scratchLookMilliseconds = 5
         let notes = BoundedMailbox<WorkerNote>(capacity: 10_000)
         let count = CountedIDs()
+        let ended = ended
         self.endpoint = endpoint
         self.plan = plan
         self.notes = notes
@@ -55,7 +58,7 @@ final class LoopLab {
             plan, context: try ScriptedCoordinator.context.get(),
             surroundings: WorkerSurroundings(
                 clock: Self.clock, routingID: { count.next() },
-                note: { _ = notes.sendIfRoom($0) }))
+                note: { _ = notes.sendIfRoom($0) }, ended: { ended.close() }))
     }
 
     /// Runs a body with a worker of some slots and the coordinator it connects to.

@@ -10,6 +10,7 @@ import MigrationEngine
 import RunSupport
 import TestSupport
 import Testing
+import Threads
 @testable import Worker
 
 /// Workers with real slots and a coordinator that the test plays.
@@ -135,6 +136,9 @@ import Testing
             }
             #expect(returned == ["waiting", "running"])
             #expect(try lab.worker.join() == .finished)
+            let isTold =
+                if case .closed = lab.ended.receive(within: .seconds(60)) { true } else { false }
+            #expect(isTold)
         }
     }
 

@@ -217,7 +217,16 @@ extension SocketSuites {
             }
             #expect(error?.number == EMFILE)
             #expect(context.openSockets == sockets.count)
-            #expect(context.descriptorLimit > 0)
+        }
+
+        /// Too few descriptors would abort the process later.
+        @Test func aLimitThatIsTooLowIsRefused() throws {
+            var limits = rlimit()
+            #expect(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0)
+            let hard = UInt64(limits.rlim_max)
+            try #require(hard < .max)
+            let error = #expect(throws: ZeroMQError.self) { _ = try Context(needed: hard + 1) }
+            #expect(error?.description.contains("and \(hard + 1) are needed") == true)
         }
 
         /// Messages that no peer takes hold up the end for the lingering time only.

@@ -16,6 +16,12 @@ package struct MadeSchema: Hashable, Sendable {
         package init(_ object: SchemaObject) {
             (kind, name, table, sql) = (object.kind, object.name, object.table, object.sql)
         }
+
+        // Names and texts by their bytes, as SQLite has them.
+        package static func == (left: Object, right: Object) -> Bool {
+            left.kind == right.kind && left.name.isExactly(right.name)
+                && left.table.isExactly(right.table) && left.sql.isExactly(right.sql)
+        }
     }
 
     package let objects: Set<Object>

@@ -15,6 +15,12 @@ package struct PrimaryKeys: Hashable, Sendable, Codable {
             self.parent = parent
             self.maximum = maximum
         }
+
+        // The name by its bytes, as SQLite has it.
+        package static func == (left: Row, right: Row) -> Bool {
+            left.number == right.number && left.parent == right.parent
+                && left.maximum == right.maximum && left.name.isExactly(right.name)
+        }
     }
 
     /// By ascending number.

@@ -40,6 +40,13 @@ package struct SchemaObject: Hashable, Sendable, Codable {
 
     /// Whether it is a virtual table.
     package var isVirtual: Bool { kind == .table && rootPage == 0 }
+
+    // Names and texts by their bytes, as SQLite has them.
+    package static func == (left: SchemaObject, right: SchemaObject) -> Bool {
+        left.kind == right.kind && left.rootPage == right.rootPage
+            && left.name.isExactly(right.name) && left.table.isExactly(right.table)
+            && left.sql.isExactly(right.sql)
+    }
 }
 
 /// What a database file holds: its objects and the columns of its tables.
@@ -70,7 +77,8 @@ package struct StoreSchema: Hashable, Sendable {
     ///   - connection: to the file.
     ///   - cache: what is known of files of the same schema.
     /// - Returns: the schema.
-    /// - Throws: `StoreError.notAStore` for a schema that cannot be read.
+    /// - Throws: `StoreError.notAStore` for a schema that cannot be read or whose texts are not
+    ///   UTF-8.
     package static func read(
         _ connection: Connection, cache: StoreCache? = nil
     ) throws(StoreError) -> StoreSchema {
@@ -89,7 +97,7 @@ package struct StoreSchema: Hashable, Sendable {
             objects.append(
                 SchemaObject(
                     kind: kind, name: try list.name(1), table: try list.name(2),
-                    sql: list.text(3), rootPage: list.integer(4)))
+                    sql: try list.exactText(3, "statement"), rootPage: list.integer(4)))
         }
         let tables: TableColumns
         if let cache {

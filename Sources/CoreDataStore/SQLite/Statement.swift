@@ -82,14 +82,30 @@ package final class Statement {
 
     /// A text that is a name.
     ///
-    /// - Throws: `StoreError.notAStore` for one that is longer than any that people give.
+    /// - Throws: `StoreError.notAStore` for one that is longer than any that people give or that
+    ///   is not UTF-8.
     func name(_ column: Int) throws(StoreError) -> String {
         let count = Int(sqlite3_column_bytes(pointer, Int32(column)))
         guard count <= Self.nameLimit else {
             throw .notAStore(
                 path: connection.path, reason: "it holds a name of \(count) bytes")
         }
-        return text(column) ?? ""
+        return try exactText(column, "name") ?? ""
+    }
+
+    /// A text whose bytes count; nil for NULL.
+    ///
+    /// `subject`: what it is, for the error.
+    /// - Throws: `StoreError.notAStore` for one that is not UTF-8.
+    func exactText(_ column: Int, _ subject: String) throws(StoreError) -> String? {
+        guard let start = sqlite3_column_text(pointer, Int32(column)) else { return nil }
+        let count = Int(sqlite3_column_bytes(pointer, Int32(column)))
+        let bytes = UnsafeBufferPointer(start: start, count: count)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw .notAStore(
+                path: connection.path, reason: "it holds a \(subject) that is not UTF-8")
+        }
+        return text
     }
 
     /// The bytes of a text or blob, lent until the next step; empty for NULL.

@@ -115,7 +115,7 @@ struct CoordinateCommand: ParsableCommand {
         plan.checkThreads = max(2, ProcessInfo.processInfo.activeProcessorCount)
         let reports = ReportKeeper(state: runs.state, slots: slots)
         let coordinator = try RunningCoordinator(
-            plan, context: Context(),
+            plan, context: Context(needed: Context.descriptors(jobs: plan.checkThreads)),
             surroundings: CoordinatorSurroundings(
                 clock: MillisecondClock.start(), note: { ServiceLog.standard.write("\($0)") },
                 runEnded: { reports.write($0) }))

@@ -54,6 +54,7 @@ extension CommandStatus {
     init(_ error: ZeroMQError) {
         switch error {
         case .invalidKey: self = .usage
+        case .tooFewDescriptors: self = .inputOutput
         case .invalidRoutingID, .noAccessPolicy: self = .bug
         case .refused(let action, _, let number):
             switch (action, number) {

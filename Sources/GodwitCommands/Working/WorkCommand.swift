@@ -116,7 +116,7 @@ struct WorkCommand: ParsableCommand {
             let clock = ContinuousClock()
             let beginning = clock.now
             let worker = try RunningWorker(
-                made, context: Context(),
+                made, context: Context(needed: Context.descriptors(jobs: made.slots.count)),
                 surroundings: WorkerSurroundings(
                     clock: { Int64((clock.now - beginning) / .milliseconds(1)) },
                     routingID: { RandomText.hexadecimal(bytes: 16) },

@@ -68,7 +68,7 @@ struct ConstraintCheck {
     }
 
     /// What ends a quote or comment that begins with a byte; nil where none begins.
-    private static func end(of byte: UInt8, before next: UInt8?) -> [UInt8]? {
+    static func end(of byte: UInt8, before next: UInt8?) -> [UInt8]? {
         switch (byte, next) {
         case (UInt8(ascii: "\""), _), (UInt8(ascii: "'"), _), (UInt8(ascii: "`"), _): [byte]
         case (UInt8(ascii: "["), _): [UInt8(ascii: "]")]

@@ -20,48 +20,33 @@ struct CellDigest {
     }
 }
 
-/// What tells columns apart: two words made of a column's or a relationship's name.
+/// What tells columns apart: two words made of a column's or a relationship's name, the same in
+/// every validation.
 struct HashSeed: Hashable, Sendable {
     let first: UInt64
     let second: UInt64
 
     init(_ name: String) {
         var text = name
-        let digest = text.withUTF8 { bytes in
-            var hash = StreamingHash(row: RowKey(0), first: 0x5851_F42D, second: 0x1405_7B7E)
-            hash.update(UnsafeRawBufferPointer(bytes))
-            return hash.finish(storageClass: 3)
+        (first, second) = text.withUTF8 { bytes in
+            SipHash.hash(UnsafeRawBufferPointer(bytes), key: (0, 0))
         }
-        first = digest.high
-        second = digest.low
-    }
-}
-
-/// A row's key as the hash takes it: made once a row.
-struct RowKey {
-    let plain: UInt64
-    let mixed: UInt64
-
-    @inline(__always)
-    init(_ key: Int64) {
-        plain = UInt64(bitPattern: key)
-        mixed = ContentHash.fold(plain ^ ContentHash.secret4, ContentHash.secret5)
     }
 }
 
 /// The hash of cells and links: two 64-bit lanes that are mixed by full-width products, eight
 /// bytes a step, as wyhash does in one lane.
 ///
-/// No defence against chosen collisions: it guards against mistakes, not against an enemy, who
-/// would have to write the destination.
+/// Both lanes begin with words that a pseudorandom function makes of the row under the
+/// validation's secret key, and every product has a secret factor on both sides. Sums over rows
+/// differ where one cell does: no other row's hash tells anything of that one's.
 enum ContentHash {
-    static let secret0: UInt64 = 0xA076_1D64_78BD_642F
-    static let secret1: UInt64 = 0xE703_7ED1_A0B4_28DB
-    static let secret2: UInt64 = 0x8EBC_6AF0_9C88_C6E3
-    static let secret3: UInt64 = 0x5899_65CC_7537_4CC3
-    static let secret4: UInt64 = 0x1D8E_4E27_C47D_124F
-    static let secret5: UInt64 = 0xEB44_ACCA_B455_D165
-    static let golden: UInt64 = 0x9E37_79B9_7F4A_7C15
+    private static let golden: UInt64 = 0x9E37_79B9_7F4A_7C15
+    // Arbitrary odd words; they keep the two results of `finish` apart.
+    private static let odd: (UInt64, UInt64, UInt64, UInt64) = (
+        0xA076_1D64_78BD_642F, 0x8EBC_6AF0_9C88_C6E3, 0x1D8E_4E27_C47D_124F,
+        0xEB44_ACCA_B455_D165
+    )
 
     /// Both halves of the product, folded into one word.
     @inline(__always)
@@ -72,10 +57,12 @@ enum ContentHash {
 
     /// One step over two words.
     @inline(__always)
-    static func mix(_ a: inout UInt64, _ b: inout UInt64, _ first: UInt64, _ second: UInt64) {
-        let (left, right) = (a, b)
-        a = fold(first ^ secret1, second ^ left)
-        b = fold(second ^ secret3, first ^ right)
+    static func mix(
+        _ a: inout UInt64, _ b: inout UInt64, _ row: RowKey, _ first: UInt64, _ second: UInt64
+    ) {
+        let (before, other) = (a, b)
+        a = fold(first ^ row.left, second ^ before)
+        b = fold(second ^ row.right, first ^ other)
     }
 
     /// `tag`: the storage class and the length, which tell apart what has equal bytes.
@@ -84,8 +71,8 @@ enum ContentHash {
         let spread = tag &* golden
         let (x, y) = (a &+ spread, b ^ spread)
         return ContentDigest128(
-            high: fold((x << 29 | x >> 35) ^ secret4, (y << 31 | y >> 33) ^ secret5),
-            low: fold(x ^ secret2, y ^ secret0))
+            high: fold((x << 29 | x >> 35) ^ odd.2, (y << 31 | y >> 33) ^ odd.3),
+            low: fold(x ^ odd.1, y ^ odd.0))
     }
 
     /// The hash of a value that is one word: an integer, the bits of a real, or NULL as 0.
@@ -93,10 +80,10 @@ enum ContentHash {
     static func word(
         _ seed: HashSeed, _ row: RowKey, storageClass: Int32, _ value: UInt64
     ) -> ContentDigest128 {
-        var a = row.plain ^ seed.first
-        var b = row.mixed ^ seed.second
+        var a = row.first ^ seed.first
+        var b = row.second ^ seed.second
         let kind = UInt64(truncatingIfNeeded: storageClass)
-        mix(&a, &b, value, kind &* golden)
+        mix(&a, &b, row, value, kind &* golden)
         return finish(a, b, tag: kind)
     }
 
@@ -111,35 +98,35 @@ enum ContentHash {
     static func bytes(
         _ seed: HashSeed, _ row: RowKey, storageClass: Int32, _ bytes: UnsafeRawBufferPointer
     ) -> ContentDigest128 {
-        var a = row.plain ^ seed.first
-        var b = row.mixed ^ seed.second
+        var a = row.first ^ seed.first
+        var b = row.second ^ seed.second
         let whole = bytes.count & ~15
         var at = 0
         while at < whole {
             mix(
-                &a, &b, bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self),
+                &a, &b, row, bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self),
                 bytes.loadUnaligned(fromByteOffset: at + 8, as: UInt64.self))
             at += 16
         }
         if whole < bytes.count {
             let (first, second) = tail(bytes, from: whole)
-            mix(&a, &b, first, second)
+            mix(&a, &b, row, first, second)
         }
         let kind = UInt64(truncatingIfNeeded: storageClass)
         return finish(a, b, tag: kind | UInt64(bytes.count) << 3)
     }
 
     /// The hash of a link: its ends, the entity of its target, and places in lists.
+    ///
+    /// `row`: the key of the two ends: several links of one owner are in one sum.
     @inline(__always)
     static func link(
-        _ seed: HashSeed, owner: Int64, target: Int64, entity: Int64, ownerOrder: Int64?,
-        targetOrder: Int64?
+        _ seed: HashSeed, _ row: RowKey, entity: Int64, ownerOrder: Int64?, targetOrder: Int64?
     ) -> ContentDigest128 {
-        let row = RowKey(owner)
-        var a = row.plain ^ seed.first
-        var b = row.mixed ^ seed.second
-        mix(&a, &b, UInt64(bitPattern: target), UInt64(bitPattern: entity))
-        mix(&a, &b, UInt64(bitPattern: ownerOrder ?? 0), UInt64(bitPattern: targetOrder ?? 0))
+        var a = row.first ^ seed.first
+        var b = row.second ^ seed.second
+        mix(&a, &b, row, UInt64(bitPattern: entity), 0)
+        mix(&a, &b, row, UInt64(bitPattern: ownerOrder ?? 0), UInt64(bitPattern: targetOrder ?? 0))
         let tag: UInt64 = (ownerOrder == nil ? 8 : 0) | (targetOrder == nil ? 16 : 0) | 6
         return finish(a, b, tag: tag)
     }
@@ -177,18 +164,16 @@ enum ContentHash {
 
 /// The hash of bytes that come in pieces; equal to that of the bytes in one piece.
 struct StreamingHash {
+    private let row: RowKey
     private var a: UInt64
     private var b: UInt64
     private var count: UInt64 = 0
     private var pending: (UInt64, UInt64) = (0, 0)
 
     init(_ seed: HashSeed, _ row: RowKey) {
-        self.init(row: row, first: seed.first, second: seed.second)
-    }
-
-    fileprivate init(row: RowKey, first: UInt64, second: UInt64) {
-        a = row.plain ^ first
-        b = row.mixed ^ second
+        self.row = row
+        a = row.first ^ seed.first
+        b = row.second ^ seed.second
     }
 
     /// Takes the next bytes.
@@ -200,7 +185,7 @@ struct StreamingHash {
         }
         while at + 16 <= bytes.count {
             ContentHash.mix(
-                &a, &b, bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self),
+                &a, &b, row, bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self),
                 bytes.loadUnaligned(fromByteOffset: at + 8, as: UInt64.self))
             count += 16
             at += 16
@@ -220,7 +205,7 @@ struct StreamingHash {
         }
         count += 1
         if place == 15 {
-            ContentHash.mix(&a, &b, pending.0, pending.1)
+            ContentHash.mix(&a, &b, row, pending.0, pending.1)
             pending = (0, 0)
         }
     }
@@ -228,7 +213,7 @@ struct StreamingHash {
     /// The hash of everything so far.
     func finish(storageClass: Int32) -> ContentDigest128 {
         var (left, right) = (a, b)
-        if count & 15 != 0 { ContentHash.mix(&left, &right, pending.0, pending.1) }
+        if count & 15 != 0 { ContentHash.mix(&left, &right, row, pending.0, pending.1) }
         return ContentHash.finish(
             left, right, tag: UInt64(truncatingIfNeeded: storageClass) | count << 3)
     }

@@ -6,6 +6,7 @@ struct DestinationScan {
     let rules: DestinationRules
     let links: [LinkReader]
     let statement: Statement
+    private let hashKey: HashKey
 
     /// Prepares the pass; entries of the given indexes are summed along.
     ///
@@ -15,11 +16,13 @@ struct DestinationScan {
         indexes: [IndexFacts], connection: Connection, shared: SharedRules? = nil
     ) throws(StoreError) {
         let layout = scope.destination
+        hashKey = scope.key
         var list = SelectList(table.columnNames)
         var links: [LinkReader] = []
         for (number, place) in places.enumerated()
         where place.storage.table == table.name && !place.storage.isJoin {
-            links.append(LinkReader(place, number: number, layout: layout, list: &list))
+            links.append(
+                LinkReader(place, number: number, layout: layout, key: scope.key, list: &list))
         }
         self.links = links
         let make = {
@@ -67,7 +70,7 @@ struct DestinationScan {
             tally.rows += 1
             let key = current.integer(0)
             let number = current.integer(1)
-            let row = RowKey(key)
+            let row = hashKey.row(key)
             let known =
                 number >= 0 && number < rules.entities.count ? rules.entities[Int(number)] : nil
             if known == nil { tally.unknown += 1 }

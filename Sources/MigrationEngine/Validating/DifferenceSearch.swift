@@ -75,11 +75,13 @@ struct HashedRow {
 
 /// The rows that a destination table must have, by ascending keys.
 private struct ExpectedRows {
+    private let hashKey: HashKey
     private var scans: [SourceScan]
     private var current = 0
 
     init(table: String, validator: Validator) throws(StoreError) {
         let scope = validator.scope
+        hashKey = scope.key
         // Offsets lie above all earlier keys, so that feeds follow each other.
         let feeding = scope.source.tables.compactMap { source in
             scope.offsets[ValidationScope.TablePair(source.name, table)].map { (source, $0) }
@@ -104,7 +106,7 @@ private struct ExpectedRows {
                 else { continue }
                 let fate = scan.rules.fates[program]
                 let key = scan.statement.integer(0) &+ fate.offset
-                let row = RowKey(key)
+                let row = hashKey.row(key)
                 var cells: [HashedRow.HashedCell] = []
                 for cell in scan.rules.programs[program].cells {
                     let digest = try scan.reader.expected(
@@ -124,9 +126,11 @@ private struct ExpectedRows {
 
 /// The rows that a destination table has, by ascending keys.
 private struct ActualRows {
+    private let hashKey: HashKey
     private let scan: DestinationScan
 
     init(table: TableLayout, validator: Validator) throws(StoreError) {
+        hashKey = validator.scope.key
         scan = try DestinationScan(
             table, keys: .all, scope: validator.scope, places: [], indexes: [],
             connection: validator.openDestination())
@@ -139,7 +143,7 @@ private struct ActualRows {
                 let entity = scan.rules.entities[Int(number)]
             else { continue }
             let key = scan.statement.integer(0)
-            let row = RowKey(key)
+            let row = hashKey.row(key)
             let current = RawRow(scan.statement)
             let cells = entity.cells.map { place in
                 let cell = scan.rules.cells[place]

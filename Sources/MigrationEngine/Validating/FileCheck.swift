@@ -78,15 +78,12 @@ struct FileCheck {
                 found.append("no trigger \(trigger.name)")
                 continue
             }
-            if FileCheck.words(there.sql ?? "") != FileCheck.words(trigger.sql.description) {
+            let texts = [there.sql ?? "", trigger.sql.description].map(StatementWords.of)
+            if texts[0] != texts[1] {
                 found.append("trigger \(trigger.name) is another one")
             }
         }
         return found
-    }
-
-    private static func words(_ sql: String) -> [Substring] {
-        sql.split(whereSeparator: \.isWhitespace)
     }
 
     private func compare(
@@ -149,7 +146,9 @@ struct FileCheck {
                 found.append("Z_PRIMARYKEY has no entity \(name)")
                 continue
             }
-            if row.name != name { found.append("Z_PRIMARYKEY calls entity \(name) otherwise") }
+            if !row.name.isExactly(name) {
+                found.append("Z_PRIMARYKEY calls entity \(name) otherwise")
+            }
             if row.parent != Int64(layout.parentNumber(of: name)) {
                 found.append("parent of entity \(name) in Z_PRIMARYKEY")
             }

@@ -6,10 +6,14 @@ import Jobs
 struct IndexWalk {
     let facts: IndexFacts
     private let seeds: [HashSeed]
+    private let hashKey: HashKey
     private let statement: Statement
 
     /// - Throws: `StoreError` where the file's index is not usable as it is described.
-    init(_ facts: IndexFacts, connection: Connection) throws(StoreError) {
+    init(
+        _ facts: IndexFacts, key: HashKey, connection: Connection
+    ) throws(StoreError) {
+        hashKey = key
         self.facts = facts
         seeds = facts.columns.map { HashSeed("\(facts.table).\($0.name)") }
         let names = facts.columns.map { SQLText.quoted($0.name) }
@@ -38,7 +42,7 @@ struct IndexWalk {
         let current = RawRow(statement)
         while try statement.step() {
             let key = current.integer(count)
-            let row = RowKey(key)
+            let row = hashKey.row(key)
             var order = 0
             var hasNull = false
             for column in 0..<count {

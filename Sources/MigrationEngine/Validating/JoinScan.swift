@@ -17,7 +17,7 @@ enum JoinScan {
                 readers.append(
                     try LinkReader(
                         feed, of: place, number: number, mustExist: scope.dangling == .nullify,
-                        list: &list, connection: connection))
+                        key: scope.key, list: &list, connection: connection))
             }
         }
         let statement = try connection.prepare(
@@ -53,7 +53,7 @@ enum JoinScan {
         }
         var list = SelectList(["rowid"] + join.columnNames)
         let reader = LinkReader(
-            places[number], number: number, layout: scope.destination, list: &list)
+            places[number], number: number, layout: scope.destination, key: scope.key, list: &list)
         let columns = indexes.map { index in index.columns.map { list.place(of: $0.name) } }
         let seeds = list.names.map { HashSeed("\(join.name).\($0)") }
         let statement = try connection.prepare(
@@ -69,7 +69,7 @@ enum JoinScan {
             if try reader.read(RawRow(statement), key: 0, number: 0, into: &link) == .link {
                 sum.add(high: link.digest.high, low: link.digest.low)
             }
-            let row = RowKey(statement.integer(0))
+            let row = scope.key.row(statement.integer(0))
             for (index, columns) in columns.enumerated() {
                 for column in columns {
                     let digest = CellReader.stored(RawRow(statement), column, seeds[column], row)

@@ -51,8 +51,8 @@ extension Validator {
         for feed in place.feeds {
             var list = SelectList(feed.storage.isJoin ? [] : ["Z_PK", "Z_ENT"])
             let reader = try LinkReader(
-                feed, of: place, number: 0, mustExist: scope.dangling == .nullify, list: &list,
-                connection: source)
+                feed, of: place, number: 0, mustExist: scope.dangling == .nullify,
+                key: scope.key, list: &list, connection: source)
             try fill(
                 "expected_link", connection, reader: reader, hasObjects: !feed.storage.isJoin,
                 entity: scope.source.table(named: feed.storage.table).flatMap {
@@ -65,7 +65,8 @@ extension Validator {
 
     private func fillActual(_ place: LinkPlace, _ connection: Connection) throws(StoreError) {
         var list = SelectList(place.storage.isJoin ? [] : ["Z_PK", "Z_ENT"])
-        let reader = LinkReader(place, number: 0, layout: scope.destination, list: &list)
+        let reader = LinkReader(
+            place, number: 0, layout: scope.destination, key: scope.key, list: &list)
         try fill(
             "actual_link", connection, reader: reader, hasObjects: !place.storage.isJoin,
             rows: connection.prepare(

@@ -24,6 +24,7 @@ struct LinkReader {
     let owner: LinkEndReader
     let target: LinkEndReader
     private let seed: HashSeed
+    private let key: HashKey
     private let ownerOrder: Int?
     private let targetOrder: Int?
     private let isRequired: Bool
@@ -31,10 +32,11 @@ struct LinkReader {
 
     /// Links of the source that become links of a destination relationship.
     init(
-        _ feed: LinkFeed, of place: LinkPlace, number: Int, mustExist: Bool,
+        _ feed: LinkFeed, of place: LinkPlace, number: Int, mustExist: Bool, key: HashKey,
         list: inout SelectList, connection: Connection
     ) throws(StoreError) {
         self.place = number
+        self.key = key
         seed = place.seed
         namesTargetEntity = place.namesTargetEntity
         isRequired = feed.isRequired && place.isRequired && feed.storage.owner == .row
@@ -54,8 +56,10 @@ struct LinkReader {
     }
 
     /// Links of a destination relationship as the destination has them.
-    init(_ place: LinkPlace, number: Int, layout: StoreLayout, list: inout SelectList) {
+    init(_ place: LinkPlace, number: Int, layout: StoreLayout, key: HashKey, list: inout SelectList)
+    {
         self.place = number
+        self.key = key
         seed = place.seed
         namesTargetEntity = place.namesTargetEntity
         isRequired = place.isRequired
@@ -90,7 +94,7 @@ struct LinkReader {
         link.owner = from.key
         link.target = to.key
         link.digest = ContentHash.link(
-            seed, owner: from.key, target: to.key, entity: namesTargetEntity ? to.number : 0,
+            seed, self.key.link(from.key, to.key), entity: namesTargetEntity ? to.number : 0,
             ownerOrder: order(row, ownerOrder), targetOrder: order(row, targetOrder))
         return .link
     }

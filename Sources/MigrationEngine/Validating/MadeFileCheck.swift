@@ -167,7 +167,8 @@ package struct MadeFileCheck: Sendable {
         let told = try only("Z_METADATA", "Z_VERSION, Z_UUID, Z_PLIST", connection) { row in
             // As SQLite stored them: a reader may find a blob where it wants a number.
             row.storageClass(0) == 1 && row.storageClass(1) == 3 && row.storageClass(2) == 4
-                && row.integer(0) == 1 && row.text(1) == metadata.uuid && row.blob(2) == list
+                && row.integer(0) == 1 && row.text(1).isExactly(metadata.uuid)
+                && row.blob(2) == list
         }
         if !told { found.append("the row of Z_METADATA is another one") }
         if plan.destination.framework.hasModelCache {

@@ -53,13 +53,17 @@ struct MetadataCheck {
 
     /// What the app wrote must be the same on both sides, value and type, and the UUID too.
     static func kept(source: StoreMetadata, destination: StoreMetadata) -> [String] {
-        var found = source.uuid == destination.uuid ? [] : ["Z_UUID"]
+        var found = source.uuid.isExactly(destination.uuid) ? [] : ["Z_UUID"]
         let entries = { (metadata: StoreMetadata) in
             (metadata.properties.entries ?? []).filter { !modelKeys.contains($0.key) }
         }
         let (before, after) = (entries(source), entries(destination))
-        for entry in before where destination.properties[entry.key] != entry.value {
-            found.append("key \(entry.key)")
+        for entry in before {
+            // As they are written: texts by their bytes.
+            let value = destination.properties[entry.key].map(BinaryPropertyList.write)
+            if value != BinaryPropertyList.write(entry.value) {
+                found.append("key \(entry.key)")
+            }
         }
         for entry in after where source.properties[entry.key] == nil {
             found.append("surplus key \(entry.key)")

@@ -40,16 +40,18 @@ struct SchemaSurplus: Sendable {
     /// Whether an object's text is the first statement of another one's; SQLite keeps no more of
     /// a text of several.
     private static func isMade(_ object: SchemaObject, from original: SchemaObject) -> Bool {
-        let texts = [object, original].map { words($0).joined(separator: " ") }
-        return texts[0] == texts[1] || texts[1].hasPrefix(texts[0] + ";")
-            || texts[1].hasPrefix(texts[0] + " ;")
+        let (made, given) = (spaced(object), spaced(original))
+        let end = UInt8(ascii: ";")
+        return made == given || given.starts(with: made + [end])
+            || given.starts(with: made + [UInt8(ascii: " "), end])
     }
 
     private static func isUnique(_ index: SchemaObject) -> Bool {
-        words(index).prefix(2).last?.uppercased() == "UNIQUE"
+        let words = StatementWords.of(index.sql ?? "").prefix(2)
+        return words.last.map { String(decoding: $0, as: UTF8.self).uppercased() } == "UNIQUE"
     }
 
-    private static func words(_ object: SchemaObject) -> [Substring] {
-        (object.sql ?? "").split(whereSeparator: \.isWhitespace)
+    private static func spaced(_ object: SchemaObject) -> [UInt8] {
+        Array(StatementWords.of(object.sql ?? "").joined(separator: [UInt8(ascii: " ")]))
     }
 }

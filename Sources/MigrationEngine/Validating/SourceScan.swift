@@ -8,6 +8,7 @@ struct SourceScan {
     let reader: CellReader
     let links: [LinkReader]
     let statement: Statement
+    private let hashKey: HashKey
 
     /// Prepares the pass; with a destination table only for rows that go there, without links.
     ///
@@ -17,6 +18,7 @@ struct SourceScan {
         connection: Connection, externalData: FilePath, destination: String? = nil,
         shared: SharedRules? = nil
     ) throws(StoreError) {
+        hashKey = scope.key
         var list = SelectList(["Z_PK", "Z_ENT", "Z_OPT"])
         let links = try SourceScan.links(
             in: table.name, scope: scope, places: destination == nil ? places : [], list: &list,
@@ -42,7 +44,7 @@ struct SourceScan {
                 readers.append(
                     try LinkReader(
                         feed, of: place, number: number, mustExist: scope.dangling == .nullify,
-                        list: &list, connection: connection))
+                        key: scope.key, list: &list, connection: connection))
             }
         }
         return readers
@@ -94,7 +96,7 @@ struct SourceScan {
                 continue
             }
             for program in entity.programs {
-                let row = RowKey(key &+ rules.programs[program].offset)
+                let row = hashKey.row(key &+ rules.programs[program].offset)
                 for cell in rules.programs[program].cells {
                     guard let digest = try reader.expected(rules.cells[cell], current, row)
                     else {

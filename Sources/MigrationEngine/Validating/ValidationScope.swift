@@ -44,18 +44,23 @@ package struct ValidationScope: Sendable {
     package var stores: StoreCache
     /// What other validations worked out.
     let cache: ValidationCache
+    /// The secret of this validation's hashes.
+    let key: HashKey
 
     /// The scope of a plan.
     ///
     /// `plan`: of the store.
     /// `hashes`: as a template or a compiled model names them; computed where nil.
+    /// `key`: the secret of the hashes, drawn when the result can no longer be changed by who
+    /// made it.
     /// - Throws: `StoreError.layoutUnknown` for a model without a layout.
     package init(
         plan: MigrationPlan, hashes: VersionHashes? = nil, stores: StoreCache = StoreCache(),
-        cache: ValidationCache = ValidationCache()
+        cache: ValidationCache = ValidationCache(), key: HashKey = .random()
     ) throws(StoreError) {
         self.stores = stores
         self.cache = cache
+        self.key = key
         source = try stores.layout(of: plan.sourceModel, framework: plan.sourceFramework)
         destination = try stores.layout(of: plan.destinationModel, framework: plan.framework)
         mapping = plan.mapping
@@ -76,14 +81,16 @@ package struct ValidationScope: Sendable {
     /// follow from it (design §4).
     /// `hashes`: nil for computed ones.
     /// `keptObjects`: of the source's schema, beside what the models explain.
+    /// `key`: the secret of the hashes.
     package init(
         source: StoreLayout, destination: StoreLayout, mapping: Mapping,
         highestKeys: [String: Int64], dangling: DanglingPolicy = .keep,
         allowsMissingExternalData: Bool = true, hashes: VersionHashes? = nil,
-        keptObjects: [SchemaObject] = []
+        keptObjects: [SchemaObject] = [], key: HashKey = .random()
     ) {
         stores = StoreCache()
         cache = ValidationCache()
+        self.key = key
         self.source = source
         self.destination = destination
         self.mapping = mapping

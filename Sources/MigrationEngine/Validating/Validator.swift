@@ -203,7 +203,9 @@ extension Validator {
                 result.notes.append("index \(facts.name) was not held against its table")
                 continue
             }
-            let found = try IndexWalk(facts, connection: file.connection()).run()
+            let found = try IndexWalk(
+                facts, key: scope.key, connection: file.connection()
+            ).run()
             result.addActual(found.sum.content, facts.label)
             if found.disordered > 0 {
                 result.findings["indexes", default: []].append(

@@ -64,7 +64,10 @@ final class WorkerLoop: PollLoopHandler {
         if let parent = plan.parent { try watch(parent) }
     }
 
-    deinit { if parentEnd >= 0 { _ = clinux_close(parentEnd) } }
+    deinit {
+        if parentEnd >= 0 { _ = clinux_close(parentEnd) }
+        surroundings.ended?()
+    }
 
     private func watch(_ parent: Int64) throws(SlotError) {
         let descriptor = clinux_child_descriptor(parent)

@@ -48,13 +48,16 @@ package struct WorkerSurroundings: Sendable {
     package let routingID: @Sendable () -> String
     /// Takes what operators should know, on the worker's thread.
     package let note: @Sendable (WorkerNote) -> Void
+    /// Is called when the worker has ended, whatever ended it.
+    package let ended: (@Sendable () -> Void)?
 
     package init(
         clock: @escaping @Sendable () -> Int64, routingID: @escaping @Sendable () -> String,
-        note: @escaping @Sendable (WorkerNote) -> Void
+        note: @escaping @Sendable (WorkerNote) -> Void, ended: (@Sendable () -> Void)? = nil
     ) {
         self.clock = clock
         self.routingID = routingID
         self.note = note
+        self.ended = ended
     }
 }

@@ -4,22 +4,24 @@ import Testing
 
 @Suite struct ContentHashTests {
     private static let seed = HashSeed("ZITEM.ZNAME")
+    private static let key = SplitMix.key(1)
 
     private static func bytes(
-        _ bytes: [UInt8], key: Int64 = 7, storageClass: Int32 = 4, seed: HashSeed = seed
+        _ bytes: [UInt8], key: Int64 = 7, storageClass: Int32 = 4, seed: HashSeed = seed,
+        hashKey: HashKey = Self.key
     ) -> ContentDigest128 {
         bytes.withUnsafeBytes {
-            ContentHash.bytes(seed, RowKey(key), storageClass: storageClass, $0)
+            ContentHash.bytes(seed, hashKey.row(key), storageClass: storageClass, $0)
         }
     }
 
     @Test func everyBitOfAWordCounts() {
         let values: [UInt64] = [0, 1, 0xFFFF_FFFF_FFFF_FFFF, 0x0123_4567_89AB_CDEF]
         for value in values {
-            let before = ContentHash.word(Self.seed, RowKey(1), storageClass: 1, value)
+            let before = ContentHash.word(Self.seed, Self.key.row(1), storageClass: 1, value)
             for bit in 0..<64 {
                 let after = ContentHash.word(
-                    Self.seed, RowKey(1), storageClass: 1, value ^ (1 << UInt64(bit)))
+                    Self.seed, Self.key.row(1), storageClass: 1, value ^ (1 << UInt64(bit)))
                 #expect(before.high != after.high)
                 #expect(before.low != after.low)
             }
@@ -29,8 +31,8 @@ import Testing
     @Test func aChangedBitChangesAboutHalfOfTheHash() {
         var changed = 0
         for value in 0..<256 as Range<UInt64> {
-            let before = ContentHash.word(Self.seed, RowKey(3), storageClass: 1, value)
-            let after = ContentHash.word(Self.seed, RowKey(3), storageClass: 1, value ^ 1)
+            let before = ContentHash.word(Self.seed, Self.key.row(3), storageClass: 1, value)
+            let after = ContentHash.word(Self.seed, Self.key.row(3), storageClass: 1, value ^ 1)
             changed += (before.high ^ after.high).nonzeroBitCount
             changed += (before.low ^ after.low).nonzeroBitCount
         }
@@ -57,7 +59,7 @@ import Testing
     }
 
     @Test func classesTellApart() {
-        let row = RowKey(7)
+        let row = Self.key.row(7)
         let hashes: [ContentDigest128] = [
             ContentHash.word(Self.seed, row, storageClass: 5, 0),
             ContentHash.word(Self.seed, row, storageClass: 1, 0),
@@ -82,7 +84,7 @@ import Testing
         func sum(_ cells: [(HashSeed, Int64, UInt64)]) -> [UInt64] {
             var sum = CellSum()
             for (seed, key, value) in cells {
-                let digest = ContentHash.word(seed, RowKey(key), storageClass: 1, value)
+                let digest = ContentHash.word(seed, Self.key.row(key), storageClass: 1, value)
                 sum.add(high: digest.high, low: digest.low)
             }
             return [sum.high, sum.low]
@@ -101,7 +103,7 @@ import Testing
         var generator = SplitMix(state: 99)
         let whole = (0..<length).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
         for cut in [1, 3, 16, 20] {
-            var hash = StreamingHash(Self.seed, RowKey(7))
+            var hash = StreamingHash(Self.seed, Self.key.row(7))
             var at = 0
             while at < length {
                 let end = min(length, at + cut)
@@ -112,13 +114,35 @@ import Testing
         }
     }
 
+    @Test func anotherKeyMakesOtherHashes() {
+        let other = SplitMix.key(2)
+        for length in [0, 1, 16, 40] {
+            let text = [UInt8](repeating: 0x61, count: length)
+            let pair = (Self.bytes(text), Self.bytes(text, hashKey: other))
+            #expect(pair.0.high != pair.1.high && pair.0.low != pair.1.low)
+        }
+        let words = [Self.key, other].map {
+            ContentHash.word(Self.seed, $0.row(1), storageClass: 1, 7)
+        }
+        #expect(words[0].high != words[1].high && words[0].low != words[1].low)
+    }
+
+    /// One block that once made both lanes zero whatever came before it.
+    @Test func noBlockForgetsWhatCameBefore() {
+        let block: [UInt8] = [0xE703_7ED1_A0B4_28DB, 0x5899_65CC_7537_4CC3].flatMap { word in
+            withUnsafeBytes(of: (word as UInt64).littleEndian, Array.init)
+        }
+        let before = ["0123456789abcdef", "fedcba9876543210"].map { Array($0.utf8) }
+        #expect(Self.bytes(before[0] + block) != Self.bytes(before[1] + block))
+    }
+
     @Test func everyPartOfALinkCounts() {
         func link(
             _ owner: Int64, _ target: Int64, _ entity: Int64 = 0, _ first: Int64? = nil,
             _ second: Int64? = nil
         ) -> ContentDigest128 {
             ContentHash.link(
-                Self.seed, owner: owner, target: target, entity: entity, ownerOrder: first,
+                Self.seed, Self.key.link(owner, target), entity: entity, ownerOrder: first,
                 targetOrder: second)
         }
         let hashes = [
@@ -131,8 +155,13 @@ import Testing
 }
 
 /// A small source of numbers.
-private struct SplitMix {
+private struct SplitMix: RandomNumberGenerator {
     var state: UInt64
+
+    static func key(_ seed: UInt64) -> HashKey {
+        var generator = SplitMix(state: seed)
+        return HashKey(from: &generator)
+    }
 
     mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15

@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import FaultSupport
 import Foundation
+import Jobs
 import ManagedObjectModel
 import StoreForge
 import TestSupport
@@ -118,6 +119,29 @@ import Testing
             try connection.close()
             let after = try nullified.validator.run()
             #expect(after.isEqual, "\(after.lines)")
+        }
+    }
+
+    /// What a worker works out about one validation tells it nothing of the next one: every
+    /// validation has sums of its own.
+    @Test func eachValidationHasItsOwnSums() throws {
+        try withTemporaryFolder { folder in
+            let store = try Self.forge(try ForgeModels.shop(version: 1), seed: 7, in: folder)
+            var seen: [[String: ContentSum]] = []
+            for _ in 0..<3 {
+                let validator = try StoreCopies(of: store, in: folder).validator
+                var whole = PartialResult()
+                for part in validator.parts() { whole.merge(try validator.run(part)) }
+                #expect(try validator.report(on: whole).isEqual)
+                seen.append(whole.expected.filter { $0.value.count > 0 })
+                try FileManager.default.removeItem(
+                    at: folder.appendingPathComponent("copy.sqlite"))
+            }
+            #expect(seen[0].count > 10)
+            for (label, sum) in seen[0] {
+                let others = seen[1...].compactMap { $0[label] }
+                #expect(others.count == 2 && Set(others + [sum]).count == 3, "\(label)")
+            }
         }
     }
 
