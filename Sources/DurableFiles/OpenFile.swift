@@ -77,10 +77,12 @@ package struct OpenFile: ~Copyable, Sendable {
     ) throws(DurableFileError) -> Int {
         var filled = 0
         while filled < buffer.count, let start = buffer.baseAddress {
+            // A file may be as long as an offset can be; no read may reach beyond that.
+            let place = offset + Int64(filled)
+            let wanted = min(buffer.count - filled, Int(Int64.max - place))
+            guard wanted > 0 else { break }
             let count = try checked(
-                clinux_read_at(
-                    number, start + filled, buffer.count - filled, offset + Int64(filled)),
-                .read, path)
+                clinux_read_at(number, start + filled, wanted, place), .read, path)
             if count == 0 { break }
             filled += Int(count)
         }

@@ -198,6 +198,21 @@ package final class Ledger: Sendable {
         }
         if let result { return try result.get() }
         guard let owned else { throw LedgerError(ledger: path, cause: .notWritable) }
-        return try LedgerError.translating(path, "read") { try owned.read(query) }
+        return try LedgerError.translating(path, "read") {
+            try owned.inDatabase { try Self.read(query, in: $0) }
+        }
+    }
+
+    /// Runs a query in a transaction of its own.
+    ///
+    /// `DatabaseQueue.read` sets `query_only` before and after, upon which SQLite compiles every
+    /// statement of the connection again.
+    private static func read<Result>(
+        _ query: (Database) throws -> Result, in database: Database
+    ) throws -> Result {
+        try database.beginTransaction(.deferred)
+        let result = Swift.Result { try query(database) }
+        if case .success = result { try database.commit() } else { try database.rollback() }
+        return try result.get()
     }
 }

@@ -14,8 +14,8 @@ import Testing
 /// A worker that has a valid key and lies: nothing wrong gets a store's name, and each lie is
 /// refused.
 @Suite struct LyingWorkerTests {
-    /// 28 kinds of lies with eight seeds each, some of which make the same delivery.
-    @Test(arguments: Lie.allCases, 0..<8)
+    /// 28 kinds of lies with twelve seeds each, some of which make the same delivery.
+    @Test(arguments: Lie.allCases, 0..<12)
     func aLieIsRefused(_ lie: Lie, seed: Int) throws {
         try SharingLab.run { lab in
             var generator = SeededGenerator(seed: UInt64(seed) &* 7919 &+ 13)

@@ -191,6 +191,33 @@ private struct Refusal: Error {}
         }
     }
 
+    /// Offsets end at 2⁶³ − 1, and so may a sparse file.
+    @Test func theLongestFileIsReadToItsEnd() throws {
+        try withFolder { folder in
+            let files = DurableFileSystem()
+            let path = folder.appending("a")
+            try files.write([1, 2, 3], to: path)
+            let short = try files.openForReading(path)
+            for offset in [Int64.max - 5, .max] {
+                #expect(try short.read(count: 1 << 18, at: offset).isEmpty)
+            }
+            // Only some file systems hold so long a file.
+            let long = [FilePath("/dev/shm"), folder].map {
+                $0.appending(FilePath("godwit-\(getpid())-long"))
+            }
+            defer { for path in long { unlink(path.description) } }
+            for path in long {
+                let made = open(path.description, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
+                guard made >= 0 else { continue }
+                defer { close(made) }
+                guard ftruncate(made, off_t(Int64.max)) == 0 else { continue }
+                let one = try files.openForReading(path)
+                let other = try files.openForReading(path)
+                #expect(try one.hasSameContents(as: other))
+            }
+        }
+    }
+
     @Test func foldersWithoutRightsAreNoticed() throws {
         try withFolder { folder in
             let files = DurableFileSystem()
