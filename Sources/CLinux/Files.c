@@ -167,6 +167,10 @@ int64_t clinux_get_attribute(int descriptor, const char *name, void *buffer, siz
     return RETRYING(fgetxattr(descriptor, name, buffer, size));
 }
 
+int clinux_remove_attribute(int descriptor, const char *name) {
+    return (int)RETRYING(fremovexattr(descriptor, name));
+}
+
 int clinux_set_attribute(int descriptor, const char *name, const void *value, size_t size) {
     return (int)RETRYING(fsetxattr(descriptor, name, value, size, 0));
 }

@@ -13,7 +13,8 @@ extension DurableFileSystem {
     /// The most bytes that names or one value of extended attributes may have (Linux's limit).
     private static let attributeLimit = 65_536
 
-    /// Gives one file the owner, mode, access control list and extended attributes of another.
+    /// Gives one file the owner, mode, access control list and extended attributes of another, and
+    /// takes what it has beside them.
     ///
     /// The list is among the extended attributes (`system.posix_acl_access`). The destination
     /// is synced.
@@ -51,13 +52,41 @@ extension DurableFileSystem {
             let failure = try setOwner(status, of: output)
             if let failure { lost.append(LostAttribute(name: "owner", number: failure)) }
         }
-        for name in try attributeNames(of: input) {
+        let names = try attributeNames(of: input)
+        // A folder's default access control list, or another program, may have given some already.
+        for name in try attributeNames(of: output)
+        where Self.followsTheFile(name) && !names.contains(name) {
+            let failure = try removeAttribute(name, of: output)
+            if let failure { lost.append(LostAttribute(name: name, number: failure)) }
+        }
+        for name in names {
             let failure = try copyAttribute(name, from: input, to: output)
             if let failure { lost.append(LostAttribute(name: name, number: failure)) }
         }
         // Last, for a change of owner clears bits. Set-id bits mean nothing on a data file.
         try output.setPermissions(status.permissions & 0o777)
         return lost
+    }
+
+    /// Whether an attribute says who may use a file or what its owner keeps with it, and is not the
+    /// system's own, as a security label is.
+    private static func followsTheFile(_ name: String) -> Bool {
+        name == "system.posix_acl_access" || name.hasPrefix("user.")
+    }
+
+    /// - Returns: the error number of a failure that is tolerated.
+    private func removeAttribute(
+        _ name: String, of output: borrowing OpenFile
+    ) throws(DurableFileError) -> Int32? {
+        let (target, path) = (output.descriptor, output.path)
+        do throws(DurableFileError) {
+            try faults.perform(.setAttribute, on: path) { () throws(DurableFileError) in
+                _ = try checked(clinux_remove_attribute(target, name), .setAttribute, path)
+            }
+            return nil
+        } catch {
+            return error.number == ENODATA ? nil : try tolerated(error)
+        }
     }
 
     /// The names of a file's extended attributes, sorted.

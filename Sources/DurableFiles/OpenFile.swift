@@ -179,7 +179,7 @@ package struct OpenFile: ~Copyable, Sendable {
     ) throws(DurableFileError) -> Int {
         try faults.transfer(.write, on: path, count: count) { wanted throws(DurableFileError) in
             let written = try checked(call(wanted), .write, path)
-            // Linux never writes nothing without a reason; trying again might go on for ever.
+            // Linux never writes nothing without a reason; trying again might never end.
             guard written > 0 else { throw .system(.write, path, number: EIO) }
             return Int(written)
         }

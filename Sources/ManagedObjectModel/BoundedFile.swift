@@ -7,7 +7,7 @@ enum BoundedFile {
     /// - Throws: `ModelError.unreadable` where it is absent, not a regular file or too large.
     static func read(_ file: URL, limit: Int) throws(ModelError) -> [UInt8] {
         do {
-            // Asked first, because to open a pipe could wait for ever.
+            // Asked first, because opening a pipe could block without end.
             let path = file.resolvingSymlinksInPath().path
             let facts = try FileManager.default.attributesOfItem(atPath: path)
             guard facts[.type] as? FileAttributeType == .typeRegular else {

@@ -21,7 +21,7 @@ package final class JobRunner: Sendable {
     /// - Parameters:
     ///   - job: a piece of a plan.
     ///   - attempt: its folder and fence.
-    ///   - counter: told of every row, for a watchdog.
+    ///   - counter: counts every row, for a watchdog.
     /// - Returns: the proof on which the job is accepted.
     /// - Throws: `EngineError`; the attempt's folder then holds nothing of use.
     package func run(

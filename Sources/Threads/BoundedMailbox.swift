@@ -6,7 +6,7 @@ internal import CLinux
 /// nothing more and gives out what it still holds. Every operation is O(1) but for batches.
 /// Threads that wait block for real: never call the waiting operations from a Swift task.
 package final class BoundedMailbox<Element: Sendable>: Sendable {
-    /// What a reception that does not wait for ever ended with.
+    /// How a reception with a time limit ended.
     package enum Reception: Sendable {
         case element(Element)
         /// Nothing came in time.
@@ -134,7 +134,7 @@ package final class BoundedMailbox<Element: Sendable>: Sendable {
         return element
     }
 
-    /// The monotonic clock's reading after a time; a time too long to count means for ever.
+    /// The monotonic clock's reading after a time; a time too long to count means no limit.
     private static func deadline(after limit: Duration) -> Int64 {
         let (seconds, attoseconds) = limit.components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -52,7 +52,7 @@ package final class OwnedThread: Sendable {
 
     /// Waits until the thread has ended; later calls return at once.
     ///
-    /// A thread that joins itself would wait for ever, hence traps.
+    /// A thread that joins itself would never return, so it traps.
     package func join() {
         // The lock is held while waiting, so that every caller returns after the end.
         handle.withLock { handle in

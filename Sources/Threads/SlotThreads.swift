@@ -100,7 +100,7 @@ package final class SlotThreads<Output: Sendable>: Sendable {
 
     /// Queues a piece of work, waiting for room; false, and it is dropped, after `finish()`.
     ///
-    /// Not to be called from work: slots that all wait for room would wait for ever.
+    /// Not to be called from work: slots that all wait for room would never get any.
     @discardableResult
     package func submit(_ work: @escaping Work) -> Bool {
         submission.withLock { _ in

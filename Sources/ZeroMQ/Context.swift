@@ -59,7 +59,7 @@ package final class Context: @unchecked Sendable {
 
     /// Waits until what was sent has left, for at most the sockets' lingering time, and ends.
     ///
-    /// A second call does nothing. With sockets still open it would wait for ever, hence traps.
+    /// A second call does nothing. With sockets still open it would never return, so it traps.
     package func end() {
         let isFirst = state.withLock { state in
             precondition(state.sockets == 0, "\(state.sockets) sockets are still open")

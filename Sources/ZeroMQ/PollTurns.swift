@@ -62,7 +62,7 @@ struct PollTurns<Handler: PollLoopHandler> {
         if isEventful { try handler.endOfTurn(at: sockets.now) }
     }
 
-    /// How long to wait; negative for ever.
+    /// How long to wait; negative without limit.
     private func milliseconds() -> Int64 {
         if hasSubmissions { return 0 }
         guard let due = handler.nextWake else { return -1 }

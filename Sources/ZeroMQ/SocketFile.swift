@@ -1,3 +1,4 @@
+internal import CLinux
 import Glibc
 import Synchronization
 
@@ -31,6 +32,11 @@ enum SocketFile {
     ) throws(ZeroMQError) {
         let folder = try lockFolder(of: path)
         defer { close(folder) }
+        // libzmq would remove whatever is there.
+        var status = stat()
+        if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFSOCK {
+            throw .refused(.bind, subject: "ipc://\(path)", number: EEXIST)
+        }
         guard !isServed(path) else {
             throw .refused(.bind, subject: "ipc://\(path)", number: EADDRINUSE)
         }
@@ -50,6 +56,9 @@ enum SocketFile {
         }
     }
 
+    /// Tries to lock the folder, 20 ms apart.
+    private static let lockTries = 100
+
     /// Locks the folder of a socket's file until its descriptor is closed.
     private static func lockFolder(of path: String) throws(ZeroMQError) -> Int32 {
         let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
@@ -57,14 +66,15 @@ enum SocketFile {
         guard descriptor >= 0 else {
             throw .refused(.bind, subject: "ipc://\(path)", number: errno)
         }
-        var result: Int32
-        repeat { result = flock(descriptor, LOCK_EX) } while result != 0 && errno == EINTR
-        guard result == 0 else {
-            let number = errno
-            close(descriptor)
-            throw .refused(.bind, subject: "ipc://\(path)", number: number)
+        var number: Int32 = 0
+        // Any user who may list the folder can hold the lock: it is not waited for without end.
+        for _ in 0..<Self.lockTries {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }
+            number = errno
+            clinux_sleep(20)
         }
-        return descriptor
+        close(descriptor)
+        throw .refused(.bind, subject: "ipc://\(path)", number: number)
     }
 
     /// Whether a program listens at a socket's file.

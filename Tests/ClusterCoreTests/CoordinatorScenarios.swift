@@ -167,7 +167,7 @@ extension CoordinatorScenario {
             let key = StoreKey(run: "r", number: 1)
             #expect(bench.records.contains(.progressReset(key, reason: "Person.name")))
         },
-        CoordinatorScenario("a task is tried again, but not for ever") { bench in
+        CoordinatorScenario("a task is retried a limited number of times") { bench in
             bench.open(stores: 2)
             bench.large(1)
             bench.large(2)

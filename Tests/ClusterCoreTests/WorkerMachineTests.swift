@@ -76,7 +76,7 @@ struct WorkerScenario: CustomTestStringConvertible, Sendable {
             #expect(bench.slots[0]?.attempt.id == "a3")
             return bench
         },
-        WorkerScenario("the coordinator is lost: jobs go on and are told of afterwards") {
+        WorkerScenario("the coordinator is lost: jobs continue and are reported afterwards") {
             var bench = WorkerBench(slots: 2)
             bench.attach()
             bench.give(1)
@@ -99,7 +99,7 @@ struct WorkerScenario: CustomTestStringConvertible, Sendable {
             #expect(bench.machine.held == ["a1"])
             return bench
         },
-        WorkerScenario("who is not answered tries again, later each time, for ever") {
+        WorkerScenario("a worker without an answer keeps trying, later each time") {
             var bench = WorkerBench()
             var waits: [Int64] = []
             for _ in 0..<30 {

@@ -8,7 +8,7 @@ import Testing
 @testable import Coordinator
 @testable import LocalRun
 
-/// What the machine is told of stores that the ledger has.
+/// What the machine learns about stores that the ledger has.
 @Suite struct OfferReaderTests {
     private func receipt(
         _ run: String, _ store: Int, _ work: Work, _ attempt: String, epoch: Int

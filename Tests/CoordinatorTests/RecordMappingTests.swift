@@ -112,7 +112,7 @@ import Testing
             run: "r1", store: 3, .failed,
             reason: FailureReason(code: .badSource, text: "page 3 is damaged"), at: 9)
         let released = LedgerRecord.released(run: "r1", store: 3)
-        // What the code alone says, and what a task has told of it before.
+        // What the code alone says, and what a task has reported before.
         let coarse = try StoreRecord.text(of: FailureCause(.badSource))
         #expect(
             try mapping.records(of: failed)

@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// A call that may move nothing would be repeated for ever: one byte is the least.
+    /// A call that may move nothing would be repeated without end: one byte is the least.
     @Test func aShortWriteMovesOneByteAtLeast() throws {
         try withFolder { folder in
             let answers = Answers(.write) { _ in .shortWrite(-5) }
@@ -216,6 +216,7 @@ import Testing
         "clinux_sync_file_system": ["syncFileSystem"], "clinux_reflink": ["reflink"],
         "clinux_copy_range": ["copyRange"], "clinux_set_mode": ["setMode"],
         "clinux_set_owner": ["setOwner"], "clinux_set_attribute": ["setAttribute"],
+        "clinux_remove_attribute": ["setAttribute"],
         "clinux_lock": ["lock"], "clinux_unlock": ["unlock"], "clinux_lock_file": ["lock"],
         "clinux_lock_range": ["lock"],
         // It changes something only with O_CREAT.

@@ -269,6 +269,32 @@ private struct Refusal: Error {}
             let names = try files.attributeNames(of: files.openForReading(new))
             #expect(names.contains("user.godwit") == supported)
 
+            // What the destination has beside them goes, and first of all who else may use it.
+            let next = folder.appending("next")
+            try files.write([5], to: next)
+            #expect(try files.copyAttributes(from: old, to: next).isEmpty)
+            let plain = folder.appending("plain")
+            try files.write([4], to: plain)
+            // acl(5) as the kernel keeps it: version 2, then tag, rights and user of each entry.
+            let entries: [(UInt16, UInt16, UInt32)] = [
+                (1, 6, .max), (2, 6, 65_534), (4, 4, .max), (16, 6, .max), (32, 0, .max),
+            ]
+            let list: [UInt8] =
+                [2, 0, 0, 0]
+                + entries.flatMap { tag, rights, user in
+                    [UInt8(tag), 0, UInt8(rights), 0]
+                        + withUnsafeBytes(of: user.littleEndian, Array.init)
+                }
+            let open = try files.openForWriting(next)
+            let name = "system.posix_acl_access"
+            let hasList = clinux_set_attribute(open.descriptor, name, list, list.count) == 0
+            try open.close()
+            let before = try files.attributeNames(of: files.openForReading(next))
+            #expect(before.contains(name) == hasList)
+            #expect(try files.copyAttributes(from: plain, to: next).isEmpty)
+            let left = try files.attributeNames(of: files.openForReading(next))
+            #expect(!left.contains { $0.hasPrefix("user.") || $0.hasPrefix("system.posix_acl") })
+
             // What is there already is not set again, so that a read-only file is no obstacle.
             let refused = refusing(.setAttribute, EPERM)
             #expect(try refused.copyAttributes(from: old, to: new).isEmpty)

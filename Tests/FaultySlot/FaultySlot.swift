@@ -62,9 +62,9 @@ enum Fault: String {
     case sqliteCrash
     /// A statement that needs more memory than a GiB.
     case sqliteMemory
-    /// Counts rows for ever.
+    /// Counts rows without end.
     case rows
-    /// Fills a temporary file, in the root `run`, for ever.
+    /// Fills a temporary file, in the root `run`, without end.
     case spill
     case refuse
 

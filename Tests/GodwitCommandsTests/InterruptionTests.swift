@@ -12,7 +12,7 @@ import Threads
 /// Signals that ask the built program to end: its scratch folders go with it.
 @Suite struct InterruptionTests {
     /// The program with a pipe that is full as standard error: it stops where it first has
-    /// something to say, and would wait there for ever.
+    /// something to say, and would never return.
     private struct Stopped {
         let process = Process()
         let folder: URL

@@ -82,7 +82,7 @@ import Testing
             try connection.close()
             let report = try verification.run(scratch: root)
             #expect(!report.isEqual)
-            #expect(report.lines.contains { $0.contains("appTable: 2 rows differ") })
+            #expect(report.lines.contains { $0.contains("appTable: the numbers of rows differ") })
         }
     }
 }

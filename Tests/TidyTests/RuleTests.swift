@@ -98,7 +98,9 @@ import Testing
     }
 
     @Test func markersAndMachinePathsAreFound() {
-        for word in WordRules.markers + WordRules.machinePaths + WordRules.obscure.keys {
+        for word in WordRules.markers + WordRules.machinePaths
+            + WordRules.obscure.keys + WordRules.obscurePhrases.keys
+        {
             let file = TextFile(path: "docs/a.md", text: "one\nsee \(word): it\n")
             #expect(WordRules.check(file).map(\.line) == [2])
         }

@@ -12,6 +12,12 @@ enum WordRules {
         "me" + "nds": "repairs", "me" + "nded": "repaired", "me" + "nding": "repairing",
     ]
 
+    /// The same for phrases.
+    static let obscurePhrases = [
+        "for ev" + "er ": "without end, or never", "for ev" + "er.": "without end, or never",
+        "told o" + "f ": "name who reports what",
+    ]
+
     static func check(_ file: TextFile) -> [Violation] {
         file.lines.enumerated().flatMap { index, line in
             var found: [String] = []
@@ -21,6 +27,9 @@ enum WordRules {
             for word in words(of: line) {
                 guard let instead = obscure[word.lowercased()] else { continue }
                 found.append("an obscure word: \(word) (\(instead))")
+            }
+            for (phrase, instead) in obscurePhrases where (line + " ").contains(phrase) {
+                found.append("an obscure phrase: \(phrase)(\(instead))")
             }
             for path in machinePaths where containsPathStart(path, in: line) {
                 found.append("a path of one machine: \(path)")

@@ -37,7 +37,7 @@ extension SocketSuites {
             loop.submit { $0.sockets.end() }
             try loop.join()
             guard case .ended? = notes.receive() else {
-                Issue.record("the handler was not told of the end")
+                Issue.record("the handler did not learn that the loop ended")
                 return
             }
         }

@@ -100,6 +100,41 @@ extension SocketSuites {
             }
         }
 
+        /// libzmq would remove the file.
+        @Test func aFileThatIsNoSocketStays() throws {
+            try withTemporaryFolder { folder in
+                let context = try Context()
+                let file = folder.appendingPathComponent("precious.sqlite")
+                try Data("precious".utf8).write(to: file)
+                let router = try Socket(.router, in: context)
+                let error = #expect(throws: ZeroMQError.self) {
+                    try router.bind("ipc://\(file.path)")
+                }
+                #expect(error?.number == EEXIST)
+                #expect(try Data(contentsOf: file) == Data("precious".utf8))
+                router.close()
+                context.end()
+            }
+        }
+
+        /// Another user can hold the lock of a shared folder as long as it likes.
+        @Test func aLockedFolderIsNotWaitedForWithoutEnd() throws {
+            try withTemporaryFolder { folder in
+                let context = try Context()
+                let holder = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                #expect(flock(holder, LOCK_EX) == 0)
+                let router = try Socket(.router, in: context)
+                let error = #expect(throws: ZeroMQError.self) {
+                    try router.bind("ipc://\(folder.path)/s")
+                }
+                #expect(error?.number == EAGAIN)
+                close(holder)
+                try router.bind("ipc://\(folder.path)/s")
+                router.close()
+                context.end()
+            }
+        }
+
         @Test func aRealPortIsToldBack() throws {
             let context = try Context()
             let router = try Socket(.router, in: context)

@@ -86,6 +86,7 @@ int64_t clinux_list_attributes(int descriptor, char *buffer, size_t size);
 /// The value of an extended attribute; with size 0 the bytes needed.
 int64_t clinux_get_attribute(int descriptor, const char *name, void *buffer, size_t size);
 int clinux_set_attribute(int descriptor, const char *name, const void *value, size_t size);
+int clinux_remove_attribute(int descriptor, const char *name);
 
 /// Takes an open file description lock on the whole file, exclusively and without waiting;
 /// -EAGAIN where another description holds one.

@@ -63,7 +63,7 @@ int clinux_poll_set_add(int set, int descriptor, uint64_t number);
 /// Says whether the set also waits until the descriptor can be written.
 int clinux_poll_set_change(int set, int descriptor, uint64_t number, int wants_writing);
 int clinux_poll_set_remove(int set, int descriptor);
-/// Waits for members that are ready; returns how many numbers it wrote. -1 waits for ever.
+/// Waits for members that are ready; returns how many numbers it wrote. -1 waits without limit.
 int clinux_poll_set_wait(
     int set, uint64_t *_Nonnull numbers, int count, int milliseconds);
 

@@ -6,7 +6,7 @@ struct JobID: Hashable, Sendable {
     let work: Work
 }
 
-/// One job that was begun, or accepted, or that the ledger has told of.
+/// One job that was begun, or accepted, or that the ledger has reported.
 struct JobState: Hashable, Sendable {
     var phase = JobPhase.ready
     /// Its fence.

@@ -29,7 +29,7 @@ package struct WorkerSettings: Hashable, Sendable {
     package var grace: Int64 = 20_000
     /// How long the end of killed slots is waited for after that, so that all is given back.
     package var killWait: Int64 = 5_000
-    /// Refusals that trying again cannot help end it; false where it tries for ever.
+    /// Refusals that trying again cannot help end it; false where it keeps trying.
     package var exitsWhenRefused = false
     /// Whether it ends when the process that started it is gone.
     package var exitsWhenOrphaned = false

@@ -114,7 +114,7 @@ nonisolated struct WireHeldAttempt: Sendable {
   fileprivate var _epoch: Int64? = nil
 }
 
-/// Every version of the protocol reads it: numbers keep their meaning for ever, later versions
+/// Every version of the protocol reads it: numbers never change their meaning, later versions
 /// may add fields, and readers pass over fields that they do not know.
 nonisolated struct WireWorkerHello: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the

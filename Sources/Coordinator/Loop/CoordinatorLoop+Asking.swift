@@ -15,8 +15,8 @@ struct StoresAskedFor: Sendable {
     let store: Int?
     let purpose: Purpose
 
-    /// Why there is nothing to do for it; nil where there is, and for a run that is told of
-    /// elsewhere: one that is not there, or was cancelled.
+    /// Why there is nothing to do for it; nil where there is, and for a run that is
+    /// reported elsewhere: one that is not there, or was cancelled.
     func refusal(_ ledger: Ledger) throws(LedgerError) -> (code: Refusal.Code, text: String)? {
         guard let state = try ledger.run(run)?.state, state != .cancelled else { return nil }
         let wanted: StoreState = purpose == .replay ? .failed : .validated

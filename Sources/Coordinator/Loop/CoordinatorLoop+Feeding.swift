@@ -4,7 +4,7 @@ import Jobs
 import LocalRun
 import RunLedger
 
-// The machine is fed with stores, and told of those that it asks for.
+// The machine is fed with stores, and gets those that it asks for.
 
 extension CoordinatorLoop {
     /// Gives the machine the stores that it wants.
@@ -188,7 +188,7 @@ extension CoordinatorLoop {
         postpone { $0.replay(run, store) }
     }
 
-    /// Whether a request that was accepted is tried again; it is told of once.
+    /// Whether a request that was accepted is tried again; it is reported once.
     private func canBeAskedAgain(_ error: RunError) -> Bool {
         guard case .ledger = error else { return false }
         switch error.code.decision {

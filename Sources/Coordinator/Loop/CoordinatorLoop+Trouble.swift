@@ -1,6 +1,6 @@
 import ClusterProtocol
 
-// What operators are told of messages that cannot be read.
+// What operators learn about messages that cannot be read.
 
 extension CoordinatorLoop {
     /// Numbers of what workers say, and of what clients ask.

@@ -19,7 +19,7 @@ final class CoordinatorLoop: PollLoopHandler {
     let mailroom: Mailroom
     let tasks: any TaskRunner
     let desks: Desks
-    /// What watchers are told of files that runs left out.
+    /// What watchers learn about files that runs left out.
     var leftOut: [WatchNote] = []
     var machine: CoordinatorMachine
     var mapping: RecordMapping

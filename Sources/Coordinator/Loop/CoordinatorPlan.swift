@@ -62,7 +62,7 @@ package struct CoordinatorSurroundings: Sendable {
     package let note: @Sendable (String) -> Void
     /// Takes what operators should know of runs and workers, on the coordinator's thread.
     package let tell: @Sendable (WatchNote) -> Void
-    /// Is told everything that watching clients are told of any run, on the coordinator's thread.
+    /// Gets every event that watching clients get, of any run, on the coordinator's thread.
     package let watch: (@Sendable (WatchEvent) -> Void)?
     /// Is told the id of each run that has come to its end, before anybody else is, on the thread
     /// at which runs begin and end.

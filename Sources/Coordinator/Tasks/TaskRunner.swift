@@ -37,7 +37,7 @@ package struct TaskReport: Sendable {
         cause = failure.cause
     }
 
-    /// What people are told of a move that began and did not end.
+    /// What reports say about a move that began and did not end.
     private static func text(halfway failure: SharedFailure) -> String {
         guard failure.isFailedSync else { return failure.text }
         return failure.text

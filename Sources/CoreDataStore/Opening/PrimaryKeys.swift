@@ -68,6 +68,16 @@ package struct PrimaryKeys: Hashable, Sendable, Codable {
         return PrimaryKeys(rows: rows)
     }
 
+    /// Whether a row has a value of a type that Core Data does not write.
+    ///
+    /// - Throws: `StoreError` with SQLite's reason.
+    package static func hasOddTypes(_ connection: Connection) throws(StoreError) -> Bool {
+        try connection.integer(
+            "SELECT count(*) FROM Z_PRIMARYKEY WHERE typeof(Z_ENT) <> 'integer' "
+                + "OR typeof(Z_NAME) <> 'text' OR typeof(Z_SUPER) <> 'integer' "
+                + "OR typeof(Z_MAX) <> 'integer'") != 0
+    }
+
     /// What is wrong with the rows; nil for nothing.
     static func fault(in rows: [Row]) -> String? {
         var names: Set<String> = []

@@ -308,7 +308,7 @@ package struct StoreOpener: Sendable {
 
     /// Checks every page of the file.
     private static func check(_ connection: Connection) throws(StoreError) {
-        let lines = try connection.quickCheck()
+        let lines = try connection.checkPages()
         guard lines == ["ok"] else {
             // A line may quote the schema, never a row's value.
             throw .notAStore(

@@ -90,6 +90,15 @@ package struct StoreSchema: Hashable, Sendable {
                 throw .notAStore(
                     path: connection.path, reason: "its schema has too many objects")
             }
+            // Readers that compare names find none that is a blob.
+            let classes = (0..<5).map { list.storageClass($0) }
+            guard classes[0...2].allSatisfy({ $0 == 3 }), classes[3] == 3 || classes[3] == 5,
+                classes[4] == 1 || classes[4] == 5
+            else {
+                throw .notAStore(
+                    path: connection.path,
+                    reason: "its schema has a value of a type that SQLite does not write")
+            }
             guard let kind = SchemaObject.Kind(rawValue: list.text(0) ?? "") else {
                 throw .notAStore(
                     path: connection.path, reason: "its schema has an object of unknown type")

@@ -53,9 +53,13 @@ extension Connection {
 
     /// What SQLite finds wrong with the pages of the file, up to ten lines; `ok` alone for nothing.
     ///
+    /// - Parameter indexes: whether every index is held against its table, too.
+    /// - Returns: the lines.
     /// - Throws: `StoreError` with SQLite's message.
-    /// - Complexity: reads the whole file.
-    package func quickCheck() throws(StoreError) -> [String] { try pragma("quick_check(10)") }
+    /// - Complexity: reads the whole file; with indexes, looks each of their entries up.
+    package func checkPages(indexes: Bool = false) throws(StoreError) -> [String] {
+        try pragma(indexes ? "integrity_check(10)" : "quick_check(10)")
+    }
 
     /// Moves all of the write-ahead log into the database.
     ///

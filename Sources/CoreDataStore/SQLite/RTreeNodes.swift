@@ -58,6 +58,25 @@ package enum RTreeNodes {
         }
     }
 
+    /// What is wrong with a tree, beside what `check` refuses; empty for a sound one.
+    ///
+    /// - Parameters:
+    ///   - tree: the virtual table.
+    ///   - isInteger: whether its coordinates are integers.
+    ///   - connection: to the file.
+    /// - Returns: the first fault, in words.
+    /// - Throws: `StoreError.notAStore` as `check`.
+    /// - Complexity: reads all nodes, and looks each entry up.
+    package static func faults(
+        in tree: String, isInteger: Bool, _ connection: Connection
+    ) throws(StoreError) -> [String] {
+        try check(tree, connection)
+        var faults = try RTreeFaults(
+            tree, connection, coordinates: coordinates(of: tree, connection),
+            isInteger: isInteger)
+        return try faults.first().map { [$0] } ?? []
+    }
+
     /// The columns of a tree that are coordinates.
     ///
     /// The module declares its key and them with a type, and auxiliary columns without one. The

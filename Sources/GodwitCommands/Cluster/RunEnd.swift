@@ -7,9 +7,9 @@ struct RunEnd {
     private let ending: WatchSession.Ending
     private let run: String
     private let connection: CoordinatorConnection
-    /// What was told of files that were not taken; nil where nothing was.
+    /// What was reported about files that were not taken; nil where nothing was.
     private let leftOut: String?
-    /// What was told of failed stores, by their numbers.
+    /// What was reported about failed stores, by number.
     private let failures: [Int: String]
 
     init(

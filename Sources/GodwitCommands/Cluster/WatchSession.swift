@@ -29,9 +29,9 @@ final class WatchSession {
     private let endsWhenStopped: Bool
     private let tell: ((WatchEvent) throws(CommandFailure) -> Void)?
     private var isTrying = false
-    /// What was told of files that the run did not take although they may hold a user's data.
+    /// What was reported about files that the run did not take, though they may hold a user's data.
     private(set) var leftOut: String?
-    /// What was told of stores of the run that failed, by their numbers; of the first ones alone.
+    /// What was reported about failed stores of the run, by number; the first ones alone.
     private(set) var failures: [Int: String] = [:]
 
     /// - Parameters:

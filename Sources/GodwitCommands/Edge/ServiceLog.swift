@@ -1,6 +1,6 @@
 import Foundation
 
-/// The log of a process that goes on for ever: each line begins with its time.
+/// The log of a long-running process: each line begins with its time.
 struct ServiceLog: Sendable {
     /// Milliseconds since 1970.
     let wallTime: @Sendable () -> Int64

@@ -14,7 +14,7 @@ struct Move: Codable {
     }
 
     let way: Way
-    /// What is told of the store once it has moved; nil from then on, when its report tells it.
+    /// What the report says about the store; nil once it has moved and has a report.
     let result: StoreResult?
     /// Whether its worker alone validated the result; nil where that is not so, and in ledgers of
     /// versions that did not record it.

@@ -30,7 +30,7 @@ package struct RollbackRun: Sendable {
 
     /// Rolls every swapped store back; one store's failure stops no other.
     ///
-    /// - Parameter observe: told of each store.
+    /// - Parameter observe: called for each store.
     /// - Throws: `RunError` where there is nothing to roll back, or the ledger cannot be written.
     package func run(_ observe: (StoreChange) -> Void) throws(RunError) {
         try StateFolder(selection.state, files: files).withLedger("rolling back") {

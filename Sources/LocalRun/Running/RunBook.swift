@@ -77,7 +77,7 @@ struct RunBook {
     }
 
     /// Tells the ledger of stores that an unfinished run does not have: a process may have died
-    /// before it had told of all, and new ones may have come since.
+    /// before it had reported all, and new ones may have come since.
     private func add(_ stores: [FoundStore], to id: String) throws(RunError) {
         try RunError.ledger { () throws(LedgerError) in
             var number = try ledger.storeCounts(of: id).values.reduce(0, +)

@@ -128,7 +128,7 @@ struct ResultBuilder {
     }
 
     /// A fault that was met in a file of our own lies in the rows that were put there: it is
-    /// told of the store that they come from.
+    /// reported as one of the store that they come from.
     static func named(_ error: RunError, _ source: FilePath) -> RunError {
         guard case .engine(.store(.notAStore(_, let reason))) = error else { return error }
         return .engine(.store(.notAStore(path: source.description, reason: reason)))

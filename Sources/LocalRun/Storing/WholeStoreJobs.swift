@@ -243,7 +243,7 @@ extension WholeStoreOutcome {
 }
 
 extension StorePlaces {
-    /// What is told of an attempt at a whole store.
+    /// What an attempt at a whole store reports.
     var outcome: FilePath { building.parent.appending("outcome.json") }
 }
 

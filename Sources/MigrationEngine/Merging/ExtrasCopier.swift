@@ -42,29 +42,11 @@ struct ExtrasCopier {
             return "INSERT INTO main.\(name) SELECT * FROM src.\(name)"
         }
         var names = columns.filter { !$0.isGenerated }.map { SQLText.quoted($0.name) }
-        let rowid = try rowidName(table.name, columns: columns)
+        let rowid = try connection.rowidName(of: table.name, columns: columns)
         if let rowid, schema.rowidColumns[table.name] == nil { names.insert(rowid, at: 0) }
         let list = names.joined(separator: ", ")
         return "INSERT INTO main.\(name) (\(list)) SELECT \(list) FROM src.\(name)"
             + (rowid.map { " ORDER BY \($0)" } ?? "")
-    }
-
-    /// A name of the rowid that no column has; nil for a table without rowids.
-    private func rowidName(
-        _ table: String, columns: [StoreSchema.Column]
-    ) throws(StoreError) -> SQLText? {
-        let taken = Set(columns.map { $0.name.lowercased() })
-        let names: [SQLText] = ["rowid", "_rowid_", "oid"]
-        guard let name = names.first(where: { !taken.contains($0.description) }) else {
-            return nil
-        }
-        let probe: SQLText = "SELECT \(name) FROM main.\(SQLText.quoted(table)) LIMIT 0"
-        do throws(StoreError) {
-            _ = try connection.prepare(probe)
-            return name
-        } catch {
-            return nil
-        }
     }
 
     /// Numbers that `AUTOINCREMENT` has given out, also those of rows that are gone.

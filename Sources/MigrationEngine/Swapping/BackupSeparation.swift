@@ -16,7 +16,7 @@ package struct BackupSeparation {
     /// - Parameters:
     ///   - replaced: a file that a swap or a rollback replaced.
     ///   - swap: the plan of the swap.
-    ///   - recording: told of the copy before it takes the original's place in the backup; what it
+    ///   - recording: records the copy before it takes the original's place in the backup; what it
     ///     throws leaves the backup as it was.
     /// - Throws: what `recording` throws, or `EngineError.file`; out of space, for one. Clients
     ///   are still kept out then.

@@ -1,7 +1,7 @@
 package import CoreDataStore
 package import DurableFiles
 
-/// Which side of a step a journal is told of.
+/// Which side of a step a journal records.
 package enum StepMoment: String, Hashable, Sendable, Codable {
     /// Nothing of the step has been done.
     case begun

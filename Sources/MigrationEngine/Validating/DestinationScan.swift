@@ -41,6 +41,7 @@ struct DestinationScan {
         var missing: [Int64]
         var linkSums: [CellSum]
         var missingLinks: [Int64]
+        var strayLinks: [Int64]
         var indexSums: [CellSum]
         var strays: [Int64]
         /// The hashes of the row's columns, for indexes.
@@ -53,6 +54,7 @@ struct DestinationScan {
             missing = [Int64](repeating: 0, count: scan.rules.cells.count)
             linkSums = [CellSum](repeating: CellSum(), count: scan.links.count)
             missingLinks = [Int64](repeating: 0, count: scan.links.count)
+            strayLinks = missingLinks
             indexSums = [CellSum](repeating: CellSum(), count: scan.rules.indexes.count)
             strays = [Int64](repeating: 0, count: scan.rules.entities.count)
             let nothing = CellDigest(ContentDigest128(high: 0, low: 0))
@@ -87,6 +89,7 @@ struct DestinationScan {
                 switch try links[place].read(current, key: key, number: number, into: &link) {
                 case .link: tally.linkSums[place].add(high: link.digest.high, low: link.digest.low)
                 case .missing: tally.missingLinks[place] += 1
+                case .stray: tally.strayLinks[place] += 1
                 case .none, .lost: break
                 }
             }
@@ -133,6 +136,7 @@ struct DestinationScan {
             let label = places[reader.place].label
             result.addActual(tally.linkSums[number].content, label)
             result.add(Fault(label, .missingLink), destination: tally.missingLinks[number])
+            result.add(Fault(label, .stray), destination: tally.strayLinks[number])
         }
         for (number, name) in rules.names.enumerated() where tally.strays[number] > 0 {
             result.add(

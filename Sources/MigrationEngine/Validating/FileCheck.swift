@@ -141,6 +141,9 @@ struct FileCheck {
         let connection = try file.connection()
         let keys = try PrimaryKeys.read(connection)
         var found: [String] = []
+        if try PrimaryKeys.hasOddTypes(connection) {
+            found.append("Z_PRIMARYKEY has values of other types")
+        }
         for (number, name) in zip(Int64(1)..., layout.entityOrder) {
             guard let row = keys.row(number: number) else {
                 found.append("Z_PRIMARYKEY has no entity \(name)")
@@ -207,7 +210,7 @@ struct FileCheck {
                     .rTree, "rebuilt_\(number)", isTemporary: true,
                     sql: "CREATE VIRTUAL TABLE \(name) USING rtree (Z_PK, "
                         + "\(bounds.joined(separator: ", ")))"))
-            try RTreeNodes.check(tree.name, connection)
+            found += try RTreeNodes.faults(in: tree.name, isInteger: false, connection)
             let present = columns.map { "\($0) IS NOT NULL" as SQLText }.joined(separator: " AND ")
             try connection.execute(
                 "INSERT INTO \(name) SELECT Z_PK, "

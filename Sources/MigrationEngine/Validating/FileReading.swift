@@ -66,6 +66,20 @@ final class FileReading {
         return try indexes()[table] ?? []
     }
 
+    /// Whether the file has indexes that no part of a validation walks: those of the app's own
+    /// tables and of history, and those that cannot be walked.
+    func hasUnwalkedIndexes() throws(StoreError) -> Bool {
+        let walked = Set(layout.tables.map(\.name) + layout.joinTables.map(\.name))
+        return try indexes().contains { table, indexes in
+            !indexes.isEmpty && !(walked.contains(table) && indexes.allSatisfy(\.isWalkable))
+        }
+    }
+
+    /// What SQLite finds wrong with the pages, and with indexes that nothing else looks into.
+    func checkPages() throws(StoreError) -> [String] {
+        try connection().checkPages(indexes: hasUnwalkedIndexes())
+    }
+
     /// The indexes of all tables, by table and name.
     func indexes() throws(StoreError) -> [String: [IndexFacts]] {
         if let knownIndexes { return knownIndexes }

@@ -8,15 +8,24 @@ package struct HashKey: Sendable {
     private let start: SipHash
     private let left: UInt64
     private let right: UInt64
+    /// What stands for NULL where a number is wanted; no key and no number of an entity.
+    let nothing: Int64
 
     /// Draws a key.
     package init(from generator: inout some RandomNumberGenerator) {
         start = SipHash((generator.next(), generator.next()))
         (left, right) = (generator.next(), generator.next())
+        nothing = HashKey.beyondKeys(generator.next())
     }
 
-    /// A key from the system's source of randomness.
-    package static func random() -> HashKey {
+    /// A number above every key of a table: keys from 2⁶² on are refused, and no file has as many
+    /// rows as would come near.
+    private static func beyondKeys(_ word: UInt64) -> Int64 {
+        Int64(word >> 3) | 1 << 61
+    }
+
+    /// A key from the system's source of randomness, which no caller may choose (decision 0021).
+    package static func drawn() -> HashKey {
         var generator = SystemRandomNumberGenerator()
         return HashKey(from: &generator)
     }
@@ -27,6 +36,48 @@ package struct HashKey: Sendable {
         var state = start
         state.add(UInt64(bitPattern: key))
         return RowKey(state.finish(last: 8 << 56), left, right)
+    }
+
+    /// What stands for a value that is no integer where a number is wanted.
+    func number(of cell: RawCell) -> Int64 {
+        guard cell.storageClass != 5 else { return nothing }
+        var state = start
+        add(cell, to: &state)
+        return HashKey.beyondKeys(state.finish(last: 1 << 56).0)
+    }
+
+    /// The hash of a whole row: every cell by its storage class and its bytes, in their order.
+    ///
+    /// Sums of such hashes agree for the same rows in any order, and for no others.
+    func hash(of row: RawRow, columns: Int) -> ContentDigest128 {
+        var state = start
+        for column in 0..<columns { add(row.cell(column), to: &state) }
+        let (high, low) = state.finish(last: UInt64(truncatingIfNeeded: columns) << 8 | 2 << 56)
+        return ContentDigest128(high: high, low: low)
+    }
+
+    /// The class and the length tell where a cell ends.
+    private func add(_ cell: RawCell, to state: inout SipHash) {
+        let kind = cell.storageClass
+        switch kind {
+        case 1:
+            state.add(1)
+            state.add(UInt64(bitPattern: cell.integer))
+        case 2:
+            state.add(2)
+            state.add(cell.real.bitPattern)
+        case 3, 4:
+            let bytes = cell.bytes
+            state.add(UInt64(kind) | UInt64(bytes.count) << 3)
+            let whole = bytes.count & ~7
+            for at in stride(from: 0, to: whole, by: 8) {
+                state.add(bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self))
+            }
+            var rest: UInt64 = 0
+            for at in whole..<bytes.count { rest |= UInt64(bytes[at]) << UInt64((at - whole) * 8) }
+            state.add(rest)
+        default: state.add(5)
+        }
     }
 
     /// What hashes of the links between two objects begin with.

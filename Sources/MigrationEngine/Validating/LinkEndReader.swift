@@ -4,6 +4,8 @@ import CoreDataStore
 struct FoundEnd {
     enum State {
         case absent
+        /// Without a key, but with the number of an entity.
+        case namedOnly
         /// Its object is dropped or of an entity that cannot stand there.
         case dropped
         /// Its row is not there.
@@ -38,6 +40,8 @@ struct LinkEndReader {
     private let mode: Mode
     private let column: Int
     private let entityColumn: Int?
+    /// The column that names the end's entity, where the destination has one, too.
+    private let namingColumn: Int?
     private let fates: FateTable
     /// Entities that can stand there and whose objects are dropped.
     private let dropped: FateTable
@@ -74,10 +78,11 @@ struct LinkEndReader {
         var isLookedUp = mustExist
         switch end {
         case .row:
-            (mode, column, entityColumn) = (.row, 0, nil)
+            (mode, column, entityColumn, namingColumn) = (.row, 0, nil, nil)
             isLookedUp = false
         case .column(let name, let entity):
             column = list.place(of: name)
+            namingColumn = needsNumber ? entity.map { list.place(of: $0) } : nil
             let isSingle = known.possible.count == 1
             if let offset = known.commonOffset, isSingle || !needsNumber {
                 let number = known.possible.first.flatMap { known.kept[$0]?.number } ?? 0
@@ -116,12 +121,13 @@ struct LinkEndReader {
         mustExist = false
         switch end {
         case .row:
-            (mode, column, entityColumn) = (.row, 0, nil)
+            (mode, column, entityColumn, namingColumn) = (.row, 0, nil, nil)
             fates = FateTable(unchanged: numbers)
         case .column(let name, let entity):
             mode = .asItStands
             column = list.place(of: name)
             entityColumn = entity.map { list.place(of: $0) }
+            namingColumn = entityColumn
             fates = FateTable([:])
         }
     }
@@ -131,12 +137,16 @@ struct LinkEndReader {
     /// `row`: holds the link.
     /// `key`: of the row, where it is an object's.
     /// `number`: of the row's entity.
+    /// `hashKey`: for what is no integer.
     func find(
-        _ row: RawRow, key: Int64, number: Int64
+        _ row: RawRow, key: Int64, number: Int64, _ hashKey: HashKey
     ) throws(StoreError) -> FoundEnd {
         if case .row = mode { return moved(key, number) }
-        guard !row.isNull(column) else { return FoundEnd(state: .absent) }
-        let key = row.wholeNumber(column)
+        guard !row.isNull(column) else {
+            let isNamed = namingColumn.map { !row.isNull($0) } ?? false
+            return FoundEnd(state: isNamed ? .namedOnly : .absent)
+        }
+        let key = row.wholeNumber(column, hashKey)
         guard key >= least, key <= greatest else { return FoundEnd(state: .gone) }
         var lookedUp: Int64?
         if let lookup {
@@ -151,13 +161,15 @@ struct LinkEndReader {
         case .constant(let offset, let number):
             return FoundEnd(state: .found, key: key &+ offset, number: number)
         case .named:
-            return try named(key, entityColumn.map { row.wholeNumber($0) } ?? RawRow.nothing)
+            let number = entityColumn.map { row.wholeNumber($0, hashKey) } ?? hashKey.nothing
+            return try named(key, number, hashKey)
         case .lookedUp:
             guard let lookedUp else { return FoundEnd(state: .gone) }
             return moved(key, lookedUp)
         case .asItStands, .row:
             return FoundEnd(
-                state: .found, key: key, number: entityColumn.map { row.wholeNumber($0) } ?? 0)
+                state: .found, key: key,
+                number: entityColumn.map { row.wholeNumber($0, hashKey) } ?? 0)
         }
     }
 
@@ -166,11 +178,13 @@ struct LinkEndReader {
     /// A column that names no entity that can stand there is a fault of the source. Its key
     /// moves as long as every key of the table moves alike; the column stays as it is as long as
     /// the numbers do, and is empty where they change.
-    private func named(_ key: Int64, _ number: Int64) throws(StoreError) -> FoundEnd {
+    private func named(
+        _ key: Int64, _ number: Int64, _ hashKey: HashKey
+    ) throws(StoreError) -> FoundEnd {
         if let commonOffset, !fates.has(number) {
             return FoundEnd(
                 state: .found, key: key &+ commonOffset,
-                number: keepsNumbers ? number : RawRow.nothing)
+                number: keepsNumbers ? number : hashKey.nothing)
         }
         let end = moved(key, number)
         guard end.state == .dropped, let presence else { return end }

@@ -16,6 +16,8 @@ struct LinkReader {
         case missing
         /// The row has a key of an object that nothing can find.
         case lost
+        /// The row names an entity and no object.
+        case stray
         case link
     }
 
@@ -82,11 +84,12 @@ struct LinkReader {
     func read(
         _ row: RawRow, key: Int64, number: Int64, into link: inout FoundLink
     ) throws(StoreError) -> Outcome {
-        let from = try owner.find(row, key: key, number: number)
-        let to = try target.find(row, key: key, number: number)
+        let from = try owner.find(row, key: key, number: number, self.key)
+        let to = try target.find(row, key: key, number: number, self.key)
         switch (from.state, to.state) {
         case (.found, .found): break
         case (.found, .absent), (.found, .gone): return isRequired ? .missing : .none
+        case (.found, .namedOnly), (.namedOnly, .found): return isRequired ? .missing : .stray
         case (.found, .nameless): return isRequired ? .missing : .lost
         case (.nameless, .found): return .lost
         default: return .none
@@ -107,6 +110,6 @@ struct LinkReader {
     @inline(__always)
     private func order(_ row: RawRow, _ column: Int?) -> Int64? {
         guard let column, !row.isNull(column) else { return nil }
-        return row.wholeNumber(column)
+        return row.wholeNumber(column, key)
     }
 }

@@ -54,11 +54,7 @@ package struct MadeFileCheck: Sendable {
         let connection = try file.connection()
         // What follows reads tables that must be what they seem, and pages that come to an end.
         if found.isEmpty {
-            let isWalkable = try file.indexes().values.allSatisfy {
-                $0.allSatisfy(\.isWalkable)
-            }
-            let lines = try connection.pragma(isWalkable ? "quick_check(1)" : "integrity_check(1)")
-            if lines != ["ok"] { found.append("its pages are damaged") }
+            if try file.checkPages() != ["ok"] { found.append("its pages are damaged") }
         }
         if found.isEmpty {
             found += try systemRows(connection)
@@ -87,12 +83,19 @@ package struct MadeFileCheck: Sendable {
         return names
     }
 
+    /// The most free pages that a result of this engine has.
+    private static let mostFreePages = 16
+
     /// Fields of the file's header that SQLite leaves as they are in a file of ours (file format
-    /// §1.3): the schema's format, the cache's size, and the bytes that are kept for later.
+    /// §1.3): the schema's format, the cache's size, the bytes that are kept for later, and how
+    /// many pages are free.
     private func header(_ file: FilePath) throws(StoreError) -> [String] {
         let bytes = try FileCheck.headerBytes(file)
+        // Pages that hold nothing may hold anything, and as much as a worker likes.
+        let free = bytes.dropFirst(36).prefix(4).reduce(0) { $0 << 8 | Int($1) }
         let isOurs =
-            bytes.count == 100 && bytes[44..<48].elementsEqual([0, 0, 0, 4])
+            bytes.count == 100 && free <= Self.mostFreePages
+            && bytes[44..<48].elementsEqual([0, 0, 0, 4])
             && bytes[48..<52].allSatisfy { $0 == 0 } && bytes[72..<92].allSatisfy { $0 == 0 }
             && bytes[18] == bytes[19]
         return isOurs ? [] : ["the file's header is another one"]
@@ -185,11 +188,9 @@ package struct MadeFileCheck: Sendable {
         }
         if keepsHistory { rows += source.primaryKeys.reserved }
         let keys = try PrimaryKeys.read(connection).rows
-        let odd = try connection.integer(
-            "SELECT count(*) FROM Z_PRIMARYKEY WHERE typeof(Z_ENT) <> 'integer' "
-                + "OR typeof(Z_NAME) <> 'text' OR typeof(Z_SUPER) <> 'integer' "
-                + "OR typeof(Z_MAX) <> 'integer'")
-        if odd != 0 || keys != rows.sorted(by: { $0.number < $1.number }) {
+        if try PrimaryKeys.hasOddTypes(connection)
+            || keys != rows.sorted(by: { $0.number < $1.number })
+        {
             found.append("the rows of Z_PRIMARYKEY are other ones")
         }
         return found

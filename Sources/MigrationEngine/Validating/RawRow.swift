@@ -10,9 +10,6 @@ struct RawRow {
 
     init(_ statement: Statement) { pointer = statement.pointer }
 
-    /// What `wholeNumber` makes of NULL; no key and no number of an entity.
-    static let nothing: Int64 = 5 << 56
-
     /// One cell.
     ///
     /// Connections are used by one thread at a time, so that the value needs no
@@ -28,13 +25,12 @@ struct RawRow {
     @inline(__always)
     func isNull(_ column: Int) -> Bool { cell(column).storageClass == 5 }
 
-    /// The integer of a key's column; what is no integer gives another number than the integer
-    /// of the same digits.
+    /// The integer of a key's column; what is no integer gives a number that follows from its
+    /// bytes and the validation's secret, and that no integer in a file can be meant to have.
     @inline(__always)
-    func wholeNumber(_ column: Int) -> Int64 {
+    func wholeNumber(_ column: Int, _ key: HashKey) -> Int64 {
         let cell = cell(column)
-        let kind = cell.storageClass
-        return kind == 1 ? cell.integer : cell.integer &+ Int64(kind) << 56
+        return cell.storageClass == 1 ? cell.integer : key.number(of: cell)
     }
 }
 

@@ -58,6 +58,7 @@ struct SourceScan {
         var linkSums: [CellSum]
         var missingLinks: [Int64]
         var lostLinks: [Int64]
+        var strayLinks: [Int64]
         var strays: [Int64]
         /// Rows of a table of one entity that carry another number.
         var misnumbered: Int64 = 0
@@ -71,6 +72,7 @@ struct SourceScan {
             linkSums = [CellSum](repeating: CellSum(), count: scan.links.count)
             missingLinks = [Int64](repeating: 0, count: scan.links.count)
             lostLinks = missingLinks
+            strayLinks = missingLinks
             strays = [Int64](repeating: 0, count: scan.rules.entities.count)
         }
     }
@@ -84,7 +86,7 @@ struct SourceScan {
         while try statement.step() {
             tally.rows += 1
             let key = current.integer(0)
-            var number = current.wholeNumber(1)
+            var number = current.wholeNumber(1, hashKey)
             if let only = rules.onlyEntity, only != number {
                 tally.misnumbered += 1
                 number = only
@@ -113,6 +115,7 @@ struct SourceScan {
                 case .link: tally.linkSums[place].add(high: link.digest.high, low: link.digest.low)
                 case .missing: tally.missingLinks[place] += 1
                 case .lost: tally.lostLinks[place] += 1
+                case .stray: tally.strayLinks[place] += 1
                 case .none: break
                 }
             }
@@ -139,6 +142,7 @@ struct SourceScan {
             let label = places[reader.place].label
             result.addExpected(tally.linkSums[number].content, label)
             result.add(Fault(label, .missingLink), source: tally.missingLinks[number])
+            result.add(Fault(label, .stray), source: tally.strayLinks[number])
             result.addInherited(Fault(label, .dangling), tally.lostLinks[number])
         }
         for (number, entity) in rules.entities.enumerated() where tally.strays[number] > 0 {

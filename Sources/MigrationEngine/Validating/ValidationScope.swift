@@ -56,7 +56,7 @@ package struct ValidationScope: Sendable {
     /// - Throws: `StoreError.layoutUnknown` for a model without a layout.
     package init(
         plan: MigrationPlan, hashes: VersionHashes? = nil, stores: StoreCache = StoreCache(),
-        cache: ValidationCache = ValidationCache(), key: HashKey = .random()
+        cache: ValidationCache = ValidationCache(), key: HashKey = .drawn()
     ) throws(StoreError) {
         self.stores = stores
         self.cache = cache
@@ -86,7 +86,7 @@ package struct ValidationScope: Sendable {
         source: StoreLayout, destination: StoreLayout, mapping: Mapping,
         highestKeys: [String: Int64], dangling: DanglingPolicy = .keep,
         allowsMissingExternalData: Bool = true, hashes: VersionHashes? = nil,
-        keptObjects: [SchemaObject] = [], key: HashKey = .random()
+        keptObjects: [SchemaObject] = [], key: HashKey = .drawn()
     ) {
         stores = StoreCache()
         cache = ValidationCache()

@@ -302,7 +302,7 @@ extension LinkFeed {
 extension Validator {
     private func pages(_ file: FileReading) throws(StoreError) -> PartialResult {
         var result = PartialResult()
-        let lines = try file.connection().quickCheck()
+        let lines = try file.checkPages()
         result.findings["pages"] = lines == ["ok"] ? [] : lines
         return result
     }

@@ -1,4 +1,4 @@
-/// What is worth a line of a connection that is tried again for ever: what has changed.
+/// Decides which events of a connection that is retried without end are worth a log line.
 struct LinkNews: Hashable, Sendable {
     private enum Standing: Hashable {
         case new

@@ -88,7 +88,7 @@ package final class SlotChild: Sendable {
         }
     }
 
-    /// How long the socket is listened to before progress is looked at; -1 is for ever.
+    /// How long the socket is listened to before progress is looked at; -1 is without limit.
     private var interval: Int32 {
         guard state.withLock({ $0.running != nil }) else { return -1 }
         return Int32(clamping: reportMilliseconds)

@@ -68,7 +68,7 @@ package struct SlotWork: Sendable {
         }
     }
 
-    /// The folders that a slot was told of.
+    /// The folders that a slot was given.
     ///
     /// - Throws: `SlotFailure` for a folder that is not there.
     static func environment(_ setup: SlotSetup) throws(SlotFailure) -> JobEnvironment {

@@ -198,7 +198,7 @@ extension CoordinateCommandTests {
             #expect(end.output.contains("\nstore 1: data:data/bad.sqlite: "), "\(end.output)")
             #expect(end.output.contains("1 file was left out"), "\(end.output)")
             #expect(end.output.contains("ghost.sqlite-wal"))
-            // It is there before anybody is told of the end.
+            // The report is there before the end is announced.
             let report = try String(
                 contentsOf: url.appendingPathComponent("state/runs/r1/report.txt"),
                 encoding: .utf8)

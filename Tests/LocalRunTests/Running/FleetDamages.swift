@@ -47,7 +47,7 @@ enum FleetDamages {
         },
     ]
 
-    /// What must be told of the bad stores that people meet most.
+    /// What reports must say about the bad stores that are most common.
     static let causes: [String: FailureCause] = [
         "empty": .damaged, "text": .damaged, "half": .damaged, "UTF-16": .damaged,
         "reserved bytes": .damaged, "without the last page": .damaged,

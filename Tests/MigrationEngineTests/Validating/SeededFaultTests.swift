@@ -122,6 +122,59 @@ import Testing
         }
     }
 
+    /// A place in a list that is no integer, and reads as the right one under a known encoding.
+    @Test(arguments: 1...5)
+    func aPlaceOfAnotherTypeIsAnotherPlace(storageClass: Int64) throws {
+        try withTemporaryFolder { folder in
+            let store = try Self.forge(try Self.listModel(), seed: 3, in: folder)
+            let copies = try StoreCopies(of: store, in: folder)
+            #expect(try copies.validator.run().isEqual)
+            let connection = try Connection(path: copies.destination, mode: .create)
+            var changed = 0
+            for place in copies.validator.places {
+                for column in [place.storage.ownerOrder, place.storage.targetOrder] {
+                    guard let name = column.map(SQLText.quoted) else { continue }
+                    let table = SQLText.quoted(place.storage.table)
+                    try connection.execute(
+                        "UPDATE \(table) SET \(name) = CAST(CAST(\(name) - "
+                            + "\(storageClass << 56) AS TEXT) AS BLOB) WHERE \(name) IS NOT NULL")
+                    changed += Int(try connection.integer("SELECT changes()") ?? 0)
+                }
+            }
+            _ = try connection.texts("PRAGMA wal_checkpoint(TRUNCATE)")
+            try connection.close()
+            #expect(changed > 0)
+            #expect(try !copies.validator.run().isEqual)
+        }
+    }
+
+    /// Where no object is linked, no entity is named.
+    @Test func theEntityOfNoObjectIsFound() throws {
+        var applied = 0
+        for (place, model) in try Self.models().enumerated() {
+            try withTemporaryFolder { folder in
+                let store = try Self.forge(model, seed: UInt64(place) + 5, in: folder)
+                let copies = try StoreCopies(of: store, in: folder)
+                let connection = try Connection(path: copies.destination, mode: .create)
+                var changed: Int64 = 0
+                for place in copies.validator.places {
+                    guard let entity = place.storage.target.entityColumn else { continue }
+                    let key = SQLText.quoted(place.storage.target.keyColumn)
+                    try connection.execute(
+                        "UPDATE \(SQLText.quoted(place.storage.table)) "
+                            + "SET \(SQLText.quoted(entity)) = 77 WHERE \(key) IS NULL")
+                    changed += try connection.integer("SELECT changes()") ?? 0
+                }
+                _ = try connection.texts("PRAGMA wal_checkpoint(TRUNCATE)")
+                try connection.close()
+                guard changed > 0 else { return }
+                applied += 1
+                #expect(try !copies.validator.run().isEqual, "store \(place)")
+            }
+        }
+        #expect(applied > 0)
+    }
+
     /// What a worker works out about one validation tells it nothing of the next one: every
     /// validation has sums of its own.
     @Test func eachValidationHasItsOwnSums() throws {

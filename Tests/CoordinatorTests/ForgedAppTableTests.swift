@@ -1,0 +1,107 @@
+import CoreDataStore
+import DurableFiles
+import Jobs
+import TestSupport
+import Testing
+
+@testable import Coordinator
+@testable import LocalRun
+
+/// A worker changes what a store has beside its model: the app's own tables, their indexes and
+/// numbers, and the schema itself.
+@Suite struct ForgedAppTableTests {
+    struct Forgery: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        /// What the store has of its app's own.
+        let schema: String
+        /// What the worker does to the result.
+        let change: String
+        /// What the result holds afterwards, and would not without the change.
+        let effect: String
+    }
+
+    private static let rows =
+        "WITH RECURSIVE n(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 600) "
+
+    private static func index(_ sql: String) -> String {
+        "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = '\(sql)' "
+            + "WHERE name = 'APPINDEX'; PRAGMA writable_schema = RESET; "
+    }
+
+    private static let forgeries = [
+        Forgery(
+            testDescription: "other multiplicities",
+            schema: "CREATE TABLE APPTABLE (A); INSERT INTO APPTABLE VALUES ('p'), ('p'), ('o')",
+            change: "UPDATE APPTABLE SET A = 'o' WHERE rowid = 2",
+            effect: "SELECT count(*) = 2 FROM APPTABLE WHERE A = 'o'"),
+        Forgery(
+            testDescription: "a text that its collation takes for equal",
+            schema: "CREATE TABLE APPTABLE (A TEXT COLLATE NOCASE); "
+                + "INSERT INTO APPTABLE VALUES ('Secret')",
+            change: "UPDATE APPTABLE SET A = 'sECRET'",
+            effect: "SELECT count(*) = 1 FROM APPTABLE WHERE A = 'sECRET' COLLATE BINARY"),
+        Forgery(
+            testDescription: "a real for an integer",
+            schema: "CREATE TABLE APPTABLE (A); INSERT INTO APPTABLE VALUES (1)",
+            change: "UPDATE APPTABLE SET A = 1.0",
+            effect: "SELECT count(*) = 1 FROM APPTABLE WHERE typeof(A) = 'real'"),
+        Forgery(
+            testDescription: "other rowids",
+            schema: "CREATE TABLE APPTABLE (A); INSERT INTO APPTABLE VALUES ('a'), ('b')",
+            change: "UPDATE APPTABLE SET rowid = 9 WHERE rowid = 1",
+            effect: "SELECT count(*) = 1 FROM APPTABLE WHERE rowid = 9"),
+        Forgery(
+            testDescription: "forgotten numbers of AUTOINCREMENT",
+            schema: "CREATE TABLE APPTABLE (ID INTEGER PRIMARY KEY AUTOINCREMENT, A); "
+                + "INSERT INTO APPTABLE (A) VALUES ('a'), ('b'); DELETE FROM APPTABLE WHERE ID = 2",
+            change: "DELETE FROM sqlite_sequence",
+            effect: "SELECT count(*) = 0 FROM sqlite_sequence"),
+        Forgery(
+            testDescription: "an index that does not fit its table",
+            schema: "CREATE TABLE APPTABLE (A TEXT); INSERT INTO APPTABLE VALUES ('a'), ('b'); "
+                + "CREATE INDEX APPINDEX ON APPTABLE(A)",
+            change: index("CREATE INDEX APPINDEX ON APPTABLE(A || ''x'')") + "REINDEX APPINDEX; "
+                + index("CREATE INDEX APPINDEX ON APPTABLE(A)"),
+            effect: "SELECT count(*) = 0 FROM APPTABLE INDEXED BY APPINDEX WHERE A = 'a'"),
+        Forgery(
+            testDescription: "names that are blobs", schema: "CREATE TABLE APPTABLE (A)",
+            change: "PRAGMA writable_schema = ON; UPDATE sqlite_master SET "
+                + "name = CAST(name AS BLOB), tbl_name = CAST(tbl_name AS BLOB) "
+                + "WHERE name = 'Z_METADATA'; PRAGMA writable_schema = RESET",
+            effect: "SELECT count(*) = 0 FROM sqlite_master WHERE name = 'Z_METADATA'"),
+        Forgery(
+            testDescription: "an R-tree whose boxes hide its entries",
+            schema: "CREATE VIRTUAL TABLE APPTREE USING rtree (id, a, b); " + rows
+                + "INSERT INTO APPTREE SELECT v, v, v + 1 FROM n",
+            change: "UPDATE APPTREE_node SET data = CAST(substr(data, 1, 12) || "
+                + "x'C1100000C1000000' || substr(data, 21) AS BLOB) WHERE nodeno = 1",
+            effect: "SELECT (SELECT count(*) FROM APPTREE WHERE a >= 0) < "
+                + "(SELECT count(*) FROM APPTREE)"),
+        Forgery(
+            testDescription: "free pages", schema: "CREATE TABLE APPTABLE (A)",
+            change: "CREATE TABLE mine (a); INSERT INTO mine VALUES (zeroblob(400000)); "
+                + "DROP TABLE mine",
+            effect: "SELECT freelist_count > 50 FROM pragma_freelist_count"),
+    ]
+
+    @Test(arguments: forgeries)
+    func aForgeryIsRefused(_ forgery: Forgery) throws {
+        try SharingLab.run { lab in
+            let honest = try ForgedDelivery(lab, isPublished: false, schema: forgery.schema)
+            #expect(try honest.texts(forgery.effect) == ["0"])
+            _ = try honest.deliveries.admit(honest.receipt)
+        }
+        try SharingLab.run { lab in
+            var forged = try ForgedDelivery(lab, isPublished: false, schema: forgery.schema)
+            let before = try lab.files.contents(of: forged.store, limit: 1 << 30)
+            try forged.edit(forgery.change)
+            #expect(try forged.texts(forgery.effect) == ["1"])
+            try forged.relabel()
+            let error = #expect(throws: RunError.self) {
+                _ = try forged.deliveries.admit(forged.receipt)
+            }
+            #expect(error?.code == .badDelivery)
+            #expect(try lab.files.contents(of: forged.store, limit: 1 << 30) == before)
+        }
+    }
+}
