@@ -14,7 +14,7 @@ extension DurableFileSystem {
     private static let attributeLimit = 65_536
 
     /// Gives one file the owner, mode, access control list and extended attributes of another, and
-    /// takes what it has beside them.
+    /// removes any others.
     ///
     /// The list is among the extended attributes (`system.posix_acl_access`). The destination
     /// is synced.

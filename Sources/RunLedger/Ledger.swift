@@ -210,9 +210,12 @@ package final class Ledger: Sendable {
     private static func read<Result>(
         _ query: (Database) throws -> Result, in database: Database
     ) throws -> Result {
-        try database.beginTransaction(.deferred)
-        let result = Swift.Result { try query(database) }
-        if case .success = result { try database.commit() } else { try database.rollback() }
+        var result: Swift.Result<Result, any Error>?
+        try database.inTransaction(.deferred) {
+            result = Swift.Result { try query(database) }
+            return .commit
+        }
+        guard let result else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
         return try result.get()
     }
 }

@@ -23,7 +23,7 @@ enum SocketFile {
     ///
     /// libzmq replaces a file that is there. One at which another program listens is refused here,
     /// because that program would lose its clients without learning of it. A lock of the folder
-    /// lets one process of this program after the other look and bind.
+    /// makes processes look and bind one at a time.
     ///
     /// - Throws: what the body throws, and `ZeroMQError.refused` where the mode cannot be set, or
     ///   the endpoint is in use.
@@ -56,21 +56,24 @@ enum SocketFile {
         }
     }
 
-    /// Tries to lock the folder, 20 ms apart.
+    /// Attempts to lock the folder, 20 ms apart.
     private static let lockTries = 100
 
     /// Locks the folder of a socket's file until its descriptor is closed.
     private static func lockFolder(of path: String) throws(ZeroMQError) -> Int32 {
         let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let descriptor = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw .refused(.bind, subject: "ipc://\(path)", number: errno)
+        if descriptor < 0 {
+            let number = errno
+            throw .refused(.bind, subject: "ipc://\(path)", number: number)
         }
         var number: Int32 = 0
         // Any user who may list the folder can hold the lock: it is not waited for without end.
         for _ in 0..<Self.lockTries {
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }
             number = errno
+            // A file system without such locks has no other process to wait for.
+            guard number == EWOULDBLOCK || number == EINTR else { return descriptor }
             clinux_sleep(20)
         }
         close(descriptor)

@@ -80,7 +80,8 @@ import Testing
             return
         }
         let codes: [String: FailureCode] = ["cancelled": .cancelled, "silent": .slotTimedOut]
-        #expect(failure.attempt == "a" && failure.code == codes[way] ?? .inputOutput)
+        #expect(
+            failure.attempt == "a" && failure.code == codes[way] ?? .inputOutput, "\(failure)")
         #expect(slots.free == [0])
         try slots.run(Self.order("short", "c"), on: 0, now: now)
         guard case .delivered(let receipt) = try wait(slots, now: now) else {

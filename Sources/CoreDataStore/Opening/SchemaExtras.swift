@@ -44,8 +44,13 @@ package enum SchemaExtras {
 
     /// Tables that virtual tables keep for themselves; they share their fate.
     package static func shadowTables(of schema: StoreSchema) -> Set<String> {
+        shadowTables(of: schema.objects)
+    }
+
+    /// The same for some objects of a schema, of which virtual tables alone have any.
+    package static func shadowTables(of objects: [SchemaObject]) -> Set<String> {
         var names: Set<String> = []
-        for object in schema.objects where object.isVirtual {
+        for object in objects where object.isVirtual {
             guard let module = object.module else { continue }
             for (name, suffixes) in shadowSuffixes where module.hasPrefix(name) {
                 for suffix in suffixes { names.insert("\(object.name)_\(suffix)") }

@@ -53,12 +53,20 @@ extension Connection {
 
     /// What SQLite finds wrong with the pages of the file, up to ten lines; `ok` alone for nothing.
     ///
-    /// - Parameter indexes: whether every index is held against its table, too.
+    /// - Throws: `StoreError` with SQLite's message.
+    /// - Complexity: reads the whole file.
+    package func checkPages() throws(StoreError) -> [String] { try pragma("quick_check(10)") }
+
+    /// What SQLite finds wrong with a table and its indexes; `ok` alone for nothing.
+    ///
+    /// - Parameter table: an ordinary table.
     /// - Returns: the lines.
     /// - Throws: `StoreError` with SQLite's message.
-    /// - Complexity: reads the whole file; with indexes, looks each of their entries up.
-    package func checkPages(indexes: Bool = false) throws(StoreError) -> [String] {
-        try pragma(indexes ? "integrity_check(10)" : "quick_check(10)")
+    /// - Complexity: looks each row up in every index.
+    package func checkTable(_ table: String) throws(StoreError) -> [String] {
+        try opening(godwit_sqlite_step_pragma) { () throws(StoreError) in
+            try texts("PRAGMA integrity_check(\(SQLText.quoted(table)))")
+        }
     }
 
     /// Moves all of the write-ahead log into the database.

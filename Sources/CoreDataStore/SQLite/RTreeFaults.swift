@@ -48,6 +48,9 @@ struct RTreeFaults {
     /// - Throws: `StoreError` where its tables cannot be read.
     /// - Complexity: reads all nodes, and looks each entry up.
     mutating func first() throws(StoreError) -> String? {
+        let wanted =
+            try connection.integer(
+                "SELECT count(*) FROM main.\(.quoted(tree + "_node"))") ?? 0
         var pending = [Pending(number: 1, parent: nil, level: 0, box: [])]
         var depth = 0
         while let next = pending.popLast(), fault == nil {
@@ -56,6 +59,10 @@ struct RTreeFaults {
                 break
             }
             if next.parent == nil { depth = Int(bytes[0]) << 8 | Int(bytes[1]) }
+            guard depth <= RTreeNodes.mostLevels, nodes < wanted else {
+                fault = "its nodes lead to more nodes than there are"
+                break
+            }
             try visit(next, bytes, depth: depth, &pending)
         }
         if fault == nil { try count() }
@@ -84,6 +91,10 @@ struct RTreeFaults {
             fault = "a node has more entries than room"
             return
         }
+        guard count > 0 || next.level == depth else {
+            fault = "an inner node is empty"
+            return
+        }
         for entry in 0..<count {
             let cell = bytes[(4 + entry * size)..<(4 + (entry + 1) * size)]
             let key = cell.prefix(8).reduce(Int64(0)) { $0 << 8 | Int64($1) }
@@ -103,7 +114,7 @@ struct RTreeFaults {
             }
             entries += 1
             if try number(place, key) != next.number {
-                fault = "an entry is said to lie in another node"
+                fault = "the table _rowid names another node for an entry"
                 return
             }
         }

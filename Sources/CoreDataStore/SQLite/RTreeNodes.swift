@@ -7,7 +7,7 @@ import GRDBSQLite
 /// would be read without an end. No limit of SQLite reaches into it.
 package enum RTreeNodes {
     /// The most levels that the module takes (RTREE_MAX_DEPTH).
-    private static let mostLevels = 40
+    static let mostLevels = 40
 
     /// Checks that every node of a tree has one parent.
     ///

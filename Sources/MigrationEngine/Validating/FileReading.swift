@@ -66,18 +66,13 @@ final class FileReading {
         return try indexes()[table] ?? []
     }
 
-    /// Whether the file has indexes that no part of a validation walks: those of the app's own
-    /// tables and of history, and those that cannot be walked.
-    func hasUnwalkedIndexes() throws(StoreError) -> Bool {
+    /// The tables with indexes that no part of a validation walks: those of the app's own tables
+    /// and of history, and those that cannot be walked.
+    func unwalkedTables() throws(StoreError) -> [String] {
         let walked = Set(layout.tables.map(\.name) + layout.joinTables.map(\.name))
-        return try indexes().contains { table, indexes in
+        return try indexes().filter { table, indexes in
             !indexes.isEmpty && !(walked.contains(table) && indexes.allSatisfy(\.isWalkable))
-        }
-    }
-
-    /// What SQLite finds wrong with the pages, and with indexes that nothing else looks into.
-    func checkPages() throws(StoreError) -> [String] {
-        try connection().checkPages(indexes: hasUnwalkedIndexes())
+        }.keys.sorted()
     }
 
     /// The indexes of all tables, by table and name.

@@ -6,7 +6,7 @@ import MappingModel
 ///
 /// Rows are held against each other by sums of keyed hashes over everything that they hold: storage
 /// classes, bytes and, where Godwit wrote the result, rowids. SQL would take 1 and 1.0 for equal,
-/// and texts that a column's collation does.
+/// as would a column's collation for some texts.
 struct KeptTablesCheck {
     let scope: ValidationScope
     let files: ValidationFiles
@@ -120,7 +120,11 @@ struct KeptTablesCheck {
         of own: [SchemaObject], _ schema: StoreSchema, _ original: StoreSchema,
         _ connection: Connection, _ findings: inout [String]
     ) throws(StoreError) {
-        let names = own.filter { schema.object(.table, $0.name) != nil }.map(\.name)
+        // Only such a declaration makes SQLite keep the numbers; a program may have written more.
+        let names = own.filter {
+            schema.object(.table, $0.name) != nil
+                && $0.sql?.uppercased().contains("AUTOINCREMENT") == true
+        }.map(\.name)
         guard !names.isEmpty, original.hasTable("sqlite_sequence") else { return }
         let list = names.map(SQLText.text).joined(separator: ", ")
         let rows: (SQLText) -> SQLText = { side in

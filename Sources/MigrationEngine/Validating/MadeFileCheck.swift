@@ -54,7 +54,13 @@ package struct MadeFileCheck: Sendable {
         let connection = try file.connection()
         // What follows reads tables that must be what they seem, and pages that come to an end.
         if found.isEmpty {
-            if try file.checkPages() != ["ok"] { found.append("its pages are damaged") }
+            if try connection.checkPages() != ["ok"] { found.append("its pages are damaged") }
+        }
+        if found.isEmpty {
+            for table in try file.unwalkedTables() where try connection.checkTable(table) != ["ok"]
+            {
+                found.append("the indexes of \(Self.printable(table)) do not fit it")
+            }
         }
         if found.isEmpty {
             found += try systemRows(connection)
@@ -83,18 +89,22 @@ package struct MadeFileCheck: Sendable {
         return names
     }
 
-    /// The most free pages that a result of this engine has.
-    private static let mostFreePages = 16
+    /// Free pages that a result of any size may have.
+    private static let fewFreePages = 64
 
     /// Fields of the file's header that SQLite leaves as they are in a file of ours (file format
     /// §1.3): the schema's format, the cache's size, the bytes that are kept for later, and how
     /// many pages are free.
     private func header(_ file: FilePath) throws(StoreError) -> [String] {
         let bytes = try FileCheck.headerBytes(file)
-        // Pages that hold nothing may hold anything, and as much as a worker likes.
-        let free = bytes.dropFirst(36).prefix(4).reduce(0) { $0 << 8 | Int($1) }
+        // Pages that hold nothing may hold anything, and as much as a worker likes. The engine
+        // leaves those of links that it put in order, which take less than the store itself.
+        let number = { (start: Int) in
+            bytes.dropFirst(start).prefix(4).reduce(0) { $0 << 8 | Int($1) }
+        }
+        let (pages, free) = (number(28), number(36))
         let isOurs =
-            bytes.count == 100 && free <= Self.mostFreePages
+            bytes.count == 100 && free <= Self.fewFreePages + pages / 2
             && bytes[44..<48].elementsEqual([0, 0, 0, 4])
             && bytes[48..<52].allSatisfy { $0 == 0 } && bytes[72..<92].allSatisfy { $0 == 0 }
             && bytes[18] == bytes[19]
@@ -140,8 +150,7 @@ package struct MadeFileCheck: Sendable {
 
     /// Tables that kept virtual tables have for themselves, as in the source.
     private func shadows() -> Set<MadeSchema.Object> {
-        guard kept.contains(where: \.isVirtual) else { return [] }
-        let names = SchemaExtras.shadowTables(of: source.schema)
+        let names = SchemaExtras.shadowTables(of: kept)
         return Set(
             source.schema.objects.filter { names.contains($0.table) }.map(MadeSchema.Object.init))
     }

@@ -136,7 +136,7 @@ package struct Validator: Sendable {
                 result.addInherited(fault, count)
             }
             return result
-        case .pages: return try pages(reading.destination)
+        case .pages: return try pages(reading)
         case .file: return try file(reading)
         }
     }
@@ -300,10 +300,29 @@ extension LinkFeed {
 // MARK: - The file
 
 extension Validator {
-    private func pages(_ file: FileReading) throws(StoreError) -> PartialResult {
+    private func pages(_ reading: ValidationReading) throws(StoreError) -> PartialResult {
         var result = PartialResult()
-        let lines = try file.checkPages()
+        let file = reading.destination
+        let lines = try file.connection().checkPages()
         result.findings["pages"] = lines == ["ok"] ? [] : lines
+        for table in try file.unwalkedTables() {
+            do throws(StoreError) {
+                let found = try file.connection().checkTable(table)
+                if found == ["ok"] { continue }
+                // What the source's own file earns as well, such as for a collation of its app.
+                let isThere = try reading.source.schema().hasTable(table)
+                let before = isThere ? try reading.source.connection().checkTable(table) : []
+                if found == before {
+                    result.notes += found.map { "inherited: \($0)" }
+                } else {
+                    result.findings["pages", default: []] += found
+                }
+            } catch {
+                // Another program's index may call functions that only its app has.
+                guard scope.newPlaces == .distinct else { throw error }
+                result.notes.append("the indexes of table \(table) were not checked")
+            }
+        }
         return result
     }
 
