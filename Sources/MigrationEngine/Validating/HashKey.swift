@@ -42,8 +42,14 @@ package struct HashKey: Sendable {
     func number(of cell: RawCell) -> Int64 {
         guard cell.storageClass != 5 else { return nothing }
         var state = start
-        add(cell, to: &state)
-        return HashKey.beyondKeys(state.finish(last: 1 << 56).0)
+        guard cell.storageClass == 2, abs(cell.real) < 0x1p53 else {
+            add(cell, to: &state)
+            return HashKey.beyondKeys(state.finish(last: 1 << 56).0)
+        }
+        // A real that is a key moves with the keys, and keeps its fraction.
+        let whole = cell.real.rounded(.down)
+        state.add((cell.real - whole).bitPattern)
+        return HashKey.beyondKeys(state.finish(last: 3 << 56).0) &+ Int64(whole)
     }
 
     /// The hash of a whole row: every cell by its storage class and its bytes, in their order.

@@ -1,3 +1,5 @@
+import CoreDataStore
+import DurableFiles
 import Testing
 
 @testable import MigrationEngine
@@ -112,6 +114,21 @@ import Testing
             }
             #expect(hash.finish(storageClass: 4) == Self.bytes(whole))
         }
+    }
+
+    /// What is no integer has no number that an integer or other bytes can be made to have.
+    @Test func numbersOfOtherClassesAreSecret() throws {
+        let connection = try Connection(path: "numbers", mode: .memory)
+        let row = try connection.prepare("SELECT 12, 12.5, 22.5, '12', x'3132', NULL, '12 '")
+        #expect(try row.step())
+        let numbers = (0..<7).map { RawRow(row).wholeNumber($0, Self.key) }
+        #expect(numbers[0] == 12)
+        #expect(numbers[1] + 10 == numbers[2])
+        #expect(Set(numbers).count == 7)
+        #expect(numbers[1...].allSatisfy { $0 >= 1 << 61 })
+        #expect(numbers[5] == Self.key.nothing)
+        let other = SplitMix.key(2)
+        for column in 1..<7 { #expect(RawRow(row).wholeNumber(column, other) != numbers[column]) }
     }
 
     @Test func anotherKeyMakesOtherHashes() {
