@@ -169,8 +169,8 @@ let package = Package(
         tests(
             "CoreDataStoreTests",
             [
-                "CoreDataStore", "ManagedObjectModel", "DurableFiles", "TestSupport", "CSQLite",
-                sqlite,
+                "CoreDataStore", "ManagedObjectModel", "DurableFiles", "TestSupport",
+                "FaultSupport", "CSQLite", sqlite,
             ]),
         tests(
             "StoreForgeTests",

@@ -79,14 +79,8 @@ extension DurableFileSystem {
         _ name: String, of output: borrowing OpenFile
     ) throws(DurableFileError) -> Int32? {
         let (target, path) = (output.descriptor, output.path)
-        do throws(DurableFileError) {
-            try faults.perform(.setAttribute, on: path) { () throws(DurableFileError) in
-                _ = try checked(clinux_remove_attribute(target, name), .setAttribute, path)
-            }
-            return nil
-        } catch {
-            return error.number == ENODATA ? nil : try tolerated(error)
-        }
+        let failure = try attempt(.setAttribute, on: path) { clinux_remove_attribute(target, name) }
+        return failure == ENODATA ? nil : failure
     }
 
     /// The names of a file's extended attributes, sorted.
@@ -120,15 +114,8 @@ extension DurableFileSystem {
         var present = [UInt8](repeating: 0, count: DurableFileSystem.attributeLimit)
         let presentLength = clinux_get_attribute(target, name, &present, present.count)
         if presentLength == length, present[..<Int(length)] == value[..<Int(length)] { return nil }
-        do throws(DurableFileError) {
-            try faults.perform(.setAttribute, on: targetPath) { () throws(DurableFileError) in
-                _ = try checked(
-                    clinux_set_attribute(target, name, value, Int(length)), .setAttribute,
-                    targetPath)
-            }
-            return nil
-        } catch {
-            return try tolerated(error)
+        return try attempt(.setAttribute, on: targetPath) {
+            clinux_set_attribute(target, name, value, Int(length))
         }
     }
 
@@ -137,10 +124,20 @@ extension DurableFileSystem {
         _ status: FileStatus, of output: borrowing OpenFile
     ) throws(DurableFileError) -> Int32? {
         let (target, path) = (output.descriptor, output.path)
+        return try attempt(.setOwner, on: path) {
+            clinux_set_owner(target, status.owner, status.group)
+        }
+    }
+
+    /// Performs a change whose refusal is reported and stops nothing.
+    ///
+    /// - Returns: the error number of a failure that is tolerated.
+    private func attempt(
+        _ operation: FileOperation, on path: FilePath, _ call: () -> Int32
+    ) throws(DurableFileError) -> Int32? {
         do throws(DurableFileError) {
-            try faults.perform(.setOwner, on: path) { () throws(DurableFileError) in
-                _ = try checked(
-                    clinux_set_owner(target, status.owner, status.group), .setOwner, path)
+            try faults.perform(operation, on: path) { () throws(DurableFileError) in
+                _ = try checked(call(), operation, path)
             }
             return nil
         } catch {

@@ -28,6 +28,37 @@ import Testing
             + "WHERE name = 'APPINDEX'; PRAGMA writable_schema = RESET; "
     }
 
+    /// Other bytes for a part of a statement, which Swift's `==` takes for equal.
+    private static func statement(
+        _ testDescription: String, _ name: String, _ sql: String, _ part: String,
+        _ other: String
+    ) -> Forgery {
+        let (text, place) = (SQLText.text(sql), SQLText.text(name))
+        return Forgery(
+            testDescription: testDescription,
+            schema: "CREATE TABLE APPLOG (ID INTEGER PRIMARY KEY, STATE TEXT); \(sql)",
+            change: "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = "
+                + "replace(\(text), \(SQLText.text(part)), CAST(x'\(other)' AS TEXT)) "
+                + "WHERE name = \(place); PRAGMA writable_schema = RESET",
+            effect: "SELECT count(*) FROM sqlite_master "
+                + "WHERE name = \(place) AND CAST(sql AS BLOB) <> CAST(\(text) AS BLOB)")
+    }
+
+    private static let statements = [
+        statement(
+            "K and the Kelvin sign in a trigger", "APPTRIGGER",
+            "CREATE TRIGGER APPTRIGGER AFTER INSERT ON APPLOG WHEN new.STATE = 'OK' "
+                + "BEGIN DELETE FROM APPLOG WHERE STATE = 'OK'; END",
+            "OK", "4FE284AA"),
+        statement(
+            "é as one code point and as two in a view", "APPVIEW",
+            "CREATE VIEW APPVIEW AS SELECT * FROM APPLOG WHERE STATE = 'caf\u{E9}'",
+            "caf\u{E9}", "63616665CC81"),
+        statement(
+            "a byte that is none of UTF-8 in an index", "APPINDEX",
+            "CREATE INDEX APPINDEX ON APPLOG(STATE) WHERE STATE = '\u{FFFD}'", "\u{FFFD}", "FF"),
+    ]
+
     private static let forgeries = [
         Forgery(
             testDescription: "other multiplicities",
@@ -110,7 +141,7 @@ import Testing
         }
     }
 
-    @Test(arguments: forgeries)
+    @Test(arguments: forgeries + statements)
     func aForgeryIsRefused(_ forgery: Forgery) throws {
         try SharingLab.run { lab in
             let honest = try ForgedDelivery(lab, isPublished: false, schema: forgery.schema)

@@ -39,6 +39,9 @@ extension SeededFault {
         sql(
             "another name of an entity",
             "UPDATE Z_PRIMARYKEY SET Z_NAME = 'Other' WHERE Z_ENT = 1"),
+        sql(
+            "the name of an entity as a blob",
+            "UPDATE Z_PRIMARYKEY SET Z_NAME = CAST(Z_NAME AS BLOB) WHERE Z_ENT = 1"),
         sql("another parent of an entity", "UPDATE Z_PRIMARYKEY SET Z_SUPER = 2 WHERE Z_ENT = 1"),
         sql("an entity missing", "DELETE FROM Z_PRIMARYKEY WHERE Z_ENT = 1"),
         sql(

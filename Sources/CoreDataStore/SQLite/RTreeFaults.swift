@@ -48,9 +48,7 @@ struct RTreeFaults {
     /// - Throws: `StoreError` where its tables cannot be read.
     /// - Complexity: reads all nodes, and looks each entry up.
     mutating func first() throws(StoreError) -> String? {
-        let wanted =
-            try connection.integer(
-                "SELECT count(*) FROM main.\(.quoted(tree + "_node"))") ?? 0
+        let wanted = try rows(of: "_node")
         var pending = [Pending(number: 1, parent: nil, level: 0, box: [])]
         var depth = 0
         while let next = pending.popLast(), fault == nil {
@@ -65,7 +63,7 @@ struct RTreeFaults {
             }
             try visit(next, bytes, depth: depth, &pending)
         }
-        if fault == nil { try count() }
+        if fault == nil { try count(nodes: wanted) }
         return fault.map { "R-tree \(tree): \($0)" }
     }
 
@@ -146,15 +144,17 @@ struct RTreeFaults {
     }
 
     /// Holds the numbers of rows of the tree's tables against what was met.
-    private mutating func count() throws(StoreError) {
-        let expected = [("_node", nodes), ("_parent", nodes - 1), ("_rowid", entries)]
-        for (suffix, wanted) in expected {
-            let rows = try connection.integer(
-                "SELECT count(*) FROM main.\(.quoted(tree + suffix))")
-            if rows != wanted {
-                fault = "its table \(suffix) has \(rows ?? 0) rows instead of \(wanted)"
-                return
-            }
+    private mutating func count(nodes present: Int64) throws(StoreError) {
+        let found = [
+            ("_node", present, nodes), ("_parent", try rows(of: "_parent"), nodes - 1),
+            ("_rowid", try rows(of: "_rowid"), entries),
+        ]
+        for (suffix, rows, wanted) in found where rows != wanted {
+            fault = fault ?? "its table \(suffix) has \(rows) rows instead of \(wanted)"
         }
+    }
+
+    private func rows(of suffix: String) throws(StoreError) -> Int64 {
+        try connection.integer("SELECT count(*) FROM main.\(.quoted(tree + suffix))") ?? 0
     }
 }

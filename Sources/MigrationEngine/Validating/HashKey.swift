@@ -1,8 +1,8 @@
 /// The secret of one validation, without which a cell's hash cannot be predicted.
 ///
 /// A worker knows this code. If the hash were the same in every validation, it could choose values
-/// whose hashes add up to those of the right ones. So each validation draws a key after the result
-/// was taken over, keeps it in memory, and reports no sum. A forged result passes with a
+/// whose hashes add up to those of the right ones. So each validation draws a key, which stays in
+/// its own process, and reports no sum. A forged result passes with a
 /// probability of 2⁻⁶⁰ or less.
 package struct HashKey: Sendable {
     private let start: SipHash
@@ -75,12 +75,7 @@ package struct HashKey: Sendable {
         case 3, 4:
             let bytes = cell.bytes
             state.add(UInt64(kind) | UInt64(bytes.count) << 3)
-            let whole = bytes.count & ~7
-            for at in stride(from: 0, to: whole, by: 8) {
-                state.add(bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self))
-            }
-            var rest: UInt64 = 0
-            for at in whole..<bytes.count { rest |= UInt64(bytes[at]) << UInt64((at - whole) * 8) }
+            let rest = state.add(words: bytes)
             state.add(rest)
         default: state.add(5)
         }

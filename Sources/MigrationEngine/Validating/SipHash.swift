@@ -26,6 +26,19 @@ struct SipHash: Sendable {
         first ^= word
     }
 
+    /// Takes the whole words of some bytes.
+    ///
+    /// - Returns: up to seven bytes that do not fill a word.
+    mutating func add(words bytes: UnsafeRawBufferPointer) -> UInt64 {
+        let whole = bytes.count & ~7
+        for at in stride(from: 0, to: whole, by: 8) {
+            add(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self)))
+        }
+        var rest: UInt64 = 0
+        for at in whole..<bytes.count { rest |= UInt64(bytes[at]) << UInt64((at - whole) * 8) }
+        return rest
+    }
+
     /// The hash of what was added.
     ///
     /// - Parameter last: the bytes that did not fill a word, and above them the length of all
@@ -68,13 +81,7 @@ struct SipHash: Sendable {
         _ bytes: UnsafeRawBufferPointer, key: (UInt64, UInt64)
     ) -> (UInt64, UInt64) {
         var state = SipHash(key)
-        let whole = bytes.count & ~7
-        for at in stride(from: 0, to: whole, by: 8) {
-            state.add(
-                UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self)))
-        }
-        var last = UInt64(truncatingIfNeeded: bytes.count) << 56
-        for at in whole..<bytes.count { last |= UInt64(bytes[at]) << UInt64((at - whole) * 8) }
-        return state.finish(last: last)
+        let rest = state.add(words: bytes)
+        return state.finish(last: rest | UInt64(truncatingIfNeeded: bytes.count) << 56)
     }
 }
