@@ -52,6 +52,13 @@ import Testing
         CREATE VIRTUAL TABLE APP_PLACES USING rtree (id, x0, x1, y0, y1, +label);
         CREATE VIRTUAL TABLE APP_SEARCH USING fts5 (title, body);
         INSERT INTO APP_SEARCH VALUES ('a title', 'a body');
+        CREATE TABLE APP_TEXT_content (id INTEGER PRIMARY KEY, c0);
+        INSERT INTO APP_TEXT_content VALUES (1, 'not the index''s own');
+        CREATE VIRTUAL TABLE APP_TEXT USING fts5 (
+          c0, content = 'APP_TEXT_content', content_rowid = 'id');
+        CREATE VIRTUAL TABLE APP_OLD USING fts3 (body);
+        CREATE TABLE APP_OLD_stat (day, number);
+        INSERT INTO APP_OLD_stat VALUES ('Monday', 5);
         INSERT INTO APP_PLACES VALUES (1, 0, 1, 2, 3, 'here'), (9, -4, 1, 2.5, 3, 'there');
         """
 
@@ -59,11 +66,12 @@ import Testing
         "APP_QUEUE", "APP_KEYS", "APP_SIZES", "APP_SIZES_AREA", "APP_PLAIN", "APP_STRICT",
         "APP_WORDS", "APP_TITLES", "APP_TITLE", "APP_LONG", "APP_TOUCH", "APP_QUEUED",
         "APP_RETITLED", "APP_THROUGH", "APP_COUNT", "APP_PLACES",
-        "odd \"name\" 'of' [a] ; table", "APP_KINDS",
+        "odd \"name\" 'of' [a] ; table", "APP_KINDS", "APP_TEXT_content", "APP_OLD_stat",
     ]
     private static let dropped: Set<String> = [
         "APP_BODIES", "APP_BODY", "APP_LONG_BODY", "APP_BODY_PART", "APP_FOREIGN",
-        "APP_REBODIED", "APP_BODY_GONE", "APP_OWN_FUNCTION", "APP_SEARCH",
+        "APP_REBODIED", "APP_BODY_GONE", "APP_OWN_FUNCTION", "APP_SEARCH", "APP_TEXT",
+        "APP_OLD",
     ]
 
     private func prepare(_ lab: StoreLab) throws {
@@ -122,6 +130,7 @@ import Testing
             "SELECT * FROM APP_STRICT", "SELECT * FROM APP_PLACES ORDER BY id",
             "SELECT id FROM APP_PLACES WHERE x0 < -1", "SELECT count(*) FROM APP_PLACES_node",
             "SELECT ZTITLE FROM ZNOTE ORDER BY Z_PK", "SELECT * FROM APP_WORDS",
+            "SELECT * FROM APP_TEXT_content", "SELECT * FROM APP_OLD_stat",
         ]
         let all = { (url: URL) in
             try lab.raw(url) { database in

@@ -33,30 +33,68 @@ package enum SchemaExtras {
         }
     }
 
-    /// Ends of the names of tables that the modules of SQLite keep for themselves, by the
-    /// beginning of the module's name: R-trees, FTS3 to FTS5, Geopoly.
-    private static let shadowSuffixes: [(module: String, suffixes: [String])] = [
-        ("RTREE", ["node", "parent", "rowid"]), ("GEOPOLY", ["node", "parent", "rowid"]),
-        ("FTS3", ["content", "segments", "segdir", "docsize", "stat"]),
-        ("FTS4", ["content", "segments", "segdir", "docsize", "stat"]),
-        ("FTS5", ["data", "idx", "content", "docsize", "config"]),
+    /// Tables that the modules of SQLite keep for themselves, by the beginning of the module's
+    /// name: the ends of their names, and how the statements begin that make them.
+    ///
+    /// A table of the app's own may have such a name, for example where a full-text index has its
+    /// content in a table of the app (`content=`), so the columns must be the module's, too.
+    /// The columns are those of SQLite's `rtree.c`, `fts3.c` and `fts5_storage.c`, without spaces
+    /// and quotes, in lower case.
+    private static let shadows: [(module: String, columns: [String: [String]])] = [
+        ("RTREE", rTreeColumns), ("GEOPOLY", rTreeColumns),
+        ("FTS3", fullTextColumns), ("FTS4", fullTextColumns),
+        (
+            "FTS5",
+            [
+                "data": ["idintegerprimarykey,blockblob)"],
+                "idx": ["segid,term,pgno,primarykey(segid,term))"],
+                "content": ["idintegerprimarykey,c0", "idintegerprimarykey)"],
+                "docsize": ["idintegerprimarykey,szblob"],
+                "config": ["kprimarykey,v)"],
+            ]
+        ),
+    ]
+    private static let rTreeColumns = [
+        "node": ["nodenointegerprimarykey,data"], "parent": ["nodenointegerprimarykey,parentnode"],
+        "rowid": ["rowidintegerprimarykey,nodeno"],
+    ]
+    private static let fullTextColumns = [
+        "content": ["docidintegerprimarykey,c0", "docidintegerprimarykey)"],
+        "segments": ["blockidintegerprimarykey,blockblob)"],
+        "segdir": ["levelinteger,idxinteger,start_blockinteger,"],
+        "docsize": ["docidintegerprimarykey,sizeblob)"],
+        "stat": ["idintegerprimarykey,valueblob)"],
     ]
 
     /// Tables that virtual tables keep for themselves; they share their fate.
     package static func shadowTables(of schema: StoreSchema) -> Set<String> {
-        shadowTables(of: schema.objects)
+        shadowTables(of: schema.objects, in: schema)
     }
 
     /// The same for some objects of a schema, of which virtual tables alone have any.
-    package static func shadowTables(of objects: [SchemaObject]) -> Set<String> {
-        var names: Set<String> = []
+    package static func shadowTables(
+        of objects: [SchemaObject], in schema: StoreSchema
+    ) -> Set<String> {
+        var owners: [String: (module: [String: [String]], suffix: String)] = [:]
         for object in objects where object.isVirtual {
             guard let module = object.module else { continue }
-            for (name, suffixes) in shadowSuffixes where module.hasPrefix(name) {
-                for suffix in suffixes { names.insert("\(object.name)_\(suffix)") }
+            // The content of a full-text index may be a table of the app's own.
+            let options = object.columnText ?? ""
+            let isElsewhere = options.contains(",content=") || options.hasPrefix("content=")
+            for (name, columns) in shadows where module.hasPrefix(name) {
+                for suffix in columns.keys where !(isElsewhere && suffix == "content") {
+                    owners["\(object.name)_\(suffix)"] = (columns, suffix)
+                }
             }
         }
-        return names
+        if owners.isEmpty { return [] }
+        return Set(
+            schema.objects.lazy.filter { table in
+                guard table.kind == .table, !table.isVirtual, let owner = owners[table.name],
+                    let columns = table.columnText
+                else { return false }
+                return owner.module[owner.suffix]?.contains { columns.hasPrefix($0) } == true
+            }.map(\.name))
     }
 }
 
@@ -75,6 +113,17 @@ extension SchemaObject {
             ? "a full-text index (\(module)), whose content a migration does not carry over"
             : "a virtual table of the module \(module), whose content a migration does not "
                 + "carry over"
+    }
+
+    /// What follows the first parenthesis behind a table's name, in lower case, without spaces and
+    /// quotes; nil where there is none.
+    fileprivate var columnText: String? {
+        guard let sql else { return nil }
+        // The name may hold anything.
+        let start = sql.firstRange(of: name)?.upperBound ?? sql.startIndex
+        guard let open = sql[start...].firstIndex(of: "(") else { return nil }
+        let text = sql[sql.index(after: open)...].lowercased()
+        return text.filter { !" \t\r\n'\"`[]".contains($0) }
     }
 
     /// The module of a virtual table, in upper case; nil for anything else.

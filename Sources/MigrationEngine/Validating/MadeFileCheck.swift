@@ -150,7 +150,7 @@ package struct MadeFileCheck: Sendable {
 
     /// Tables that kept virtual tables have for themselves, as in the source.
     private func shadows() -> Set<MadeSchema.Object> {
-        let names = SchemaExtras.shadowTables(of: kept)
+        let names = SchemaExtras.shadowTables(of: kept, in: source.schema)
         return Set(
             source.schema.objects.filter { names.contains($0.table) }.map(MadeSchema.Object.init))
     }
