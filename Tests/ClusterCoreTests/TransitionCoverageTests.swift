@@ -8,6 +8,7 @@ import Testing
         for scenario in CoordinatorScenario.all {
             coordinator.add(try scenario.told().machine.transitions)
         }
+        for scenario in LifeScenario.all { coordinator.add(try scenario.told().transitions) }
         var worker = WorkerLogs()
         for scenario in WorkerScenario.all { worker.add(scenario.run().machine.transitions) }
         expectWhole("worker, as its coordinator sees it", coordinator.workers)
@@ -15,6 +16,7 @@ import Testing
         expectWhole("job", coordinator.jobs)
         expectWhole("store", coordinator.stores)
         expectWhole("run", coordinator.runs)
+        expectWhole("life of a run", coordinator.lives)
         expectWhole("connection of a worker", worker.links)
         expectWhole("work of a worker", worker.works)
         expectWhole("order at its worker", worker.orders)
@@ -33,6 +35,7 @@ import Testing
         expectUnique(JobPhase.self)
         expectUnique(StorePhase.self)
         expectUnique(RunPhase.self)
+        expectUnique(RunLifePhase.self)
         expectUnique(LinkPhase.self)
         expectUnique(WorkPhase.self)
         expectUnique(HeldPhase.self)

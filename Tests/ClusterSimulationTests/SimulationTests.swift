@@ -44,7 +44,13 @@ struct SimulationTests {
         let change = "a source would have to change during one short task of a large store"
         let late = "a second result would have to be checked while the store is past its copies"
         let awaited = "one of few cancels would have to meet one of few runs that wait for swaps"
+        let again = "a run would have to be submitted in the moment in which it ends"
         return [
+            "life: forgotten to held, client: submit; there is too little space": again,
+            "life: ending to held, reported, and submitted again without enough space": again,
+            "life: reported to held, client: submit again; there is too little space": again,
+            "life: held to reported, there is space, and nothing has work left": again,
+            "worker: quarantined to gone, worker: bye, or its process ended": quarantine,
             "run: ended to cancelled, client: cancel, while results wait for their swap": awaited,
             "worker: quarantined to greeted, worker: hello with another engine": engines,
             "worker: quarantined to draining, client: drain": quarantine,
@@ -75,6 +81,7 @@ struct SimulationTests {
         .leaseLostOnReconnect: [.leaseKept],
         .mergeDeniedAttempt: [.acceptedFilesOnly],
         .wallClockLease: [.leaseKept],
+        .endBeforeReport: [.endCarriedOut],
     ]
 
     @Test("Every planted fault is found by the rule that it breaks", arguments: Plant.allCases)

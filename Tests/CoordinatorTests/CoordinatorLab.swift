@@ -149,8 +149,8 @@ final class CoordinatorLab {
             wait(CoordinatorLoop.sampleInterval)
             let isThere = try onLoop { loop in
                 runs.contains { run in
-                    loop.feeds[run] != nil
-                        || loop.machine.report().runs.contains { $0.run == run }
+                    loop.supervisor.phase(of: run) != nil
+                        || loop.supervisor.machine.report().runs.contains { $0.run == run }
                 }
             }
             if !isThere { return }

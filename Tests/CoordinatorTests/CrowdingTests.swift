@@ -70,20 +70,20 @@ import Threads
             let run = try lab.begin([lab.sharing.forge("a.sqlite")])
             let client = try lab.peer("client")
             try client.wait(for: run) { $0.jobs["waiting"] == 1 }
-            let error = RunError.nothingToDo("the test says so")
+            let work = RunWork.readSwaps(run: run, numbers: [], reading: 1)
             for _ in 0..<3 {
-                try lab.onLoop {
-                    $0.feeds[run]?.isReading = true
-                    $0.failed(reading: run, error)
-                }
+                let failure = WorkFailure(isTransient: true, text: "the test says so")
+                let outcome = RunWorks.Outcome(
+                    answer: .failed(work, failure), reading: .failed(failure.text))
+                try lab.onLoop { $0.take(outcome) }
             }
-            #expect(try lab.onLoop { $0.feeds[run]?.isReading } == true)
+            #expect(try client.status(run).runs.first?.waitingFor?.contains("tried again") == true)
             #expect(try lab.notesSoFar().count { $0.contains("could not be read") } == 1)
-            lab.wait(CoordinatorLoop.retryInterval)
+            lab.wait(RunSupervisor.retryInterval)
             var rests = true
             let end = ContinuousClock.now.advanced(by: .seconds(60))
             while rests, ContinuousClock.now < end {
-                rests = try lab.onLoop { $0.feeds[run]?.isReading ?? true }
+                rests = try lab.onLoop { $0.supervisor.waitingReason(of: run) != nil }
             }
             #expect(!rests)
             try lab.onLoop { $0.noteReading() }

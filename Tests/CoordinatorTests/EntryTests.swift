@@ -15,7 +15,7 @@ import Threads
     /// What a desk makes of a submission over some of the stores that its request names.
     private func submission(
         _ lab: CoordinatorLab, _ stores: [FilePath], only count: Int
-    ) throws -> CoordinatorLoop.Opening {
+    ) throws -> Opening {
         let plan = try lab.onLoop { $0.plan }
         return try CoordinatorLoop.begin(
             lab.sharing.request(stores), over: Array(lab.sharing.found(stores).prefix(count)),
@@ -23,7 +23,7 @@ import Threads
     }
 
     private func open(
-        _ lab: CoordinatorLab, _ opening: CoordinatorLoop.Opening, _ entry: CoordinatorLoop.Entry
+        _ lab: CoordinatorLab, _ opening: Opening, _ entry: RunEntry
     ) throws -> Bool {
         try lab.onLoop { $0.open(opening, entry) }
     }
@@ -68,7 +68,7 @@ import Threads
             let order = try #require(try worker.orders().first)
             // The desk finds it open and adds a store; then its last one ends.
             let second = try submission(lab, stores, only: 2)
-            #expect(second.run.id == run && second.added == 1)
+            #expect(second.run.id == run && second.offer.added == 1)
             try worker.say(.done(ScriptedPeer.receipt(order)))
             try worker.committed(order.attempt.id)
             #expect(try client.end(of: run) == 0)

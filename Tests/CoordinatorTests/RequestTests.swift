@@ -180,7 +180,8 @@ import Testing
             try client.ask(.swap(run: run, store: 1))
             #expect(try client.end(of: run) == 0)
             // What the second question found was taken by the first one meanwhile.
-            lab.coordinator?.desks.loop.submit { $0.swapping(run, [1, 2], failed: 0) }
+            let found = RunAnswer.validated(run: run, store: nil, numbers: [1, 2], failed: 0)
+            lab.coordinator?.desks.loop.submit { $0.handle(.answered(found)) }
             #expect(try client.end(of: run) == 0)
             #expect(try lab.states(run) == [.done: 2])
             #expect(try lab.sharing.ledger.run(run)?.state == .ended)

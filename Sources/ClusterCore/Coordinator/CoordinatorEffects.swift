@@ -36,6 +36,17 @@ package struct CoordinatorEffects: Sendable {
 
     package init() {}
 
+    /// Adds what comes after.
+    package mutating func append(_ later: CoordinatorEffects) {
+        records += later.records
+        sends += later.sends
+        replies += later.replies
+        tasks += later.tasks
+        stops += later.stops
+        lookups += later.lookups
+        notes += later.notes
+    }
+
     /// Whether there is nothing to do.
     package var isEmpty: Bool {
         records.isEmpty && sends.isEmpty && replies.isEmpty && tasks.isEmpty && lookups.isEmpty

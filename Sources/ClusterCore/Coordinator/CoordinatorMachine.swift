@@ -152,6 +152,7 @@ package struct StateLogs: Sendable {
     package var jobs = StateLog<JobPhase>()
     package var stores = StateLog<StorePhase>()
     package var runs = StateLog<RunPhase>()
+    package var lives = StateLog<RunLifePhase>()
 
     package init() {}
 
@@ -162,6 +163,7 @@ package struct StateLogs: Sendable {
         jobs.add(other.jobs)
         stores.add(other.stores)
         runs.add(other.runs)
+        lives.add(other.lives)
     }
 }
 

@@ -69,11 +69,6 @@ extension CoordinatorMachine {
         }
     }
 
-    /// Whether a run is here and has ended, although the ledger may be asked for more.
-    package func hasEnded(run name: String) -> Bool {
-        runIndexes[name].map { runs[$0]?.phase == .ended } ?? false
-    }
-
     /// Whether the machine has nothing to do with a run any more.
     package func isOver(run name: String) -> Bool {
         guard let index = runIndexes[name], let run = runs[index] else { return true }

@@ -30,6 +30,9 @@ package struct Violation: Error, Hashable, Sendable, CustomStringConvertible {
         case soundMachine = "machine-sound"
         /// Every store ends, done or failed with a cause, once faults stop.
         case fleetEnds = "fleet-ends"
+        /// The end of a run is told when its report is written; a run that is over is carried out
+        /// to its end: the rest is cancelled, files are removed, the report is there.
+        case endCarriedOut = "end-carried-out"
         /// What the coordinator keeps in memory is bounded.
         case boundedMemory = "bounded-memory"
         /// A job that waits has a reason that can be shown.

@@ -5,8 +5,22 @@ extension World {
     func checkEnd() {
         for spec in runs {
             for key in spec.stores { checkEnd(key) }
+            checkReport(spec)
         }
         checkMemory()
+    }
+
+    /// A run that is over leaves no store behind and no file, and has its report.
+    private func checkReport(_ spec: RunSpec) {
+        guard let run = ledger.durable.runs[spec.run] else { return }
+        switch run.standing {
+        case .open, .paused: return
+        case .ended, .cancelled: break
+        }
+        let left = spec.stores.count { ledger.durable.stores[$0]?.isUnfinished == true }
+        if left > 0 { fail(.endCarriedOut, "\(spec.run) is over, \(left) stores wait in it") }
+        if !run.isTidy { fail(.endCarriedOut, "\(spec.run) is over and was not tidied") }
+        if !run.isReported { fail(.endCarriedOut, "\(spec.run) is over without its report") }
     }
 
     private func checkEnd(_ key: StoreKey) {
@@ -24,13 +38,13 @@ extension World {
         }
     }
 
-    /// When all stores have come to rest, the machine must have forgotten them: what it still
+    /// When all stores have come to rest, the supervisor must have forgotten them: what it still
     /// holds may depend on the number of workers and runs, never on that of stores or jobs.
     private func checkMemory() {
-        guard let machine = coordinator?.machine else { return }
-        let size = elements(in: machine, depth: 0)
-        let bound = 400 + 120 * workers.count + 60 * runs.count
-        if size > bound { fail(.boundedMemory, "the idle machine holds \(size) elements") }
+        guard let supervisor = coordinator?.supervisor else { return }
+        let size = elements(in: supervisor, depth: 0)
+        let bound = 460 + 120 * workers.count + 60 * runs.count
+        if size > bound { fail(.boundedMemory, "the idle supervisor holds \(size) elements") }
     }
 
     /// Elements of all collections in a value, a count that does not depend on any order.

@@ -6,7 +6,7 @@ import Jobs
 extension World {
     /// Before the ledger takes the records; the ledger itself checks what it can see alone.
     func checkRecords(
-        _ records: [CoordinatorRecord], _ notes: [CoordinatorNote], of event: CoordinatorEvent
+        _ records: [CoordinatorRecord], _ notes: [CoordinatorNote], of event: SupervisorEvent
     ) {
         for record in records {
             switch record {
@@ -68,11 +68,11 @@ extension World {
     }
 
     /// A lease runs its full term, unless its worker's process ended or came back without it.
-    private func checkExpired(_ attempt: String, _ event: CoordinatorEvent) {
+    private func checkExpired(_ attempt: String, _ event: SupervisorEvent) {
         statistics.leasesExpired += 1
         switch event {
-        case .workerEnded: return
-        case .message(.hello(let hello), _, _):
+        case .machine(.workerEnded): return
+        case .machine(.message(.hello(let hello), _, _)):
             if !hello.held.contains(where: { $0.attempt == attempt }) { return }
         default: break
         }
@@ -111,7 +111,7 @@ extension World {
     }
 
     /// After the ledger took the turn's records: what the machine answers fits what it wrote.
-    func check(_ event: CoordinatorEvent, _ effects: CoordinatorEffects) {
+    func check(_ event: SupervisorEvent, _ effects: CoordinatorEffects) {
         for note in effects.notes {
             if case .odd(let text) = note { self.note("  odd: \(text)") }
             // A planted fault has to be found by the rule that it breaks.
@@ -120,10 +120,10 @@ extension World {
             }
         }
         switch event {
-        case .message(.progress(let attempt, _, _), let connection, let worker):
+        case .machine(.message(.progress(let attempt, _, _), let connection, let worker)):
             // What arrives by an old connection, or before the hello, renews nothing.
             if checks.isWelcome(worker, connection) { checks.renewed(attempt, now) }
-        case .message(.hello(let hello), _, _):
+        case .machine(.message(.hello(let hello), _, _)):
             check(hello, effects)
         default: break
         }
@@ -153,6 +153,8 @@ extension World {
     private func checkReasons(_ report: StatusReport) {
         var waiting = 0
         for run in report.runs where run.state == "open" || run.state == "paused" {
+            // Its stores are being read, or it is held.
+            if isReading(run.run) { continue }
             let words = ["waiting", "ready", "resting", "unclaimed"]
             let jobs = words.reduce(0) { $0 + run.jobs[$1, default: 0] }
             let stores = run.stores["waiting", default: 0]
@@ -167,6 +169,21 @@ extension World {
                 fail(.waitingHasReason, "\(worker.name) has no jobs for no reason")
             }
         }
+    }
+
+    /// Whether the ledger or the disks are being looked at for a run, or wait for that.
+    private func isReading(_ run: String) -> Bool {
+        guard let coordinator else { return false }
+        return coordinator.works[run, default: 0] > 0
+            || coordinator.supervisor.waitingReason(of: run) != nil
+    }
+
+    /// What is told of the end of a run is so.
+    func check(_ note: RunNote) {
+        self.note("  \(note)")
+        guard case .ended(let run, _) = note, let facts = ledger.written.runs[run] else { return }
+        statistics.endsTold += 1
+        if !facts.isReported { fail(.endCarriedOut, "the end of \(run) is told unreported") }
     }
 
     /// A worker that comes back keeps every attempt that could still be accepted.
@@ -201,7 +218,9 @@ extension World {
             let isOpen =
                 ledger.written.runs[spec.run]?.standing == .open
                 || ledger.written.runs[spec.run]?.standing == .paused
-            if isOpen, !open.isEmpty, attempts == 0, tasks == 0, status.waitingFor == nil {
+            if isOpen, !open.isEmpty, attempts == 0, tasks == 0, status.waitingFor == nil,
+                !isReading(spec.run)
+            {
                 fail(.waitingHasReason, "\(spec.run): \(open.count) stores wait for nothing")
             }
         }

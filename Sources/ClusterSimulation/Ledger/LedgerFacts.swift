@@ -61,6 +61,10 @@ struct LedgerFacts: Sendable {
     struct RunFacts: Sendable {
         var standing = RunStanding.open
         var reason = ""
+        /// Since it came to its last end: whether the rest was cancelled and removed, and whether
+        /// its report was written.
+        var isTidy = false
+        var isReported = false
     }
 
     var runs: [String: RunFacts] = [:]

@@ -33,6 +33,7 @@ enum ClientAction: Sendable {
     case cancel
     case drain(worker: Int, downFor: Int64)
     case replay
+    case submit
     case throttle(jobs: Int, duration: Int64)
     case status
 }
@@ -49,7 +50,7 @@ struct FaultPlan {
         var plan = FaultPlan()
         plan.end = generator.span(20_000...120_000)
         // Some simulations concentrate on one kind, some have all, some have none.
-        let kinds = generator.happens(perMille: 300) ? [generator.number(0...18)] : Array(0...18)
+        let kinds = generator.happens(perMille: 300) ? [generator.number(0...20)] : Array(0...20)
         let count = generator.happens(perMille: 50) ? 0 : generator.number(1...14)
         for _ in 0..<count {
             let kind = kinds[generator.number(0...kinds.count - 1)]
@@ -93,12 +94,13 @@ struct FaultPlan {
         worker: Int, using generator: inout SimulationGenerator
     ) -> ClientAction {
         let duration = generator.span(100...30_000)
-        switch generator.number(0...19) {
+        switch generator.number(0...25) {
         case 0...4: return .pause(duration: duration)
         case 5: return .cancel
         case 6...9: return .drain(worker: worker, downFor: duration)
         case 10...13: return .replay
         case 14...16: return .throttle(jobs: generator.number(1...3), duration: duration)
+        case 20...25: return .submit
         default: return .status
         }
     }

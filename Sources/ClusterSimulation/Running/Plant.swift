@@ -14,4 +14,6 @@ package enum Plant: String, CaseIterable, Sendable {
     case mergeDeniedAttempt = "merge-denied-attempt"
     /// Leases run on the wall clock, which jumps.
     case wallClockLease = "wall-clock-lease"
+    /// The end of a run is told although its report was not written.
+    case endBeforeReport = "end-before-report"
 }

@@ -2,11 +2,10 @@ import ClusterCore
 import ClusterProtocol
 import Jobs
 
-/// Makes the coordinator's machine behave wrongly in one way, so that the checkers have something
-/// to find.
+/// Makes the coordinator behave wrongly in one way, so that the checkers have something to find.
 ///
-/// The machine itself is the one that ships: a fault changes the events that it is given, or the
-/// effects that it answers with.
+/// The supervisor and its machine are those that ship: a fault changes the events that they are
+/// given, or the effects that they answer with.
 struct PlantedFault {
     let plant: Plant?
     /// Receipts that were denied because another attempt's was accepted first.
@@ -20,34 +19,51 @@ struct PlantedFault {
     /// Milliseconds to add to the machine's clock, where the wall clock differs by `wallOffset`.
     func clockShift(wallOffset: Int64) -> Int64 { plant == .wallClockLease ? wallOffset : 0 }
 
-    /// Gives the machine an event.
+    /// Gives the supervisor an event.
     ///
     /// - Returns: the effects, spoiled where the fault says so.
     mutating func handle(
-        _ event: CoordinatorEvent, now: Instant, by machine: inout CoordinatorMachine
-    ) -> CoordinatorEffects {
-        var effects = machine.handle(spoiled(event), now: now)
+        _ event: SupervisorEvent, now: Instant, by supervisor: inout RunSupervisor
+    ) -> SupervisorEffects {
+        var effects = supervisor.handle(spoiled(event), now: now)
         switch plant {
         case .swapBeforeValidation:
-            while let task = effects.tasks.first(where: { $0.kind == .validate }) {
-                effects.tasks.removeAll { $0.id == task.id }
-                effects.append(machine.handle(.taskEnded(task.id, .validated), now: now))
+            while let task = effects.machine.tasks.first(where: { $0.kind == .validate }) {
+                effects.machine.tasks.removeAll { $0.id == task.id }
+                let ended = CoordinatorEvent.taskEnded(task.id, .validated)
+                effects.append(supervisor.handle(.machine(ended), now: now))
             }
         case .staleEpoch, .duplicateDone, .mergeDeniedAttempt:
-            if case .message(.done(let receipt), _, _) = event { spoil(&effects, of: receipt) }
-            if plant == .mergeDeniedAttempt {
-                effects.tasks = effects.tasks.map(mergingDenied)
+            if case .machine(.message(.done(let receipt), _, _)) = event {
+                spoil(&effects.machine, of: receipt)
             }
+            if plant == .mergeDeniedAttempt {
+                effects.machine.tasks = effects.machine.tasks.map(mergingDenied)
+            }
+        case .endBeforeReport: tellUnreported(&effects, now, by: &supervisor)
         case .leaseLostOnReconnect, .sendBeforeLedger, .wallClockLease, nil: break
         }
         return effects
     }
 
-    private func spoiled(_ event: CoordinatorEvent) -> CoordinatorEvent {
+    private func spoiled(_ event: SupervisorEvent) -> SupervisorEvent {
         guard plant == .leaseLostOnReconnect,
-            case .message(.hello(let hello), let connection, let worker) = event
+            case .machine(.message(.hello(let hello), let connection, let worker)) = event
         else { return event }
-        return .message(.hello(hello.holdingNothing), from: connection, worker: worker)
+        return .machine(
+            .message(.hello(hello.holdingNothing), from: connection, worker: worker))
+    }
+
+    /// Answers reports that were not written.
+    private func tellUnreported(
+        _ effects: inout SupervisorEffects, _ now: Instant, by supervisor: inout RunSupervisor
+    ) {
+        for work in effects.works {
+            guard case .report(let run) = work else { continue }
+            effects.works.removeAll { $0 == work }
+            let answer = RunAnswer.reported(run: run, failures: 0)
+            effects.append(supervisor.handle(.answered(answer), now: now))
+        }
     }
 
     /// Spoils the answer to a delivery.
@@ -81,17 +97,6 @@ extension JobKey {
     fileprivate init(_ receipt: Receipt) {
         self.init(
             store: StoreKey(run: receipt.run, number: receipt.store), work: receipt.work)
-    }
-}
-
-extension CoordinatorEffects {
-    fileprivate mutating func append(_ later: CoordinatorEffects) {
-        records += later.records
-        sends += later.sends
-        replies += later.replies
-        tasks += later.tasks
-        lookups += later.lookups
-        notes += later.notes
     }
 }
 

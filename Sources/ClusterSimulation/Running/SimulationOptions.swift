@@ -38,6 +38,8 @@ package struct SimulationStatistics: Sendable, CustomStringConvertible {
     package var faults = 0
     package var replays = 0
     package var statusChecks = 0
+    /// Ends of runs that were told.
+    package var endsTold = 0
     /// Changes of states that the coordinators' machines went through.
     package var transitions = StateLogs()
 
@@ -59,6 +61,7 @@ package struct SimulationStatistics: Sendable, CustomStringConvertible {
         faults += other.faults
         replays += other.replays
         statusChecks += other.statusChecks
+        endsTold += other.endsTold
         transitions.add(other.transitions)
     }
 
@@ -78,6 +81,7 @@ package struct SimulationStatistics: Sendable, CustomStringConvertible {
         leases expired      \(leasesExpired)
         held and kept       \(heldKept)
         status checks       \(statusChecks)
+        ends told           \(endsTold)
         """
     }
 }

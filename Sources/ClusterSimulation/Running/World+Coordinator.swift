@@ -2,7 +2,7 @@ import ClusterCore
 import ClusterProtocol
 import Jobs
 
-/// The coordinator's loop: events into the machine, records into the ledger, and all else only
+/// The coordinator's loop: events into the supervisor, records into the ledger, and all else only
 /// when those are durable.
 extension World {
     func startCoordinator() {
@@ -25,98 +25,57 @@ extension World {
         settings.endsAtBrokenInvariant = false
         let base = now - chance.span(0...1_000_000)
         coordinator = SimulatedCoordinator(
-            life: coordinatorLives, machine: CoordinatorMachine(settings: settings),
-            clockBase: base, fault: PlantedFault(options.plant))
+            life: coordinatorLives,
+            supervisor: RunSupervisor(settings: settings, isResuming: true), clockBase: base,
+            fault: PlantedFault(options.plant))
         note("coordinator \(coordinatorLives) starts")
         checks.coordinatorStarted(now)
-        for index in runs.indices {
-            runs[index].offered = []
-            runs[index].isOpened = false
-        }
-        for index in runs.indices { openRun(index) }
+        for spec in runs { enter(spec) }
+        tell(.resumed)
     }
 
-    /// Opens a run in the machine as a start of the coordinator finds it in the ledger.
-    private func openRun(_ index: Int) {
-        let facts = ledger.written
-        let spec = runs[index]
-        guard let run = facts.runs[spec.run], run.standing != .cancelled else { return }
-        let waiting = spec.stores.filter { isOffered($0, spec) }
-        if waiting.isEmpty, run.standing == .ended { return }
-        runs[index].isOpened = true
-        let failed = spec.stores.filter { facts.stores[$0]?.standing == .failed }.count
-        tell(
-            .run(
-                RunOffer(
-                    run: spec.run, stores: waiting.count, failed: failed,
-                    defersSwap: spec.defersSwap, limits: spec.limits,
-                    pausedBy: run.standing == .paused ? run.reason : nil)))
-    }
-
-    /// Whether a store is one that the machine still has work with.
-    func isOffered(_ key: StoreKey, _ spec: RunSpec) -> Bool {
-        guard let facts = ledger.written.stores[key] else { return false }
-        switch facts.standing {
-        case nil, .running: return true
-        case .validated:
-            return !spec.defersSwap || facts.isSwapIntended
-                || spec.isSwapRequested.contains(key.number)
-        case .done, .failed, .cancelled: return false
-        }
-    }
-
-    /// Gives the machine an event, and then the stores that it wants.
-    func tell(_ event: CoordinatorEvent) {
-        step(event)
-        while let offer = nextOffer() { step(.offered(offer)) }
-        for run in coordinator?.machine.wantedStores.keys.sorted() ?? [] where violation == nil {
-            step(.exhausted(run: run, left: 0))
-        }
-        scheduleCoordinatorTick()
-    }
-
-    /// Gives the machine one event and takes up what it says.
-    func step(_ event: CoordinatorEvent) {
+    /// Gives the supervisor an event, and then has it read the stores that its machine wants.
+    func tell(_ event: SupervisorEvent) {
         guard violation == nil else { return }
+        if case .machine(.taskEnded(let id, _)) = event {
+            coordinator?.tasks.removeAll { $0.id == id }
+        }
         // In place: a copy of the machine would copy all that it holds.
         guard let effects = coordinator?.handle(event, now: now, wallOffset: wallOffset)
         else { return }
-        if case .taskEnded(let id, _) = event { coordinator?.tasks.removeAll { $0.id == id } }
+        take(effects, of: event)
+        guard violation == nil,
+            let readings = coordinator?.feed(now: now, wallOffset: wallOffset)
+        else { return }
+        if !readings.isEmpty { take(readings, of: .tick) }
+        scheduleCoordinatorTick()
+    }
+
+    /// Takes up what the supervisor says.
+    private func take(_ effects: SupervisorEffects, of event: SupervisorEvent) {
         coordinator?.turns += 1
-        coordinator?.tasks += effects.tasks
-        for record in effects.records { note("  record \(RecordText.text(record))") }
-        checkRecords(effects.records, effects.notes, of: event)
+        coordinator?.tasks += effects.machine.tasks
+        for work in effects.works { coordinator?.works[work.run, default: 0] += 1 }
+        let records = effects.machine.records
+        for record in records { note("  record \(RecordText.text(record))") }
+        checkRecords(records, effects.machine.notes, of: event)
         do {
-            if !effects.records.isEmpty { try ledger.write(effects.records) }
+            if !records.isEmpty { try ledger.write(records) }
         } catch {
             return fail(error.rule, error.text)
         }
-        check(event, effects)
+        check(event, effects.machine)
+        for note in effects.notes { check(note) }
         checkMachine()
         hold(effects)
     }
 
-    /// The next store that the machine wants, if it wants any.
-    private func nextOffer() -> StoreOffer? {
-        guard violation == nil, let wanted = coordinator?.machine.wantedStores, !wanted.isEmpty
-        else { return nil }
-        for index in runs.indices where wanted[runs[index].run, default: 0] > 0 {
-            let spec = runs[index]
-            let next = spec.stores.first {
-                !spec.offered.contains($0.number) && isOffered($0, spec)
-            }
-            guard let next else { continue }
-            runs[index].offered.insert(next.number)
-            return offer(next, spec)
-        }
-        return nil
-    }
-
     /// Keeps what a turn said back until the ledger has what it and earlier ones wrote.
-    private func hold(_ effects: CoordinatorEffects) {
+    private func hold(_ effects: SupervisorEffects) {
         guard violation == nil, let process = coordinator else { return }
         let turn = SimulatedCoordinator.Turn(
-            number: process.turns, hasRecords: !effects.records.isEmpty, effects: effects)
+            number: process.turns, hasRecords: !effects.machine.records.isEmpty,
+            effects: effects)
         if process.fault.sendsBeforeRecords || !turn.hasRecords && process.waiting.isEmpty {
             release(effects)
             if !turn.hasRecords { return }
@@ -152,17 +111,22 @@ extension World {
     }
 
     /// Does everything of a turn beside its records.
-    private func release(_ effects: CoordinatorEffects) {
+    private func release(_ effects: SupervisorEffects) {
         guard violation == nil, let life = coordinator?.life else { return }
-        for send in effects.sends { self.send(send.message, to: send.to) }
-        for reply in effects.replies { note("  reply \(MessageText.text(reply.reply))") }
-        for task in effects.tasks {
+        for send in effects.machine.sends { self.send(send.message, to: send.to) }
+        for reply in effects.machine.replies {
+            note("  reply \(MessageText.text(reply.reply))")
+        }
+        for task in effects.machine.tasks {
             check(task)
             note("  task \(task.id.number) \(task.store) \(RecordText.text(task.kind))")
             let time = chance.span(tuning.taskTime) * (isDiskFull ? 2 : 1)
             queue.schedule(.taskRuns(task, life: life), at: now + time)
         }
-        for lookup in effects.lookups where coordinator?.life == life { answer(lookup) }
+        for work in effects.works {
+            let time = chance.span(tuning.workTime)
+            queue.schedule(.work(work, life: life), at: now + time)
+        }
     }
 
     private func send(_ message: CoordinatorMessage, to connection: ConnectionID) {
@@ -187,19 +151,15 @@ extension World {
     func hear(_ message: WorkerMessage, from connection: ConnectionID, worker: Int) {
         guard coordinator != nil else { return }
         note("coordinator hears worker \(worker) \(MessageText.text(message))")
-        tell(.message(message, from: connection, worker: workers[worker].name))
+        tell(.machine(.message(message, from: connection, worker: workers[worker].name)))
     }
 
     func tickCoordinator(_ life: Int) {
         guard coordinator?.life == life, coordinator?.tickAt == now else { return }
         coordinator?.tickAt = nil
         tell(.tick)
-        // Runs that are over are let go of now and then, and come back when a client asks for them.
-        for index in runs.indices where runs[index].isOpened && violation == nil {
-            guard coordinator?.machine.isOver(run: runs[index].run) == true else { continue }
-            runs[index].isOpened = false
-            tell(.forgotten(run: runs[index].run))
-        }
+        // Runs that are over are forgotten now and then, and come back when a client names them.
+        if coordinator?.waiting.isEmpty == true { tell(.sweep) }
     }
 
     private func scheduleCoordinatorTick() {
@@ -214,7 +174,7 @@ extension World {
 
     func crashCoordinator() {
         guard let process = coordinator else { return }
-        statistics.transitions.add(process.machine.transitions)
+        statistics.transitions.add(process.supervisor.transitions)
         note("coordinator \(process.life) crashes, \(process.waiting.count) turns lost")
         // A write that was under way may have reached the disk.
         let groups = process.waiting.filter(\.hasRecords).count

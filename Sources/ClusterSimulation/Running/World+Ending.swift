@@ -32,7 +32,9 @@ extension World {
     /// Whether no store is one that the machine still has work with, and its last words about
     /// them are durable.
     private var haveAllRested: Bool {
-        guard coordinator != nil, coordinator?.waiting.isEmpty == true else { return false }
+        guard let coordinator, coordinator.waiting.isEmpty, coordinator.supervisor.isIdle,
+            coordinator.supervisor.runs.allSatisfy({ coordinator.machine.isOver(run: $0) })
+        else { return false }
         return runs.allSatisfy { spec in
             spec.stores.allSatisfy { !isOffered($0, spec) || isGivenUp(spec) }
         }
@@ -75,7 +77,9 @@ extension World {
 
     private func finish() {
         isOver = true
-        if let machine = coordinator?.machine { statistics.transitions.add(machine.transitions) }
+        if let supervisor = coordinator?.supervisor {
+            statistics.transitions.add(supervisor.transitions)
+        }
         checkEnd()
         for spec in runs {
             for key in spec.stores where ledger.written.stores[key]?.standing == .done {

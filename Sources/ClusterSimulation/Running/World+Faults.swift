@@ -87,8 +87,10 @@ extension World {
     }
 
     private func act(_ action: ClientAction) {
-        let run = runs[chance.number(0...runs.count - 1)].run
+        let index = chance.number(0...runs.count - 1)
+        let run = runs[index].run
         switch action {
+        case .submit: submit(index)
         case .pause(let duration):
             ask(.pause(run: run))
             queue.schedule(.request(.resume(run: run)), at: now + duration)
@@ -112,17 +114,43 @@ extension World {
         case .status: break
         default: note("client asks \(request)")
         }
-        switch request {
-        case .replay(let run, let store) where !isOpened(run):
-            // The machine does not keep runs that were over when it started; its loop opens them.
-            answer(.failed(run: run, store: store))
-        case .swap(let run, let store) where !isOpened(run):
-            answer(.validated(run: run, store: store))
-        default: tell(.request(request, from: ClientID("client")))
-        }
+        tell(.request(request, from: ClientID("client")))
     }
 
-    private func isOpened(_ run: String) -> Bool { runs.contains { $0.run == run && $0.isOpened } }
+    /// A client submits a run again: it is read, and perhaps gets another store, now; it enters
+    /// later, whatever became of it meanwhile.
+    private func submit(_ index: Int) {
+        guard let life = coordinator?.life else { return }
+        // Of a run that is over the same request makes a new one.
+        switch ledger.durable.runs[runs[index].run]?.standing {
+        case .open, .paused: break
+        case .ended, .cancelled, nil: return
+        }
+        var added = 0
+        if chance.happens(perMille: 500) {
+            let key = StoreKey(run: runs[index].run, number: runs[index].stores.count)
+            stores[key] = SimulatedStore.random(
+                number: key.number, isWhole: chance.happens(perMille: tuning.wholeStores),
+                using: &chance)
+            runs[index].stores.append(key)
+            ledger.change { $0.stores[key] = LedgerFacts.StoreFacts() }
+            added = 1
+        }
+        if chance.happens(perMille: 200) { runs[index].defersSwap.toggle() }
+        var opening = opening(runs[index])
+        opening.added = added
+        opening.shortage = shortage()
+        note("client submits \(opening.run) again, \(added) stores more")
+        queue.schedule(
+            .opened(opening, life: life), at: now + chance.span(0...tuning.workTime.upperBound * 2))
+    }
+
+    /// What a submission has read enters.
+    func take(_ opening: RunOpening, _ life: Int) {
+        guard coordinator?.life == life else { return }
+        let opening = refreshed(opening)
+        tell(.opened(opening, .submitted, client: ClientID("client")))
+    }
 
     /// Nothing goes wrong from here on, and what stands still is started.
     func stopFaults() {

@@ -1,26 +1,70 @@
 import ClusterCore
 import Jobs
 
-/// What the coordinator's loop reads from the ledger for its machine.
+/// What the coordinator's loop reads from the ledger.
 extension World {
+    /// Whether a store is one that a run has work with, as the ledger has it.
+    func isOffered(_ key: StoreKey, _ spec: RunSpec, in facts: LedgerFacts) -> Bool {
+        guard let store = facts.stores[key] else { return false }
+        switch store.standing {
+        case nil, .running: return true
+        case .validated: return !spec.defersSwap || store.isSwapIntended
+        case .done, .failed, .cancelled: return false
+        }
+    }
+
+    func isOffered(_ key: StoreKey, _ spec: RunSpec) -> Bool {
+        isOffered(key, spec, in: ledger.written)
+    }
+
+    /// A run as a reader finds it.
+    func opening(_ spec: RunSpec) -> RunOpening {
+        let facts = ledger.durable
+        let run = facts.runs[spec.run] ?? LedgerFacts.RunFacts()
+        let count = { (standing: StoreStanding) in
+            spec.stores.count { facts.stores[$0]?.standing == standing }
+        }
+        return RunOpening(
+            run: spec.run, state: run.standing, reason: run.reason,
+            isShortOfSpace: run.reason.hasPrefix(PauseReason.room),
+            stores: spec.stores.count { isOffered($0, spec, in: facts) }, failed: count(.failed),
+            validated: spec.defersSwap ? count(.validated) : 0, defersSwap: spec.defersSwap,
+            limits: spec.limits)
+    }
+
+    /// Lets a run enter as a start of the coordinator finds it.
+    func enter(_ spec: RunSpec) {
+        guard let facts = ledger.durable.runs[spec.run] else { return }
+        let known = RunAtStart(
+            state: facts.standing,
+            hasWork: spec.stores.contains { ledger.durable.stores[$0]?.isUnfinished == true },
+            isUntidy: !facts.isTidy, isReported: facts.isReported)
+        switch known.decision {
+        case .resume: tell(.opened(opening(spec), .resumed, client: nil))
+        case .end(let isCancelled, let reports):
+            tell(.endLeft(run: spec.run, isCancelled: isCancelled, reports: reports))
+        case .leave: break
+        }
+    }
+
     /// A store with all that the ledger knows of it.
-    func offer(_ key: StoreKey, _ spec: RunSpec) -> StoreOffer? {
-        guard let store = stores[key], let facts = ledger.written.stores[key] else { return nil }
+    func offer(_ key: StoreKey, isRequested: Bool = false) -> StoreOffer? {
+        let known = ledger.durable
+        guard let store = stores[key], let facts = known.stores[key] else { return nil }
         var entry = store.isWhole ? StoreEntry.whole(plan(store, key)) : .prepare
         if facts.standing == .validated || facts.isSwapIntended {
-            let isAsked = facts.isSwapIntended || spec.isSwapRequested.contains(key.number)
-            entry = .swap(isRequested: isAsked)
+            entry = .swap(isRequested: isRequested || facts.isSwapIntended)
         }
         var accepted: [Receipt] = []
         var histories: [Work: JobHistory] = [:]
         for job in facts.jobs {
-            guard let known = ledger.written.jobs[job] else { continue }
-            if let receipt = known.accepted { accepted.append(receipt) }
-            let open = known.attempts.filter { ledger.written.attempts[$0]?.hasEnded == false }
+            guard let history = known.jobs[job] else { continue }
+            if let receipt = history.accepted { accepted.append(receipt) }
+            let open = history.attempts.filter { known.attempts[$0]?.hasEnded == false }
             histories[job.work] = JobHistory(
-                epoch: known.epoch, attempts: known.attempts.count,
-                open: known.accepted == nil ? open : [], failures: known.failures,
-                quarantined: known.quarantined)
+                epoch: history.epoch, attempts: history.attempts.count,
+                open: history.accepted == nil ? open : [], failures: history.failures,
+                quarantined: history.quarantined)
         }
         note("  offer \(key) accepted \(accepted.count) jobs \(histories.count)")
         return StoreOffer(
@@ -44,66 +88,5 @@ extension World {
         return StorePlan(
             shape: store.isWhole ? .whole : .partitioned(steps: steps), template: template,
             attempts: FileReference(root: "run", path: "\(folder)/attempts"))
-    }
-
-    /// Answers what the machine asks of the ledger.
-    func answer(_ lookup: Lookup) {
-        switch lookup {
-        case .store(let key):
-            guard let index = runs.firstIndex(where: { $0.run == key.run }),
-                runs[index].stores.contains(key), isOffered(key, runs[index]),
-                ledger.written.runs[key.run]?.standing != .cancelled,
-                let offer = offer(key, runs[index])
-            else { return tell(.absent(key, accepted: acceptedAttempts(of: key))) }
-            runs[index].offered.insert(key.number)
-            tell(.offered(offer))
-        case .failed(let run, let store):
-            reopen(run, store, standing: .failed)
-        case .validated(let run, let store):
-            reopen(run, store, standing: .validated)
-        }
-    }
-
-    /// The attempts of a store that the ledger has accepted.
-    private func acceptedAttempts(of key: StoreKey) -> [String] {
-        (ledger.written.stores[key]?.jobs ?? []).compactMap {
-            ledger.written.jobs[$0]?.accepted?.attempt
-        }
-    }
-
-    /// Puts stores that had come to rest among those that wait, and opens their run for them.
-    private func reopen(_ run: String, _ store: Int?, standing: StoreStanding) {
-        guard let index = runs.firstIndex(where: { $0.run == run }) else { return }
-        let spec = runs[index]
-        let found = spec.stores.filter { key in
-            guard store == nil || key.number == store, let facts = ledger.durable.stores[key]
-            else { return false }
-            let isResting = !isOffered(key, spec)
-            return facts.standing == standing && isResting
-        }
-        note("  \(run): \(found.count) stores \(standing) are taken up again")
-        guard !found.isEmpty, ledger.written.runs[run]?.standing != .cancelled else {
-            return tell(.lookedUp(RunOffer(run: run, stores: 0)))
-        }
-        if !spec.isOpened {
-            runs[index].isOpened = true
-            ledger.change { $0.runs[run]?.standing = .open }
-        }
-        for key in found {
-            runs[index].offered.remove(key.number)
-            if standing == .failed {
-                statistics.replays += 1
-                ledger.change { $0.replay(key) }
-            } else {
-                runs[index].isSwapRequested.insert(key.number)
-            }
-        }
-        // Now and then one more is announced than there is.
-        let surplus = found.count % 2
-        tell(
-            .lookedUp(
-                RunOffer(
-                    run: run, stores: found.count + surplus, defersSwap: spec.defersSwap,
-                    limits: spec.limits)))
     }
 }

@@ -151,7 +151,10 @@ final class World {
         case .coordinatorStarts: startCoordinator()
         case .coordinatorTick(let life): tickCoordinator(life)
         case .coordinator(let event, let life):
-            if coordinator?.life == life { tell(event) }
+            if coordinator?.life == life { tell(.machine(event)) }
+        case .work(let work, let life): begin(work, life)
+        case .answer(let answer, let run, let life): take(answer, run, life)
+        case .opened(let opening, let life): take(opening, life)
         case .ledgerSynced(let life, let through): ledgerSynced(life, through: through)
         case .taskRuns(let task, let life): run(task, life: life)
         case .workerStarts(let worker): startWorker(worker)

@@ -12,6 +12,12 @@ enum WorldEvent {
     case coordinatorTick(life: Int)
     /// Something that the coordinator's loop tells its machine.
     case coordinator(CoordinatorEvent, life: Int)
+    /// The coordinator's loop begins a work for a run.
+    case work(RunWork, life: Int)
+    /// The answer to a work, which may be late.
+    case answer(RunAnswer, run: String, life: Int)
+    /// A client submits a run again; the loop has read the ledger for it before this.
+    case opened(RunOpening, life: Int)
     /// The ledger's groups up to a turn became durable.
     case ledgerSynced(life: Int, through: Int)
     case taskRuns(CoordinatorTask, life: Int)

@@ -17,6 +17,12 @@ struct WorldTuning {
     var slotStep = 10...400
     var taskTime = 1...300
     var ledgerSync = 1...12
+    /// How long a work of a run takes to begin, and again to be answered.
+    var workTime = 0...20
+    /// That a work of a run cannot be done for now.
+    var workFailure = 0
+    /// That there is too little space for a run that is submitted, or waits for it.
+    var shortage = 0
     var workerQuarantine: Int64 = 60_000
     /// When a job may count as slow.
     var slowAfter: Int64 = 10_000
@@ -47,6 +53,9 @@ struct WorldTuning {
         tuning.slotStep = 5...generator.number(50...4_000)
         tuning.taskTime = 1...generator.number(20...4_000)
         tuning.ledgerSync = 1...generator.number(2...60)
+        tuning.workTime = 0...generator.number(1...2_000)
+        if generator.happens(perMille: 300) { tuning.workFailure = generator.number(20...300) }
+        if generator.happens(perMille: 500) { tuning.shortage = generator.number(100...900) }
         tuning.isLocal = generator.happens(perMille: 250)
         tuning.workerQuarantine = generator.span(5_000...120_000)
         tuning.slowAfter = generator.span(100...10_000)

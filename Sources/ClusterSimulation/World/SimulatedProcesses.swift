@@ -2,17 +2,18 @@ import ClusterCore
 import ClusterProtocol
 import Jobs
 
-/// The coordinator's process: its machine and what its loop holds back until it is durable.
+/// The coordinator's process: the supervisor of its runs, and what its loop holds back until it is
+/// durable.
 struct SimulatedCoordinator {
-    /// What the machine said after one event.
+    /// What the supervisor said after one event.
     struct Turn {
         let number: Int
         let hasRecords: Bool
-        let effects: CoordinatorEffects
+        let effects: SupervisorEffects
     }
 
     let life: Int
-    var machine: CoordinatorMachine
+    var supervisor: RunSupervisor
     /// What its monotonic clock counts from: each later start has another base.
     let clockBase: Int64
     var fault: PlantedFault
@@ -24,18 +25,31 @@ struct SimulatedCoordinator {
     var tickAt: Int64?
     /// Tasks that were said and not yet answered.
     var tasks: [CoordinatorTask] = []
+    /// Works that were said and not yet answered, by run.
+    var works: [String: Int] = [:]
 
-    /// Gives the machine an event at a time of the simulation.
+    var machine: CoordinatorMachine { supervisor.machine }
+
+    /// Gives the supervisor an event at a time of the simulation.
     mutating func handle(
-        _ event: CoordinatorEvent, now: Int64, wallOffset: Int64
-    ) -> CoordinatorEffects {
-        let time = now - clockBase + fault.clockShift(wallOffset: wallOffset)
-        return fault.handle(event, now: Instant(milliseconds: time), by: &machine)
+        _ event: SupervisorEvent, now: Int64, wallOffset: Int64
+    ) -> SupervisorEffects {
+        fault.handle(event, now: instant(now, wallOffset), by: &supervisor)
     }
 
-    /// When the machine wants to be woken, in the simulation's time; nil where it waits for events.
+    /// Has the supervisor read the stores that its machine wants.
+    mutating func feed(now: Int64, wallOffset: Int64) -> SupervisorEffects {
+        supervisor.feed(now: instant(now, wallOffset))
+    }
+
+    private func instant(_ now: Int64, _ wallOffset: Int64) -> Instant {
+        Instant(milliseconds: now - clockBase + fault.clockShift(wallOffset: wallOffset))
+    }
+
+    /// When the supervisor wants to be woken, in the simulation's time; nil where it waits for
+    /// events.
     func nextWake(wallOffset: Int64) -> Int64? {
-        machine.nextWake.map {
+        supervisor.nextWake.map {
             $0.milliseconds + clockBase - fault.clockShift(wallOffset: wallOffset)
         }
     }

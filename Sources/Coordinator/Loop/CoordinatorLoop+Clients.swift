@@ -16,23 +16,17 @@ extension CoordinatorLoop {
         case .workers:
             answer(.status(report(of: [])), to: client)
         case .watch(let run): watch(run, client)
-        case .pause(let run), .resume(let run), .cancel(let run): hand(request, of: run, client)
+        case .pause, .resume, .cancel, .throttle, .drain:
+            handle(.request(request, from: client))
         case .replay(let run, let store):
             weigh(StoresAskedFor(run: run, store: store, purpose: .replay), client) {
-                $0.hand(request, of: run, client)
+                $0.handle(.request(request, from: client))
             }
         case .swap(let run, let store):
             weigh(StoresAskedFor(run: run, store: store, purpose: .swap), client) {
-                $0.hand(request, of: run, client)
+                $0.handle(.request(request, from: client))
             }
-        case .throttle, .drain: take(.request(request, from: client))
         }
-    }
-
-    /// Gives the machine a request, together with the run where that is not there.
-    private func hand(_ request: ClientRequest, of run: String, _ client: ClientID) {
-        guard feeds[run] == nil else { return take(.request(request, from: client)) }
-        find(run, client) { $0.take(.request(request, from: client)) }
     }
 
     func answer(_ reply: ClientReply, to client: ClientID) {
@@ -68,60 +62,6 @@ extension CoordinatorLoop {
         answer(.refused(refusal), to: client)
     }
 
-    // MARK: - Runs that are over
-
-    /// Brings a run into the machine that has ended, or did before this start.
-    private func find(
-        _ id: String, _ client: ClientID, then: @escaping @Sendable (CoordinatorLoop) -> Void
-    ) {
-        let plan = plan
-        let isTaken = desks.read { loop in
-            do throws(RunError) {
-                let overview = try SharedRuns(plan.runs).find(id)
-                guard overview.state != .cancelled else {
-                    loop.submit {
-                        $0.refuse(
-                            client, .notPossible,
-                            "the run \(id) was cancelled; submit its stores again")
-                    }
-                    return
-                }
-                let opening = try CoordinatorLoop.opening(of: overview, plan)
-                loop.submit {
-                    $0.open(opening, .named)
-                    then($0)
-                }
-            } catch {
-                var code = Refusal.Code.notFound
-                if case .ledger = error { code = .notPossible }
-                loop.submit { [code] in $0.refuse(client, code, "\(error)") }
-            }
-        }
-        if !isTaken { refuseForNow(client) }
-    }
-
-    /// What the machine needs to know of a run that the ledger has.
-    static func opening(
-        of overview: RunOverview, _ plan: CoordinatorPlan
-    ) throws(RunError) -> Opening {
-        let run = try SharedRun(overview, plan.runs)
-        let counts: [StoreState: Int]
-        do throws(LedgerError) {
-            counts = try plan.runs.ledger.storeCounts(of: overview.id)
-            // From here on `knownFigures` has its state for every caller, also when that changes.
-            _ = try plan.runs.ledger.figures(of: .named([overview.id]))
-        } catch {
-            throw .ledger(error)
-        }
-        let left = OfferReader.unfinished(defersSwap: run.defersSwap)
-        return Opening(
-            run: run, overview: overview,
-            // Also of a run that has ended: a replay may have been killed halfway.
-            stores: left.reduce(0) { $0 + (counts[$1] ?? 0) },
-            failed: counts[.failed] ?? 0,
-            validated: run.defersSwap ? counts[.validated] ?? 0 : 0, bounds: run.bounds)
-    }
-
     // MARK: - Beginning
 
     private func submit(_ wanted: SubmitRequest, _ client: ClientID) {
@@ -129,14 +69,7 @@ extension CoordinatorLoop {
         let isTaken = desks.begin { loop in
             do throws(RunError) {
                 let opening = try CoordinatorLoop.begin(wanted, plan)
-                loop.submit {
-                    guard $0.open(opening, .submitted) else {
-                        return $0.refuse(
-                            client, .notPossible,
-                            "the run \(opening.run.id) was cancelled meanwhile; submit it again")
-                    }
-                    $0.answer(.accepted(run: opening.run.id), to: client)
-                }
+                loop.submit { $0.open(opening, .submitted, for: client) }
             } catch {
                 let text = Self.text(of: error, plan)
                 loop.submit { $0.refuse(client, .badRequest, text) }
@@ -194,20 +127,20 @@ extension CoordinatorLoop {
         for store in stores { try plan.runs.roots.check(store) }
         let before = try runs.storeCounts()
         let overview = try runs.begin(request, over: stores)
-        var opening = try opening(of: overview, plan)
+        var opening = try Opening(overview, plan.runs)
         let shortage = try runs.reserve(opening.run)
         if let shortage, !waitsForRoom {
             if before[overview.id] == nil { try runs.giveUp(overview.id, "\(shortage)") }
             throw .noRoom(shortage)
         }
         if let changed = try runs.adoptSwaps(of: request, in: overview) {
-            opening = try Self.opening(of: changed, plan)
+            opening = try Opening(changed, plan.runs)
         }
         if let known = before[overview.id] {
             opening.isResumed = true
-            opening.added = try runs.storeCount(of: overview.id) - known
+            opening.offer.added = try runs.storeCount(of: overview.id) - known
         }
-        opening.shortage = shortage.map { "\($0)" }
+        opening.offer.shortage = shortage.map { "\($0)" }
         return opening
     }
 
@@ -257,7 +190,7 @@ extension CoordinatorLoop {
                 loop.submit { done($0, $0.report(of: figures)) }
             } catch {
                 loop.submit {
-                    $0.noteOutage(error)
+                    $0.noteOutage("\(error)")
                     failed($0, .unreadable(error))
                 }
             }
@@ -269,7 +202,7 @@ extension CoordinatorLoop {
     static var shownRuns: Int { 64 }
 
     private func report(of figures: [RunFigures]) -> StatusReport {
-        let machine = self.machine.report()
+        let machine = supervisor.machine.report()
         let known = Dictionary(
             (machine.runs + ended.reversed()).map { ($0.run, $0) },
             uniquingKeysWith: { first, _ in first })
@@ -277,8 +210,8 @@ extension CoordinatorLoop {
             coordinator: plan.settings.coordinator, engine: Planner.engineVersion,
             runs: figures.map { figures in
                 RunStatus(
-                    figures, machine: known[figures.run], meter: feeds[figures.run]?.meter,
-                    waitingFor: blockedReason ?? feeds[figures.run]?.awaitedRoom)
+                    figures, machine: known[figures.run], meter: handles[figures.run]?.meter,
+                    waitingFor: blockedReason ?? supervisor.waitingReason(of: figures.run))
             }, workers: machine.workers)
     }
 }

@@ -20,7 +20,7 @@ extension CoordinatorLoop {
     /// A note with the file of its store, where there is one and people want to know it.
     func named(_ note: WatchNote) -> WatchNote {
         guard Self.namedKinds.contains(note.kind), let run = note.run, let store = note.store,
-            let found = feeds[run]?.inside[store]
+            let found = handles[run]?.stores[store]
         else { return note }
         // On one machine most texts have the path already.
         if !plan.resumesRuns, note.text.contains("\(found.path)") { return note }

@@ -4,249 +4,162 @@ import Jobs
 import LocalRun
 import RunLedger
 
-// Runs come, are fed with stores, and go.
+// What the supervisor says of runs, and what is done for them beside the loop.
+
+/// What the loop keeps of a run beside its life: where its files are, and how fast it is.
+struct RunHandle {
+    var run: SharedRun
+    /// The files of stores that the machine has.
+    var stores: [Int: FoundStore] = [:]
+    var meter = RateMeter()
+}
+
+/// What a turn of the loop has come to and has not been let out yet.
+struct Turn {
+    /// To be durable before anything of `rest` is done.
+    var records: [LedgerRecord] = []
+    /// The effects without their records, in their order.
+    var rest: [SupervisorEffects] = []
+
+    var isEmpty: Bool { records.isEmpty && rest.isEmpty }
+}
 
 extension CoordinatorLoop {
-    /// What is known of a run when it enters the machine.
-    struct Opening: Sendable {
-        let run: SharedRun
-        let overview: RunOverview
-        /// Stores that are to be offered, if the machine does not have the run.
-        let stores: Int
-        let failed: Int
-        let validated: Int
-        let bounds: RunBounds
-        /// Whether the run had begun before.
-        var isResumed = false
-        /// Stores that were added to a run which the machine has already.
-        var added = 0
-        /// Files that were not taken although they may hold a user's data, with the reasons.
-        var leftOut: [String] = []
-        /// What is missing before the run can begin.
-        var shortage: String?
-
-        /// Whether the run has nothing to do before a client asks for a replay or swap.
-        func isOver(in state: RunState) -> Bool {
-            switch state {
-            case .ended: stores == 0
-            case .open: stores == 0 && validated > 0
-            case .paused, .cancelled: false
-            }
-        }
-    }
-
-    /// Lets go of runs that are over, of which there may be thousands.
+    /// A run enters, or stores were added to one.
     ///
-    /// Nothing of the turn may wait any more: their ends were told.
-    func forgetEnded() {
-        for (run, feed) in feeds where feed.isIdle && machine.isOver(run: run) {
-            if let status = machine.status(run: run) { ended.append(status) }
-            if ended.count > Self.shownRuns { ended.removeFirst() }
-            feeds[run] = nil
-            mapping.forget(run)
-            take(.forgotten(run: run))
-        }
-    }
-
-    /// Why a run enters.
-    enum Entry: Sendable {
-        /// A client submitted it: it resumes, also where it was paused.
-        case submitted
-        /// It was unfinished when this start began.
-        case resumed
-        /// A client asks for something of it.
-        case named
-    }
-
-    /// A run is opened, or stores were added to one.
-    ///
-    /// - Returns: false, and it does not enter, for one that was cancelled meanwhile; what was
-    ///   added to it is given up.
+    /// - Returns: false for one that was cancelled meanwhile.
     @discardableResult
-    func open(_ opening: Opening, _ entry: Entry) -> Bool {
+    func open(_ opening: Opening, _ entry: RunEntry, for client: ClientID? = nil) -> Bool {
+        let id = opening.run.id
+        if entry == .submitted { noteLeftOut(opening.leftOut, of: id) }
+        handle(.opened(prepare(opening, entry), entry, client: client))
+        return admitted(id)
+    }
+
+    /// Keeps a run's files at hand, as it may enter.
+    private func prepare(_ opening: Opening, _ entry: RunEntry) -> RunOpening {
         let id = opening.run.id
         if !plan.resumesRuns, !ownRuns.contains(id) { ownRuns.append(id) }
-        if entry == .submitted { noteLeftOut(opening.leftOut, of: id) }
-        guard feeds[id] != nil else { return enter(opening, entry) }
-        // What the loop knows of it is newer than what was read at a desk.
-        guard entry == .submitted else { return true }
-        guard machine.takesStores(of: id) else {
-            end(id, .cancelled)
+        if supervisor.phase(of: id) == nil {
+            handles[id] = RunHandle(run: opening.run)
+            // It may have come to its end since it was read at a desk.
+            var offer = opening.offer
+            if let figures = ledger.knownFigures(of: .named([id]))?.first {
+                offer.state = figures.state.standing
+                offer.reason = figures.reason
+                offer.isShortOfSpace = figures.reason.hasPrefix(PauseReason.room)
+            }
+            return offer
+        }
+        if entry == .submitted, handles[id]?.run.defersSwap != opening.run.defersSwap {
+            handles[id]?.run = opening.run
+        }
+        return opening.offer
+    }
+
+    /// Lets go of a run's files where it did not enter.
+    private func admitted(_ id: String) -> Bool {
+        guard supervisor.phase(of: id) != nil else {
+            handles[id] = nil
             return false
         }
-        feeds[id]?.awaitedRoom = opening.shortage
-        if feeds[id]?.run.defersSwap != opening.run.defersSwap { adoptSwaps(of: opening.run) }
-        if opening.added > 0 {
-            feeds[id]?.rewind()
-            take(.run(RunOffer(run: id, stores: opening.added, failed: opening.failed)))
-        }
-        take(.request(.resume(run: id), from: ClientID("")))
-        return true
+        return supervisor.machine.takesStores(of: id)
     }
 
-    /// A run puts its swaps off from now on, or no more: then those that wait are asked for.
-    private func adoptSwaps(of run: SharedRun) {
-        feeds[run.id]?.run = run
-        take(.swapsDeferred(run: run.id, run.defersSwap))
-        surroundings.note(
-            "\(run.id): swaps \(run.defersSwap ? "wait from now on" : "wait no more")")
-        if run.defersSwap { return }
-        take(.request(.swap(run: run.id, store: nil), from: ClientID("")))
-    }
+    // MARK: - Works
 
-    private func enter(_ opening: Opening, _ entry: Entry) -> Bool {
-        let id = opening.run.id
-        // It may have come to its end since it was read at a desk.
-        let figures = ledger.knownFigures(of: .named([id]))?.first
-        let state = figures?.state ?? opening.overview.state
-        let reason = figures?.reason ?? opening.overview.reason
-        if state == .cancelled {
-            tidy(opening.overview, isCancelled: true, reports: false)
-            return false
-        }
-        mapping.learn(state, of: id)
-        var feed = RunFeed(opening.run)
-        feed.awaitedRoom = opening.shortage
-        feeds[id] = feed
-        // A disk that was full is checked again; a client that submits the run resumes it.
-        let isHeld = state == .paused && !reason.hasPrefix(PauseReason.room) && entry != .submitted
-        if state == .paused, !isHeld, opening.shortage == nil {
-            take(.tick, with: change(id, .open, "taken up again"))
-        }
-        if state == .ended, opening.stores > 0 {
-            surroundings.note("\(id): had ended while stores wait for work: \(opening.stores)")
-            take(.tick, with: change(id, .open, "stores wait in it"))
-        }
-        take(
-            .run(
-                RunOffer(
-                    run: id, stores: opening.stores, failed: opening.failed,
-                    validated: opening.validated, defersSwap: opening.run.defersSwap,
-                    limits: RunLimits(
-                        stores: opening.bounds.stores, jobs: opening.bounds.jobs,
-                        failures: opening.bounds.failures),
-                    pausedBy: isHeld ? reason : nil,
-                    isOver: entry == .named && opening.isOver(in: state),
-                    isResumed: entry != .submitted)))
-        if let shortage = opening.shortage {
-            take(.tick, with: change(id, .paused, PauseReason.room + shortage))
-            surroundings.note("\(id): waits for room: \(shortage)")
-            let pause = CoordinatorNote.runPaused(run: id, reason: PauseReason.room + shortage)
-            publish(.note(named(pause.watched)), run: id)
-        }
-        return true
-    }
-
-    private func change(_ run: String, _ state: RunState, _ reason: String) -> [LedgerRecord] {
-        mapping.change(run, to: state, reason, plan.runs.environment.wallTime())
-    }
-
-    /// Looks again at runs that wait for room before they begin.
-    func retryRoom() {
-        for (id, feed) in feeds where feed.awaitedRoom != nil && !feed.isReading {
-            let (runs, run) = (SharedRuns(plan.runs), feed.run)
-            feeds[id]?.isReading = desks.begin { loop in
-                do throws(RunError) {
-                    let shortage = try runs.reserve(run).map { "\($0)" }
-                    loop.submit { $0.found(shortage, for: id) }
-                } catch {
-                    loop.submit { $0.failed(lookingForRoomOf: id, error) }
-                }
-            }
-        }
-    }
-
-    private func failed(lookingForRoomOf run: String, _ error: RunError) {
-        feeds[run]?.isReading = false
-        surroundings.note("\(run): its room cannot be looked at: \(error)")
-    }
-
-    private func found(_ shortage: String?, for run: String) {
-        feeds[run]?.isReading = false
-        feeds[run]?.awaitedRoom = shortage
-        guard shortage == nil else { return }
-        take(.tick, with: change(run, .open, "there is room"))
-    }
-
-    /// Gives up what is left of a run that was over before this start, and writes its report where
-    /// that is missing.
-    func tidy(_ overview: RunOverview, isCancelled: Bool, reports: Bool) {
-        let (runs, id) = (plan.runs, overview.id)
-        begin { loop in
-            do throws(RunError) {
-                try Self.giveUp(overview, isCancelled: isCancelled, runs)
-            } catch {
-                loop.submit { $0.noteRest(of: id, error) }
-            }
-            if reports { loop.submit { $0.report(id) } }
-        }
-    }
-
-    /// Gives up what is left of a run that is over.
-    static func giveUp(
-        _ overview: RunOverview, isCancelled: Bool, _ runs: SharedRun.Surroundings
-    ) throws(RunError) {
-        let run = try SharedRun(overview, runs)
-        if isCancelled { try SharedRuns(runs).cancelRest(run, but: []) }
-        try run.clean()
-    }
-
-    /// Tells of what could not be removed.
-    func noteRest(of run: String, _ error: any Error) {
-        surroundings.note("\(run): not everything was removed: \(error)")
-    }
-
-    /// A run has come to its end.
-    func end(_ run: String, _ standing: RunStanding) {
-        guard let feed = feeds[run] else { return }
-        feeds[run]?.awaitedRoom = nil
-        feeds[run]?.ends += 1
-        let (runs, ledger) = (SharedRuns(plan.runs), ledger)
-        let busy = Set(feed.inside.keys)
-        begin { loop in
-            do {
-                if standing == .cancelled { try runs.cancelRest(feed.run, but: busy) }
-                // A client may have added stores to it meanwhile, whose jobs go by its request.
-                let left = try ledger.storeCounts(of: run).filter { $0.value > 0 }.keys
-                if !left.contains(where: { $0 == .waiting || $0 == .running }) {
-                    try feed.run.clean()
-                }
-            } catch {
-                loop.submit { $0.noteRest(of: run, error) }
-            }
-            loop.submit { $0.report(run) }
-        }
-    }
-
-    /// Has the report of a run written that is over, and its end told then.
-    private func report(_ run: String) {
-        let (ledger, runEnded) = (ledger, surroundings.runEnded)
+    /// Begins a work at the desk that it belongs to.
+    func begin(_ work: RunWork) {
+        let (works, run) = (plan.works(surroundings), handles[work.run]?.run)
         let errand: Desks.Errand = { loop in
-            runEnded?(run)
-            var failures = 0
-            do throws(LedgerError) {
-                let counts = try ledger.storeCounts(of: run)
-                failures = (counts[.failed] ?? 0) + (counts[.cancelled] ?? 0)
-            } catch {
-                loop.submit { $0.surroundings.note("\(run): \(error)") }
-            }
-            let failed = failures
-            loop.submit { $0.reported(run, failures: failed) }
+            let outcome = works.carryOut(work, of: run)
+            loop.submit { $0.take(outcome) }
         }
-        if !desks.report(errand) { begin(errand) }
+        switch work {
+        case .readStores, .readSwaps, .readStore, .readReceipts, .findRun:
+            if !desks.read(errand) { take(RunWorks.refused(work)) }
+        case .reopen, .findValidated, .reserveSpace, .end: begin(errand)
+        case .report:
+            if !desks.report(errand) { begin(errand) }
+        }
     }
 
-    private func reported(_ run: String, failures: Int) {
-        guard let ends = feeds[run]?.ends else { return }
-        feeds[run]?.ends = max(0, ends - 1)
-        // A replay may have been asked for, or stores be at work still: their end is told then.
-        guard ends <= 1, machine.isOver(run: run) else { return }
-        publish(.ended(run: run, failures: failures), run: run)
+    /// A work has come to something.
+    func take(_ outcome: RunWorks.Outcome) {
+        if let note = outcome.note { surroundings.note(note) }
+        switch outcome.reading {
+        case .succeeded: noteReading()
+        case .failed(let text): noteOutage(text)
+        case nil: break
+        }
+        var answer = outcome.answer
+        if let opening = outcome.found, case .found(_, let request, let client) = answer {
+            answer = .found(prepare(opening, .named), request, client)
+        }
+        let offers = answer.offers
+        for (offer, found) in zip(offers, outcome.stores) {
+            handles[offer.key.run]?.stores[offer.key.number] = found
+        }
+        handle(.answered(answer))
+        for offer in offers where !supervisor.has(offer.key) {
+            handles[offer.key.run]?.stores[offer.key.number] = nil
+        }
+        if let opening = outcome.found { _ = admitted(opening.run.id) }
     }
 
-    /// The last store of a cancelled run that was at work has left.
-    func endIfCancelled(_ run: String) {
-        guard feeds[run]?.inside.isEmpty == true, !machine.takesStores(of: run) else { return }
-        end(run, .cancelled)
+    // MARK: - What came of runs
+
+    /// Has the files of a store released that left the machine.
+    func release(_ left: StoreLeave) {
+        let key = left.key
+        guard let handle = handles[key.run], let found = handle.stores[key.number] else { return }
+        tasks.release(key, TaskStore(found: found, run: handle.run), discards: left.discards)
+        // It may have been offered again since.
+        if !supervisor.has(key) { handles[key.run]?.stores[key.number] = nil }
+    }
+
+    /// Lets go of a run that has left memory.
+    func forget(_ run: String, _ status: RunStatus?) {
+        if let status { ended.append(status) }
+        if ended.count > Self.shownRuns { ended.removeFirst() }
+        // It may have entered again since.
+        guard supervisor.phase(of: run) == nil else { return }
+        handles[run] = nil
+        mapping.forget(run)
+    }
+
+    func tell(_ note: RunNote) {
+        switch note {
+        case .reopenedAtStart(let run, let stores):
+            surroundings.note("\(run): had ended while stores wait for work: \(stores)")
+        case .waitsForSpace(let run, let shortage):
+            surroundings.note("\(run): waits for room: \(shortage)")
+            let pause = CoordinatorNote.runPaused(run: run, reason: PauseReason.room + shortage)
+            publish(.note(named(pause.watched)), run: run)
+        case .spaceUnknown(let run, let text):
+            surroundings.note("\(run): its room cannot be looked at: \(text)")
+        case .swapsDeferred(let run, let defers):
+            surroundings.note("\(run): swaps \(defers ? "wait from now on" : "wait no more")")
+        case .cancelledMeanwhile(let run, let stores):
+            publish(.ended(run: run, failures: stores), run: run)
+        case .nothingFailed(let run):
+            surroundings.note("\(run): nothing failed, nothing is replayed")
+        case .nothingAwaitsSwap(let run):
+            surroundings.note("\(run): nothing waits for its swap")
+        case .requestFailed(let run, let store, let text):
+            surroundings.note("\(run): \(text)")
+            publish(
+                .note(WatchNote(run: run, store: store, kind: "request-failed", text: text)),
+                run: run)
+        case .ended(let run, let failures):
+            publish(.ended(run: run, failures: failures), run: run)
+        }
+    }
+}
+
+extension CoordinatorPlan {
+    /// What does the works of runs.
+    func works(_ surroundings: CoordinatorSurroundings) -> RunWorks {
+        RunWorks(runs: runs, runEnded: surroundings.runEnded)
     }
 }

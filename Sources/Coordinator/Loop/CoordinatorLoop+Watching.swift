@@ -43,7 +43,7 @@ extension CoordinatorLoop {
             do throws(LedgerError) {
                 failed = try ledger.stores(of: run, in: [.failed], limit: WatchNote.mostFailures)
             } catch {
-                loop.submit { $0.noteOutage(error) }
+                loop.submit { $0.noteOutage("\(error)") }
             }
             loop.submit { [failed] in
                 for store in failed { $0.tellFailure(store, of: run, client) }
@@ -88,8 +88,8 @@ extension CoordinatorLoop {
         let run = status.run
         tellStops(run, client)
         // While a client asks for a replay, the run's end is reported when that is answered.
-        guard RunState.isOver(status.state) || (!isResuming && status.awaitsSwap),
-            machine.isOver(run: run), feeds[run]?.ends ?? 0 == 0
+        guard RunState.isOver(status.state) || (!supervisor.awaitsRuns && status.awaitsSwap),
+            supervisor.isReported(run)
         else { return }
         let failures = (status.stores["failed"] ?? 0) + (status.stores["cancelled"] ?? 0)
         answer(.event(.ended(run: run, failures: failures)), to: client)
@@ -97,8 +97,8 @@ extension CoordinatorLoop {
 
     /// Tells a watcher of runs that were stopped before it came.
     private func tellStops(_ run: String?, _ client: ClientID) {
-        for id in run.map({ [$0] }) ?? feeds.keys.sorted() {
-            guard let reason = machine.stopReason(run: id) else { continue }
+        for id in run.map({ [$0] }) ?? supervisor.runs {
+            guard let reason = supervisor.machine.stopReason(run: id) else { continue }
             let note = CoordinatorNote.runStopped(run: id, reason: reason).watched
             answer(.event(.note(note)), to: client)
         }

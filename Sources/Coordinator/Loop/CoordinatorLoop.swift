@@ -5,8 +5,8 @@ import LocalRun
 import RunLedger
 import ZeroMQ
 
-/// A coordinator on its thread: joins the state machine, the ledger and the sockets, and decides
-/// nothing by itself.
+/// A coordinator on its thread: joins the supervisor of the runs, the ledger and the sockets, and
+/// decides nothing by itself.
 ///
 /// What a turn brings becomes durable with one commit at its end, and only then is anything sent
 /// or begun. Everything that takes long is done elsewhere: by the tasks' threads and by the
@@ -21,9 +21,9 @@ final class CoordinatorLoop: PollLoopHandler {
     let desks: Desks
     /// What watchers learn about files that runs left out.
     var leftOut: [WatchNote] = []
-    var machine: CoordinatorMachine
+    var supervisor: RunSupervisor
     var mapping: RecordMapping
-    var feeds: [String: RunFeed] = [:]
+    var handles: [String: RunHandle] = [:]
     var watchers: [ClientID: String?] = [:]
     /// Watchers that are yet to be told what was before they came.
     var beginners: Set<ClientID> = []
@@ -37,13 +37,12 @@ final class CoordinatorLoop: PollLoopHandler {
     private var blockedUntil: Int64?
     private var nextSample: Int64 = 0
     private var nextSweep: Int64 = 0
-    private var nextRoomLook: Int64 = 0
-    /// What was put off.
-    private var postponed = Postponed()
+    /// What was put off, in the order of its time.
+    private var postponed: [(at: Int64, body: (CoordinatorLoop) -> Void)] = []
+    /// Errands for which the desk of beginnings had no place, in their order.
+    private var errands: [Desks.Errand] = []
     /// Whether the last reading of the ledger failed.
     private var isUnreadable = false
-    /// Whether unfinished runs of the ledger are yet to be opened.
-    var isResuming: Bool
     private var refusals = RefusalNews()
 
     /// Milliseconds between two looks at how fast runs are, which watchers are told.
@@ -65,7 +64,6 @@ final class CoordinatorLoop: PollLoopHandler {
         self.surroundings = surroundings
         self.tasks = tasks
         self.desks = desks
-        isResuming = plan.resumesRuns
         ledger = plan.runs.ledger
         var options = SocketOptions()
         options.security = plan.security
@@ -76,7 +74,7 @@ final class CoordinatorLoop: PollLoopHandler {
         let router = try sockets.open(.router, options: options, isMonitored: true)
         try router.bind(plan.endpoint)
         mailroom = Mailroom(router, protocols: plan.settings.protocols, identify: plan.peer)
-        machine = CoordinatorMachine(settings: plan.settings)
+        supervisor = RunSupervisor(settings: plan.settings, isResuming: plan.resumesRuns)
         mapping = RecordMapping(
             bootIdentifier: plan.runs.environment.bootIdentifier,
             wallTime: plan.runs.environment.wallTime)
@@ -88,7 +86,7 @@ final class CoordinatorLoop: PollLoopHandler {
 
     var nextWake: Int64? {
         let waits = [
-            machine.nextWake?.milliseconds, blockedUntil, nextSample, postponed.nextWake,
+            supervisor.nextWake?.milliseconds, blockedUntil, nextSample, postponed.first?.at,
             mailroom.isCrowded ? sockets.now + 20 : nil,
         ]
         return waits.compactMap(\.self).min()
@@ -98,8 +96,10 @@ final class CoordinatorLoop: PollLoopHandler {
         mailroom.sendRest()
         if now >= nextSample { sample(now) }
         if now >= nextSweep { sweep(now) }
-        for body in postponed.due(at: now) { body(self) }
-        take(.tick)
+        let due = postponed.prefix { $0.at <= now }
+        postponed.removeFirst(due.count)
+        for (_, body) in due { body(self) }
+        handle(.tick)
     }
 
     func received(_ messages: [Message], on socket: Socket) throws {
@@ -136,19 +136,19 @@ final class CoordinatorLoop: PollLoopHandler {
     }
 
     func endOfTurn(at now: Int64) throws {
-        postponed.hand { desks.begin($0) }
+        if !errands.isEmpty { errands.removeFirst(errands.prefix { desks.begin($0) }.count) }
         try flush()
         if looksForEnded, turn.isEmpty {
             looksForEnded = false
-            forgetEnded()
+            handle(.sweep)
         }
-        feed()
+        add(supervisor.feed(now: Instant(milliseconds: now)))
         // A run may end for want of stores.
         try flush()
     }
 
     func willEnd() throws {
-        for worker in machine.workerNames {
+        for worker in supervisor.machine.workerNames {
             say(.bye(reason: "the coordinator ends"), toWorker: worker)
         }
     }
@@ -177,9 +177,8 @@ final class CoordinatorLoop: PollLoopHandler {
     /// Finds out whether the former connection of a worker is still there, before another one
     /// says hello in its name: a process that was killed and started again comes in at once.
     private func probe(_ worker: String, but connection: ConnectionID) {
-        guard let former = machine.connection(ofWorker: worker), former != connection else {
-            return
-        }
+        guard let former = supervisor.machine.connection(ofWorker: worker), former != connection
+        else { return }
         say(.heartbeat, to: former)
         takeGone()
     }
@@ -191,21 +190,33 @@ final class CoordinatorLoop: PollLoopHandler {
         }
     }
 
-    /// Tells the machine.
+    /// Tells the machine of the workers' jobs.
     ///
     /// - Parameters:
     ///   - event: what happened.
     ///   - records: what is to be durable together with what the machine makes of it.
     func take(_ event: CoordinatorEvent, with records: [LedgerRecord] = []) {
-        var effects = machine.handle(event, now: Instant(milliseconds: sockets.now))
         turn.records += records
+        handle(.machine(event))
+    }
+
+    /// Tells the supervisor of the runs.
+    func handle(_ event: SupervisorEvent) {
+        add(supervisor.handle(event, now: Instant(milliseconds: sockets.now)))
+    }
+
+    private func add(_ effects: SupervisorEffects) {
+        var effects = effects
+        for (run, state) in effects.known { mapping.learn(RunState(state), of: run) }
         do throws(RunError) {
-            for record in effects.records { turn.records += try mapping.records(of: record) }
+            for record in effects.machine.records {
+                turn.records += try mapping.records(of: record)
+            }
         } catch {
             surroundings.note("a bug: a record has no text: \(error)")
         }
-        effects.records = []
-        if blockedUntil != nil { sendHeartbeats(of: &effects) }
+        effects.machine.records = []
+        if blockedUntil != nil { sendHeartbeats(of: &effects.machine) }
         if !effects.isEmpty { turn.rest.append(effects) }
     }
 
@@ -225,7 +236,7 @@ final class CoordinatorLoop: PollLoopHandler {
         case .failed(let code, let text) where code.decision != .pause,
             .interrupted(let code, let text) where code.decision != .pause:
             // Of a run that was given up the files go while tasks still read them.
-            guard machine.takesStores(of: report.store.run) else { break }
+            guard supervisor.machine.takesStores(of: report.store.run) else { break }
             surroundings.note("\(report.store): a task failed (\(code)): \(text)")
         default: break
         }
@@ -236,13 +247,13 @@ final class CoordinatorLoop: PollLoopHandler {
 
     /// Does something again after a while, since it cannot be done now.
     func postpone(_ body: @escaping (CoordinatorLoop) -> Void) {
-        postponed.add(body, at: sockets.now + Self.retryInterval)
+        postponed.append((sockets.now + Self.retryInterval, body))
     }
 
     /// Tells of a ledger that cannot be read, once until it can be read again.
-    func noteOutage(_ error: some Error) {
+    func noteOutage(_ text: String) {
         if !isUnreadable {
-            surroundings.note("the ledger could not be read, and is tried again: \(error)")
+            surroundings.note("the ledger could not be read, and is tried again: \(text)")
         }
         isUnreadable = true
     }
@@ -255,11 +266,11 @@ final class CoordinatorLoop: PollLoopHandler {
 
     /// Whether there is no place at the desk of beginnings: requests are refused then, so that
     /// what waits does not grow.
-    var isDeskFull: Bool { postponed.hasErrands }
+    var isDeskFull: Bool { !errands.isEmpty }
 
     /// Has something begun, or ended, that was accepted: at once, or when there is place.
     func begin(_ errand: @escaping Desks.Errand) {
-        if postponed.hasErrands || !desks.begin(errand) { postponed.add(errand) }
+        if isDeskFull || !desks.begin(errand) { errands.append(errand) }
     }
 
     // MARK: - Effects
@@ -303,22 +314,26 @@ final class CoordinatorLoop: PollLoopHandler {
         blockedUntil == nil ? nil : "the ledger's disk is full; it resumes when there is space"
     }
 
-    private func apply(_ effects: CoordinatorEffects) {
-        for send in effects.sends { say(send.message, to: send.to) }
-        for reply in effects.replies { answer(reply.reply, to: reply.to) }
-        for task in effects.tasks { begin(task) }
-        for store in effects.stops { tasks.stop(store) }
-        for lookup in effects.lookups { look(up: lookup) }
+    private func apply(_ effects: SupervisorEffects) {
+        for send in effects.machine.sends { say(send.message, to: send.to) }
+        for reply in effects.machine.replies { answer(reply.reply, to: reply.to) }
+        for task in effects.machine.tasks { begin(task) }
+        for store in effects.machine.stops { tasks.stop(store) }
+        for note in effects.machine.notes { tell(note) }
+        for left in effects.left { release(left) }
         for note in effects.notes { tell(note) }
+        for (run, status) in effects.forgotten { forget(run, status) }
+        for work in effects.works { begin(work) }
     }
 
     private func begin(_ task: CoordinatorTask) {
-        guard let feed = feeds[task.store.run], let found = feed.inside[task.store.number] else {
+        guard let handle = handles[task.store.run], let found = handle.stores[task.store.number]
+        else {
             return take(
                 .taskEnded(
                     task.id, .failed(.internalError, text: "the store \(task.store) is not here")))
         }
-        tasks.begin(task, of: TaskStore(found: found, run: feed.run))
+        tasks.begin(task, of: TaskStore(found: found, run: handle.run))
     }
 
     func say(_ message: CoordinatorMessage, to connection: ConnectionID) {
@@ -336,43 +351,18 @@ final class CoordinatorLoop: PollLoopHandler {
     private func tell(_ note: CoordinatorNote) {
         let watched = named(note.watched)
         if note.isLogged { surroundings.tell(watched) }
-        if case .storeEnded(let key, let standing, let cause) = note {
-            end(key, standing, cause)
-        }
         publish(.note(watched), run: watched.run)
-        if case .runEnded(let run, let standing) = note { end(run, standing) }
-        if case .runAwaitsSwap(let run, _) = note { end(run, .ended) }
         if case .runStopped(let run, _) = note { tellStatus(run) }
-    }
-
-    /// A store has left the machine.
-    private func end(_ key: StoreKey, _ standing: StoreStanding, _ cause: Cause?) {
-        guard let feed = feeds[key.run], let found = feeds[key.run]?.leave(key.number)
-        else { return }
-        let discards =
-            switch standing {
-            case .done, .cancelled: true
-            // A replay continues with what is there, unless the store is gone or the repair of its
-            // cause changes it.
-            case .failed: cause?.code == .missing || cause?.code.decision != .retry
-            case .validated, .running: false
-            }
-        tasks.release(key, TaskStore(found: found, run: feed.run), discards: discards)
-        endIfCancelled(key.run)
     }
 
     // MARK: - Time
 
     private func sample(_ now: Int64) {
         nextSample = now + Self.sampleInterval
-        for moved in machine.transfers {
-            feeds[moved.run]?.meter.add(rows: moved.rows, bytes: moved.bytes, at: now)
+        for moved in supervisor.machine.transfers {
+            handles[moved.run]?.meter.add(rows: moved.rows, bytes: moved.bytes, at: now)
         }
         for line in refusals.due(at: now) { surroundings.note(line) }
-        if now >= nextRoomLook {
-            nextRoomLook = now + Int64(plan.settings.roomRetry)
-            retryRoom()
-        }
         tellStatus(nil)
         looksForEnded = true
     }
@@ -380,7 +370,7 @@ final class CoordinatorLoop: PollLoopHandler {
     private func sweep(_ now: Int64) {
         nextSweep = now + Self.memory / 10
         let watchers = watchers
-        mailroom.forget(before: now - Self.memory, but: Set(machine.workerNames)) {
+        mailroom.forget(before: now - Self.memory, but: Set(supervisor.machine.workerNames)) {
             watchers[ClientID($0.text)] != nil
         }
     }

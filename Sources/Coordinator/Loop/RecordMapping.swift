@@ -35,7 +35,7 @@ struct RecordMapping {
         let at = wallTime()
         switch record {
         case .runChanged(let run, let next, let reason):
-            return change(run, next, reason, at)
+            return change(run, to: RunState(next), reason, at)
         case .storePrepared(let key, let plan):
             return preparation(of: plan).map {
                 [.storePrepared(run: key.run, store: key.number, $0)]
@@ -76,19 +76,6 @@ struct RecordMapping {
             // The task writes down every name before it moves a file (`Move`).
             return []
         }
-    }
-
-    private mutating func change(
-        _ run: String, _ next: RunStanding, _ reason: String, _ at: Int64
-    ) -> [LedgerRecord] {
-        let state: RunState =
-            switch next {
-            case .open: .open
-            case .paused: .paused
-            case .ended: .ended
-            case .cancelled: .cancelled
-            }
-        return change(run, to: state, reason, at)
     }
 
     /// The record of a run's new state; none where it has that, or cannot come to it.

@@ -84,35 +84,48 @@ package final class RunningCoordinator: Sendable {
         } catch {
             throw .ledger(error)
         }
-        let shared = SharedRuns(plan.runs)
         let requests = requestsInRoots()
         for overview in runs where !overview.state.isUnfinished {
-            let isCancelled = overview.state == .cancelled
-            let hasLeft = try hasStores(overview.id, in: [.waiting, .running])
-            // One that has ended is taken up again.
-            if hasLeft, !isCancelled { continue }
-            var isUntidy = hasLeft
-            if !isUntidy { isUntidy = try shared.isUntidy(overview.id, requests) }
-            if !isUntidy, isCancelled { isUntidy = try hasStores(overview.id, in: [.validated]) }
+            guard case .end(let isCancelled, let reports) = try decision(overview, requests)
+            else { continue }
             // No other run may be begun or replayed before that.
             if !plan.resumesRuns {
-                if isUntidy { tidy(overview, isCancelled) }
+                tidy(overview, isCancelled)
                 continue
             }
-            let reports = reportsEnds ? try shared.lacksReport(overview) : false
-            if isUntidy || reports {
-                desks.loop.submit {
-                    $0.tidy(overview, isCancelled: isCancelled, reports: reports)
-                }
+            let run = overview.id
+            desks.loop.submit {
+                $0.handle(.endLeft(run: run, isCancelled: isCancelled, reports: reports))
             }
         }
     }
 
+    /// What this start does with a run that is over.
+    private func decision(
+        _ overview: RunOverview, _ requests: [FilePath]
+    ) throws(RunError) -> RunAtStart.Decision {
+        let shared = SharedRuns(plan.runs)
+        let hasWork = try hasStores(overview.id, in: [.waiting, .running])
+        var isUntidy = try shared.isUntidy(overview.id, requests)
+        if overview.state == .cancelled, !isUntidy {
+            isUntidy = try hasStores(overview.id, in: [.validated])
+        }
+        var isReported = true
+        if reportsEnds, plan.resumesRuns { isReported = try !shared.lacksReport(overview) }
+        return RunAtStart(
+            state: overview.state.standing, hasWork: hasWork, isUntidy: isUntidy,
+            isReported: isReported
+        ).decision
+    }
+
     private func tidy(_ overview: RunOverview, _ isCancelled: Bool) {
         do throws(RunError) {
-            try CoordinatorLoop.giveUp(overview, isCancelled: isCancelled, plan.runs)
+            let run = try SharedRun(overview, plan.runs)
+            if isCancelled { try SharedRuns(plan.runs).cancelRest(run, but: []) }
+            try run.clean()
         } catch {
-            desks.loop.submit { $0.noteRest(of: overview.id, error) }
+            let note = RunWorks.rest(of: overview.id, error)
+            desks.loop.submit { $0.surroundings.note(note) }
         }
     }
 
@@ -136,13 +149,11 @@ package final class RunningCoordinator: Sendable {
             throw .ledger(error)
         }
         for overview in runs.reversed() {
-            switch overview.state {
-            case .open, .paused: break
-            case .ended:
-                // A replay may have been killed halfway.
-                guard try hasStores(overview.id, in: [.waiting, .running]) else { continue }
-            case .cancelled: continue
-            }
+            let known = RunAtStart(
+                state: overview.state.standing,
+                hasWork: try hasStores(overview.id, in: [.waiting, .running]), isUntidy: false,
+                isReported: true)
+            guard known.decision == .resume else { continue }
             do throws(RunError) {
                 try SharedRuns(plan.runs).finishRollbacks(of: overview.id)
             } catch {
@@ -153,10 +164,10 @@ package final class RunningCoordinator: Sendable {
                 }
                 continue
             }
-            let opening = try CoordinatorLoop.opening(of: overview, plan)
+            let opening = try Opening(overview, plan.runs)
             desks.loop.submit { $0.open(opening, .resumed) }
         }
-        desks.loop.submit { $0.isResuming = false }
+        desks.loop.submit { $0.handle(.resumed) }
     }
 
     private func hasStores(_ run: String, in states: Set<StoreState>) throws(RunError) -> Bool {
@@ -197,8 +208,7 @@ package final class RunningCoordinator: Sendable {
     ) throws(RunError) -> (run: BegunRun, stores: Int) {
         let (overview, count) = try SharedRuns(plan.runs).replay(selection)
         let begun = try SharedRuns(plan.runs).begun(overview.id, isResumed: true)
-        let opening = try CoordinatorLoop.opening(of: overview, plan)
-        enter(opening)
+        enter(try Opening(overview, plan.runs))
         return (begun, count)
     }
 
@@ -220,21 +230,17 @@ package final class RunningCoordinator: Sendable {
         var overview = known
         if assumesClosed { overview = try runs.assumeClosed(in: overview) }
         try runs.finishRollbacks(of: overview.id)
-        let opening = try CoordinatorLoop.opening(of: overview, plan)
+        let opening = try Opening(overview, plan.runs)
         desks.loop.submit { loop in
             loop.open(opening, .named)
-            loop.take(.request(.swap(run: opening.run.id, store: store), from: ClientID("")))
+            loop.handle(.request(.swap(run: opening.run.id, store: store), from: .local))
         }
         return opening.run.id
     }
 
-    /// Lets a run enter; who waits for its end learns it also where it was cancelled meanwhile.
-    private func enter(_ opening: CoordinatorLoop.Opening) {
-        desks.loop.submit { loop in
-            if loop.open(opening, .submitted) { return }
-            let run = opening.run.id
-            loop.publish(.ended(run: run, failures: opening.stores), run: run)
-        }
+    /// Lets a run enter; its end is published also where it was cancelled meanwhile.
+    private func enter(_ opening: Opening) {
+        desks.loop.submit { $0.open(opening, .submitted) }
     }
 
     /// A worker's process has ended: the coordinator does not wait for its leases.
