@@ -20,6 +20,7 @@ enum SocketFile {
     ///
     /// The umask holds for the moment in which the file is made; folders that other threads make
     /// meanwhile stay usable under it. The mode is set afterwards, whatever the umask was.
+    /// Another user may own the folder, so that is done by descriptor, and only to our socket.
     ///
     /// libzmq replaces a file that is there. One at which another program listens is refused here,
     /// because that program would lose its clients without learning of it. A lock of the folder
@@ -51,9 +52,25 @@ enum SocketFile {
             }
         }
         if let failure { throw failure }
-        guard chmod(path, 0o600) == 0 else {
-            throw .refused(.bind, subject: "ipc://\(path)", number: errno)
+        let number = makePrivate(path, in: folder)
+        if number != 0 { throw .refused(.bind, subject: "ipc://\(path)", number: number) }
+    }
+
+    /// Sets the mode of a socket's file, and of no other file that has taken its name since.
+    ///
+    /// - Returns: 0, or the number of the error.
+    private static func makePrivate(_ path: String, in folder: Int32) -> Int32 {
+        let name = path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
+        let file = openat(folder, name, clinux_path_only | O_NOFOLLOW | O_CLOEXEC)
+        guard file >= 0 else { return errno }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { return errno }
+        guard status.st_mode & S_IFMT == S_IFSOCK, status.st_uid == geteuid() else {
+            return EACCES
         }
+        // The mode of a socket cannot be set through a descriptor, but by that descriptor's name.
+        return chmod("/proc/self/fd/\(file)", 0o600) == 0 ? 0 : errno
     }
 
     /// Attempts to lock the folder, 20 ms apart.

@@ -59,6 +59,55 @@ import Testing
             "CREATE INDEX APPINDEX ON APPLOG(STATE) WHERE STATE = '\u{FFFD}'", "\u{FFFD}", "FF"),
     ]
 
+    /// A change of a statement for as long as it takes to write records by it.
+    private static func records(
+        _ testDescription: String, _ name: String, _ from: String, _ to: String, _ write: String
+    ) -> Forgery {
+        func rewrite(_ from: String, _ to: String) -> String {
+            "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, '\(from)', "
+                + "'\(to)') WHERE name = '\(name)'; PRAGMA writable_schema = RESET; "
+        }
+        return Forgery(
+            testDescription: testDescription,
+            schema: "CREATE TABLE APPTABLE (A, B); CREATE INDEX APPINDEX ON APPTABLE (A); "
+                + "INSERT INTO APPTABLE VALUES (1, 2), (3, 4)",
+            change: rewrite(from, to) + write + "; " + rewrite(to, from),
+            effect: "PRAGMA quick_check")
+    }
+
+    private static let hiddenFields = [
+        records(
+            "fields behind the columns of an app table", "APPTABLE", "A, B)", "A, B, C)",
+            "UPDATE APPTABLE SET C = 7"),
+        records(
+            "fields behind the columns of an entity", "ZNOTE", " )", ", HIDDEN VARCHAR )",
+            "UPDATE ZNOTE SET HIDDEN = 7 WHERE Z_PK = (SELECT min(Z_PK) FROM ZNOTE)"),
+        records(
+            "fields behind the columns of an app index", "APPINDEX", "(A)", "(A, B)",
+            "REINDEX APPINDEX"),
+        records(
+            "fields behind the columns of an entity's index",
+            "Z_Note_byDate", ")", ", Z_OPT)", "REINDEX Z_Note_byDate"),
+    ]
+
+    /// SQLite reads such records as if the fields were not there.
+    @Test(arguments: hiddenFields)
+    func recordsWithFieldsBehindTheirColumnsAreRefused(_ forgery: Forgery) throws {
+        try SharingLab.run { lab in
+            var forged = try ForgedDelivery(lab, isPublished: false, schema: forgery.schema)
+            let honest = try forged.texts("SELECT sql FROM sqlite_master ORDER BY 1")
+            try forged.edit(forgery.change)
+            #expect(try forged.texts("SELECT sql FROM sqlite_master ORDER BY 1") == honest)
+            #expect(try forged.texts(forgery.effect) == ["ok"])
+            try forged.relabel()
+            let error = #expect(throws: RunError.self) {
+                _ = try forged.deliveries.admit(forged.receipt)
+            }
+            #expect(error?.code == .badDelivery)
+            #expect("\(error as Any)".contains("do not fit"), "\(error as Any)")
+        }
+    }
+
     private static let forgeries = [
         Forgery(
             testDescription: "other multiplicities",

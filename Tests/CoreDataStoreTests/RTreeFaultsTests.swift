@@ -42,6 +42,10 @@ import Testing
         ("UPDATE T_rowid SET nodeno = nodeno + 1 WHERE rowid = 5", "_rowid"),
         ("INSERT INTO T_rowid (rowid, nodeno) VALUES (9999, 2)", "_rowid"),
         ("DELETE FROM T_rowid WHERE rowid = 5", "_rowid"),
+        ("UPDATE T_rowid SET nodeno = CAST(nodeno AS TEXT) || ' ' WHERE rowid = 5", "_rowid"),
+        // SQLite would go on with more cells than it can count.
+        ("UPDATE T_node SET data = data || zeroblob(60000)", "length"),
+        ("UPDATE T_node SET data = data || zeroblob(64) WHERE nodeno = 2", "length"),
         ("INSERT INTO T_node SELECT 9999, data FROM T_node WHERE nodeno = 2", "_node"),
         ("DELETE FROM T_node WHERE nodeno = 2", "missing"),
         (

@@ -50,6 +50,8 @@ import Testing
         CREATE TRIGGER APP_OWN_FUNCTION AFTER INSERT ON ZTAG BEGIN
           UPDATE ZTAG SET ZNAME = app_function(ZNAME); END;
         CREATE VIRTUAL TABLE APP_PLACES USING rtree (id, x0, x1, y0, y1, +label);
+        CREATE VIRTUAL TABLE APP_HOUSING USING /* using fts5 */ "rtree" (id, x0, x1);
+        INSERT INTO APP_HOUSING VALUES (4, 1, 2);
         CREATE VIRTUAL TABLE APP_SEARCH USING fts5 (title, body);
         INSERT INTO APP_SEARCH VALUES ('a title', 'a body');
         CREATE TABLE APP_TEXT_content (id INTEGER PRIMARY KEY, c0);
@@ -67,6 +69,7 @@ import Testing
         "APP_WORDS", "APP_TITLES", "APP_TITLE", "APP_LONG", "APP_TOUCH", "APP_QUEUED",
         "APP_RETITLED", "APP_THROUGH", "APP_COUNT", "APP_PLACES",
         "odd \"name\" 'of' [a] ; table", "APP_KINDS", "APP_TEXT_content", "APP_OLD_stat",
+        "APP_HOUSING",
     ]
     private static let dropped: Set<String> = [
         "APP_BODIES", "APP_BODY", "APP_LONG_BODY", "APP_BODY_PART", "APP_FOREIGN",
@@ -130,7 +133,7 @@ import Testing
             "SELECT * FROM APP_STRICT", "SELECT * FROM APP_PLACES ORDER BY id",
             "SELECT id FROM APP_PLACES WHERE x0 < -1", "SELECT count(*) FROM APP_PLACES_node",
             "SELECT ZTITLE FROM ZNOTE ORDER BY Z_PK", "SELECT * FROM APP_WORDS",
-            "SELECT * FROM APP_TEXT_content", "SELECT * FROM APP_OLD_stat",
+            "SELECT * FROM APP_HOUSING WHERE x1 > 1", "SELECT * FROM APP_TEXT_content", "SELECT * FROM APP_OLD_stat",
         ]
         let all = { (url: URL) in
             try lab.raw(url) { database in
@@ -166,6 +169,20 @@ import Testing
                 uniquingKeysWith: { first, _ in first })
             #expect(fates["APP_KINDS"] == false)
             #expect(fates["APP_TITLES"] == true)
+        }
+    }
+
+    /// A table of the app has the name of one that the model adds, which takes its place.
+    @Test(arguments: ["ZELEMENT", "zelement"])
+    func aNameThatTheModelTakes(name: String) throws {
+        let model = try ForgeModels.notes(version: 3)
+        try StoreLab.run { lab in
+            try lab.forge(try StoreLab.recipe())
+            try lab.damage("CREATE TABLE \(name) (A); INSERT INTO \(name) VALUES (1)")
+            let outcome = try lab.migrate(to: .model(try DestinationModel(model: model)))
+            #expect(outcome.validation.isEqual, "\(outcome.validation.lines)")
+            #expect(outcome.plan.extras.map(\.object.name) == [name])
+            #expect(outcome.plan.extras.allSatisfy { !$0.isKept })
         }
     }
 

@@ -117,6 +117,26 @@ extension SocketSuites {
             }
         }
 
+        /// The owner of a folder can put anything in a new socket's place.
+        @Test(arguments: ["link", "file", "nothing"])
+        func theModeOfNoOtherFileIsChanged(place: String) throws {
+            try withTemporaryFolder { folder in
+                let victim = folder.appendingPathComponent("victim")
+                try Data("public".utf8).write(to: victim)
+                #expect(chmod(victim.path, 0o644) == 0)
+                let path = folder.path + "/s"
+                #expect(throws: ZeroMQError.self) {
+                    try SocketFile.making(path) {
+                        if place == "link" { symlink(victim.path, path) }
+                        if place == "file" { link(victim.path, path) }
+                    }
+                }
+                var status = stat()
+                #expect(lstat(victim.path, &status) == 0)
+                #expect(status.st_mode & 0o7777 == 0o644)
+            }
+        }
+
         /// Another user can hold the lock of a shared folder as long as it likes.
         @Test func aLockedFolderIsNotWaitedForWithoutEnd() throws {
             try withTemporaryFolder { folder in

@@ -129,15 +129,78 @@ extension SchemaObject {
     /// The module of a virtual table, in upper case; nil for anything else.
     package var module: String? {
         guard isVirtual, let sql else { return nil }
-        let text = sql.uppercased()
-        // The name before it may hold anything, but only in quotes.
-        guard
-            let using = text.ranges(of: "USING").first(where: { range in
-                text[..<range.lowerBound].filter { $0 == "\"" }.count.isMultiple(of: 2)
-            })
-        else { return nil }
-        let name = text[using.upperBound...].drop { $0.isWhitespace }
-            .prefix { $0.isLetter || $0.isNumber || $0 == "_" }
-        return String(name)
+        var tokens = SQLTokens(sql)
+        // CREATE VIRTUAL TABLE name USING module: the name may be any word in quotes.
+        for _ in 0..<4 { _ = tokens.next() }
+        while let token = tokens.next() {
+            guard token.isWord, token.text.uppercased() == "USING" else { continue }
+            return tokens.next()?.text.uppercased()
+        }
+        return nil
+    }
+}
+
+/// The words and names at the beginning of a statement.
+private struct SQLTokens {
+    struct Token {
+        let text: String
+        /// Whether it has no quotes.
+        let isWord: Bool
+    }
+
+    // Scalars, because a combining mark behind a quote would make another character of it.
+    private var rest: Substring.UnicodeScalarView
+
+    init(_ sql: String) { rest = sql[...].unicodeScalars }
+
+    private static let closing: [Unicode.Scalar: Unicode.Scalar] = [
+        "\"": "\"", "'": "'", "`": "`", "[": "]",
+    ]
+
+    /// The next word, quoted name or sign; nil at the end.
+    mutating func next() -> Token? {
+        skipSpace()
+        guard let first = rest.first else { return nil }
+        if let last = Self.closing[first] { return quoted(until: last) }
+        let word = rest.prefix {
+            $0.properties.isAlphabetic || $0.properties.numericType != nil || $0 == "_" || $0 == "$"
+        }
+        let text = word.isEmpty ? rest.prefix(1) : word
+        rest = rest.dropFirst(text.count)
+        return Token(text: String(text), isWord: true)
+    }
+
+    private mutating func quoted(until last: Unicode.Scalar) -> Token {
+        rest.removeFirst()
+        var text = String.UnicodeScalarView()
+        while let scalar = rest.popFirst() {
+            if scalar == last {
+                // A quote in a name is written twice, but not a bracket.
+                guard last != "]", rest.first == last else { break }
+                rest.removeFirst()
+            }
+            text.append(scalar)
+        }
+        return Token(text: String(text), isWord: false)
+    }
+
+    /// Skips white space and comments.
+    private mutating func skipSpace() {
+        while let first = rest.first {
+            let second = rest.dropFirst().first
+            if first.properties.isWhitespace {
+                rest.removeFirst()
+            } else if first == "-", second == "-" {
+                rest = rest.drop { $0 != "\n" }
+            } else if first == "/", second == "*" {
+                rest.removeFirst(2)
+                while let scalar = rest.popFirst() {
+                    if scalar == "*", rest.first == "/" { break }
+                }
+                if !rest.isEmpty { rest.removeFirst() }
+            } else {
+                return
+            }
+        }
     }
 }

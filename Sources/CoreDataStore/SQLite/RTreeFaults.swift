@@ -7,6 +7,8 @@ struct RTreeFaults {
     private let connection: Connection
     private let coordinates: Int
     private let isInteger: Bool
+    /// Lengths of nodes that the module makes.
+    private let lengths: Set<Int>
     private let node: Statement
     private let parent: Statement
     private let place: Statement
@@ -35,12 +37,18 @@ struct RTreeFaults {
         self.connection = connection
         self.coordinates = coordinates
         self.isInteger = isInteger
+        // `getNodeSize` of rtree.c: a page less 64 bytes, or 51 cells (RTREE_MAXCELLS). SQLite
+        // counts the cells of a node in 8 bits, and does not end where there are more.
+        let most = 4 + 51 * (8 + 4 * coordinates)
+        lengths = Set((9...16).map { min((1 << $0) - 64, most) })
         node = try connection.prepare(
             "SELECT data FROM main.\(.quoted(tree + "_node")) WHERE nodeno = ?1")
         parent = try connection.prepare(
-            "SELECT parentnode FROM main.\(.quoted(tree + "_parent")) WHERE nodeno = ?1")
+            "SELECT parentnode FROM main.\(.quoted(tree + "_parent")) WHERE nodeno = ?1 "
+                + "AND typeof(parentnode) = 'integer'")
         place = try connection.prepare(
-            "SELECT nodeno FROM main.\(.quoted(tree + "_rowid")) WHERE rowid = ?1")
+            "SELECT nodeno FROM main.\(.quoted(tree + "_rowid")) WHERE rowid = ?1 "
+                + "AND typeof(nodeno) = 'integer'")
     }
 
     /// The first fault, in words; nil for a sound tree.
@@ -50,13 +58,20 @@ struct RTreeFaults {
     mutating func first() throws(StoreError) -> String? {
         let wanted = try rows(of: "_node")
         var pending = [Pending(number: 1, parent: nil, level: 0, box: [])]
-        var depth = 0
+        var (depth, length) = (0, 0)
         while let next = pending.popLast(), fault == nil {
             guard let bytes = try data(of: next.number) else {
                 fault = "a node is missing"
                 break
             }
-            if next.parent == nil { depth = Int(bytes[0]) << 8 | Int(bytes[1]) }
+            if next.parent == nil {
+                depth = Int(bytes[0]) << 8 | Int(bytes[1])
+                length = bytes.count
+            }
+            guard bytes.count == length, lengths.contains(length) else {
+                fault = "a node has another length than the module gives it"
+                break
+            }
             guard depth <= RTreeNodes.mostLevels, nodes < wanted else {
                 fault = "its nodes lead to more nodes than there are"
                 break

@@ -34,6 +34,11 @@ package struct ShardCheck {
             guard try connection.pragma("quick_check(1)") == ["ok"] else {
                 return ["its pages are damaged"]
             }
+            let trees = RecordWalk.trees(
+                try StoreSchema.read(connection), try RecordWalk.fields(connection))
+            guard try RecordWalk(shard, DurableFileSystem()).faults(in: trees).isEmpty else {
+                return ["its records do not fit their columns"]
+            }
             let name = SQLText.quoted(definition.name)
             let found = try connection.integer("SELECT count(*) FROM main.\(name)")
             try connection.close()

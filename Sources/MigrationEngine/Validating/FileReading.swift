@@ -15,7 +15,7 @@ final class FileReading {
     private var opened: Connection?
     private var knownSchema: StoreSchema?
     private var knownSurplus: SchemaSurplus?
-    private var knownIndexes: [String: [IndexFacts]]?
+    private var knownFacts: TableFacts?
 
     init(
         _ path: FilePath, layout: StoreLayout, scope: ValidationScope, cacheKibibytes: Int,
@@ -56,8 +56,8 @@ final class FileReading {
 
     /// The indexes of a table, by name.
     func indexes(of table: String) throws(StoreError) -> [IndexFacts] {
-        if let known = knownIndexes?[table] { return known }
-        if isShared, knownIndexes != nil { return [] }
+        if let known = knownFacts?.indexes[table] { return known }
+        if isShared, knownFacts != nil { return [] }
         let connection = try connection()
         guard isShared else {
             return try IndexFacts.read(table: table, layout: layout, connection: connection)[
@@ -76,15 +76,32 @@ final class FileReading {
     }
 
     /// The indexes of all tables, by table and name.
-    func indexes() throws(StoreError) -> [String: [IndexFacts]] {
-        if let knownIndexes { return knownIndexes }
+    func indexes() throws(StoreError) -> [String: [IndexFacts]] { try facts().indexes }
+
+    private func facts() throws(StoreError) -> TableFacts {
+        if let knownFacts { return knownFacts }
         let connection = try connection()
-        let indexes = try scope.cache.indexes(of: schema(), layout: layout) {
+        let facts = try scope.cache.facts(of: schema(), layout: layout) {
             () throws(StoreError) in
-            try IndexFacts.read(layout: layout, connection: connection)
+            TableFacts(
+                indexes: try IndexFacts.read(layout: layout, connection: connection),
+                fields: try RecordWalk.fields(connection))
         }
-        knownIndexes = indexes
-        return indexes
+        knownFacts = facts
+        return facts
+    }
+
+    /// Tables and indexes with records that have fields beyond their columns.
+    ///
+    /// - Returns: a line for each, with the number of such records.
+    /// - Throws: `StoreError` where pages cannot be read.
+    /// - Complexity: reads every page that is no overflow page.
+    func surplusFields() throws(StoreError) -> [String] {
+        let trees = RecordWalk.trees(try schema(), try facts().fields)
+        let walk = try RecordWalk(path, DurableFileSystem())
+        return try walk.faults(in: trees).map { tree, records in
+            "\(records) records of \(StrangersName.text(tree.name)) do not fit its columns"
+        }
     }
 }
 

@@ -1,5 +1,13 @@
 import CoreDataStore
 
+/// What the statements of a file say of its tables and indexes.
+struct TableFacts: Sendable {
+    /// By table, those of a table by name.
+    let indexes: [String: [IndexFacts]]
+    /// How many columns of each table and index are stored.
+    let fields: [String: Int]
+}
+
 /// An index as the file describes it.
 struct IndexFacts: Hashable, Sendable {
     struct Column: Hashable, Sendable {

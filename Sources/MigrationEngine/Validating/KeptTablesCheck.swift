@@ -26,8 +26,13 @@ struct KeptTablesCheck {
     func run() throws(StoreError) -> Result {
         let schema = try reading.destination.schema()
         let original = try reading.source.schema()
+        // A table of the model may have the name of one that was dropped for it.
+        let demanded = Set(
+            (scope.destination.tables.map(\.name) + scope.destination.joinTables.map(\.name)
+                + scope.destination.rTrees.map(\.name)).map { $0.uppercased() })
         let own = SchemaExtras.find(in: original, layout: scope.source).filter {
             $0.kind == .table && !$0.name.hasPrefix("sqlite_")
+                && !demanded.contains($0.name.uppercased())
         }
         let history = Self.history.filter { original.hasTable($0) }
         var result = Result()

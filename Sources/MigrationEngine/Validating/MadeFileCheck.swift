@@ -56,10 +56,11 @@ package struct MadeFileCheck: Sendable {
         if found.isEmpty {
             if try connection.checkPages() != ["ok"] { found.append("its pages are damaged") }
         }
+        if found.isEmpty { found += try file.surplusFields() }
         if found.isEmpty {
             for table in try file.unwalkedTables() where try connection.checkTable(table) != ["ok"]
             {
-                found.append("the indexes of \(Self.printable(table)) do not fit it")
+                found.append("the indexes of \(StrangersName.text(table)) do not fit it")
             }
         }
         if found.isEmpty {
@@ -108,6 +109,7 @@ package struct MadeFileCheck: Sendable {
             && bytes[44..<48].elementsEqual([0, 0, 0, 4])
             && bytes[48..<52].allSatisfy { $0 == 0 } && bytes[72..<92].allSatisfy { $0 == 0 }
             && bytes[18] == bytes[19]
+            && bytes[18] == (source.header.isWriteAheadLogged ? 2 : 1)
         return isOurs ? [] : ["the file's header is another one"]
     }
 
@@ -122,10 +124,10 @@ package struct MadeFileCheck: Sendable {
             let key = MadeSchema.Object(object)
             present.insert(key)
             if demanded.contains(key) || shadows.contains(key) || isOwn(object) { continue }
-            found.append("\(object.kind.rawValue) \(Self.printable(object.name)) is not wanted")
+            found.append("\(object.kind.rawValue) \(StrangersName.text(object.name)) is not wanted")
         }
         for object in demanded where object.sql != nil && !present.contains(object) {
-            found.append("\(object.kind.rawValue) \(Self.printable(object.name)) is missing")
+            found.append("\(object.kind.rawValue) \(StrangersName.text(object.name)) is missing")
         }
         return found.sorted()
     }
@@ -247,10 +249,5 @@ package struct MadeFileCheck: Sendable {
             found.append("\(name) is \(number)")
         }
         return found
-    }
-
-    /// A name that a stranger chose, short and in one line.
-    private static func printable(_ name: String) -> String {
-        String(FilePath(String(name.prefix(64))).description.prefix(128))
     }
 }

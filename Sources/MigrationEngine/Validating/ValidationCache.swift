@@ -13,8 +13,7 @@ package final class ValidationCache: Sendable {
     }
 
     private let scopes = Memo<SharedRules.Key, SharedRules>(limit: ValidationCache.limit)
-    private let indexes = Memo<IndexKey, [String: [IndexFacts]]>(limit: ValidationCache.limit)
-
+    private let indexes = Memo<IndexKey, TableFacts>(limit: ValidationCache.limit)
     private let surpluses = Memo<IndexKey, SchemaSurplus>(limit: ValidationCache.limit)
 
     /// The most versions of apps that are kept.
@@ -29,11 +28,10 @@ package final class ValidationCache: Sendable {
         scopes.value(for: key) { SharedRules() }
     }
 
-    /// The indexes that the statements of a file make.
-    func indexes(
-        of schema: StoreSchema, layout: StoreLayout,
-        read: () throws(StoreError) -> [String: [IndexFacts]]
-    ) throws(StoreError) -> [String: [IndexFacts]] {
+    /// The indexes and columns that the statements of a file make.
+    func facts(
+        of schema: StoreSchema, layout: StoreLayout, read: () throws(StoreError) -> TableFacts
+    ) throws(StoreError) -> TableFacts {
         guard schema.objects.count <= Self.objectLimit else { return try read() }
         let key = IndexKey(objects: schema.objects.map(\.unplaced), layout: layout)
         return try indexes.value(for: key, compute: read)

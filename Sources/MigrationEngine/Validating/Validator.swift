@@ -305,6 +305,7 @@ extension Validator {
         let file = reading.destination
         let lines = try file.connection().checkPages()
         result.findings["pages"] = lines == ["ok"] ? [] : lines
+        if lines == ["ok"] { result.findings["pages"] = try file.surplusFields() }
         for table in try file.unwalkedTables() {
             do throws(StoreError) {
                 let found = try file.connection().checkTable(table)
