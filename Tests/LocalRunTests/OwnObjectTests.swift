@@ -133,7 +133,8 @@ import Testing
             "SELECT * FROM APP_STRICT", "SELECT * FROM APP_PLACES ORDER BY id",
             "SELECT id FROM APP_PLACES WHERE x0 < -1", "SELECT count(*) FROM APP_PLACES_node",
             "SELECT ZTITLE FROM ZNOTE ORDER BY Z_PK", "SELECT * FROM APP_WORDS",
-            "SELECT * FROM APP_HOUSING WHERE x1 > 1", "SELECT * FROM APP_TEXT_content", "SELECT * FROM APP_OLD_stat",
+            "SELECT * FROM APP_HOUSING WHERE x1 > 1", "SELECT * FROM APP_TEXT_content",
+            "SELECT * FROM APP_OLD_stat",
         ]
         let all = { (url: URL) in
             try lab.raw(url) { database in

@@ -11,7 +11,9 @@ package struct RecordWalk: ~Copyable {
     package struct Tree: Hashable, Sendable {
         package let name: String
         package let rootPage: Int64
-        /// Columns that are stored. Records of a table may have fewer, those of an index may not.
+        /// Columns that are stored.
+        ///
+        /// Records of a table may have fewer, those of an index may not.
         package let fields: Int
         package let isIndex: Bool
 
@@ -245,8 +247,9 @@ package struct RecordWalk: ~Copyable {
         Self.number(UnsafeRawBufferPointer(page), &place)
     }
 
-    /// A number of one to nine bytes (file format §1.6, "varint"); there are nine bytes behind
-    /// `place`. One beyond `Int` is negative.
+    /// A number of one to nine bytes (file format §1.6, "varint"), negative beyond `Int`.
+    ///
+    /// There are nine bytes behind `place`.
     private static func number(_ bytes: UnsafeRawBufferPointer, _ place: inout Int) -> Int {
         var value = 0
         for _ in 0..<8 {
@@ -265,6 +268,7 @@ extension RecordWalk {
     /// How many columns of each table and index of a file are stored, by name.
     ///
     /// - Parameter connection: to the file.
+    /// - Returns: the numbers.
     /// - Throws: `StoreError` with SQLite's message.
     package static func fields(_ connection: Connection) throws(StoreError) -> [String: Int] {
         // 2 are generated columns that are not stored.
@@ -285,6 +289,7 @@ extension RecordWalk {
     /// - Parameters:
     ///   - schema: of the file.
     ///   - fields: of each table and index.
+    /// - Returns: those of `sqlite_master`, all tables and all indexes.
     package static func trees(_ schema: StoreSchema, _ fields: [String: Int]) -> [Tree] {
         var trees = [Tree(name: "sqlite_master", rootPage: 1, fields: 5, isIndex: false)]
         for object in schema.objects where object.rootPage > 0 {
