@@ -87,8 +87,11 @@ import Testing
         ("plain_ab", "(a, b)", "(a, b, c)", "REINDEX plain_ab", "plain_ab"),
         ("plain_ab", "(a, b)", "(a)", "REINDEX plain_ab", "plain_ab"),
         ("bare", "c, PRIMARY", "c, d, PRIMARY", "UPDATE bare SET d = 1", "bare"),
-        ("keyed_all", "(b, id, a DESC)", "(b, id, a DESC, b COLLATE NOCASE)", "REINDEX keyed_all",
-            "keyed_all"),
+        (
+            "keyed_all", "(b, id, a DESC)", "(b, id, a DESC, b COLLATE NOCASE)",
+            "REINDEX keyed_all",
+            "keyed_all"
+        ),
     ])
     func fieldsBehindTheColumnsAreFound(
         name: String, from: String, to: String, write: String, found: String
@@ -123,16 +126,18 @@ import Testing
                 var bytes = whole
                 for _ in 0..<(round % 9 + 1) {
                     let place = Int.random(in: 100..<bytes.count, using: &generator)
-                    bytes[place] = [0, 0xFF, 0x80, UInt8.random(in: 0...255, using: &generator)][
-                        Int.random(in: 0...3, using: &generator)]
+                    bytes[place] =
+                        [0, 0xFF, 0x80, UInt8.random(in: 0...255, using: &generator)][
+                            Int.random(in: 0...3, using: &generator)]
                 }
                 if round % 5 == 0 { bytes = bytes.prefix(bytes.count / 2 + 17) }
                 let copy = folder.appendingPathComponent("damaged")
                 try bytes.write(to: copy)
-                let lost = trees + [
-                    RecordWalk.Tree(name: "zero", rootPage: 0, fields: 1, isIndex: false),
-                    RecordWalk.Tree(name: "far", rootPage: 1 << 40, fields: 1, isIndex: true),
-                ]
+                let lost =
+                    trees + [
+                        RecordWalk.Tree(name: "zero", rootPage: 0, fields: 1, isIndex: false),
+                        RecordWalk.Tree(name: "far", rootPage: 1 << 40, fields: 1, isIndex: true),
+                    ]
                 let faults = try RecordWalk(FilePath(copy.path), DurableFileSystem())
                     .faults(in: lost)
                 #expect(faults.count >= 2)
