@@ -3,8 +3,8 @@ import Jobs
 /// The lives of a coordinator's runs, around the machine that works on their stores.
 ///
 /// It decides which runs are in memory, which stores the machine gets, and what is done at an end.
-/// It is a pure value, like the machine. Everything that takes long is a `RunWork`, whose answer is an event. The loop, and the
-/// simulation in its place, translates and decides nothing.
+/// It is a pure value, like the machine. Everything that takes long is a `RunWork`, whose answer is
+/// an event. The loop, and the simulation in its place, translates and decides nothing.
 package struct RunSupervisor: Sendable {
     package private(set) var machine: CoordinatorMachine
     var lives: [String: RunLife] = [:]

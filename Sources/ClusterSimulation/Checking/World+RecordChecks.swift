@@ -178,7 +178,7 @@ extension World {
             || coordinator.supervisor.waitingReason(of: run) != nil
     }
 
-    /// What is told of the end of a run is so.
+    /// The end of a run is told after its report is written.
     func check(_ note: RunNote) {
         self.note("  \(note)")
         guard case .ended(let run, _) = note, let facts = ledger.written.runs[run] else { return }

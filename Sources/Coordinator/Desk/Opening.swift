@@ -6,7 +6,7 @@ import RunLedger
 /// A run that was read from the ledger, or begun, at a desk, before it enters.
 struct Opening: Sendable {
     let run: SharedRun
-    /// What the supervisor is told of it.
+    /// What the supervisor learns about it.
     var offer: RunOpening
     /// Whether the run had begun before.
     var isResumed = false

@@ -3,9 +3,9 @@ package import DurableFiles
 /// Reads the pages of a database and compares each record with the columns of its table or index.
 ///
 /// SQLite reads as many fields of a record as there are columns, and neither `quick_check` nor a
-/// statement shows those behind them. Such fields turn up when a column is added, and an index
-/// whose entries have them is damaged for whoever changes its table. The places are those of
-/// SQLite's file format, sections 1.6 (b-tree pages) and 2.1 (records).
+/// statement shows those behind them. Such fields turn up when a column is added, and a change of
+/// a table fails where entries of an index have them. The places are those of SQLite's file
+/// format, sections 1.6 (b-tree pages) and 2.1 (records).
 package struct RecordWalk: ~Copyable {
     /// One b-tree of a file.
     package struct Tree: Hashable, Sendable {
