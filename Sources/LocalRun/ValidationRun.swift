@@ -43,7 +43,7 @@ final class ValidationRun {
         let parts = validator.parts(
             sourceRanges: planned.plan.sourceRanges,
             destinationRanges: planned.plan.destinationRanges
-        ).filter { !pagesAreChecked || $0 != .pages }
+        ).filter { !pagesAreChecked || ($0 != .pages && $0 != .records) }
         early = parts.filter(\.readsSourceAlone)
         late = parts.filter { !$0.readsSourceAlone }
         let isInline = slots == 1 && planned.source.bytes <= PlanOptions.wholeLimit
@@ -96,7 +96,7 @@ extension ValidationPart {
         switch self {
         case .source, .sourceJoin: true
         case .destination, .destinationJoin, .index, .otherIndexes, .dangling, .relationships,
-            .externalData, .keptTables, .pages, .file:
+            .externalData, .keptTables, .pages, .records, .file:
             false
         }
     }

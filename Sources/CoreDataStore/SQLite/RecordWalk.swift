@@ -100,20 +100,20 @@ package struct RecordWalk: ~Copyable {
         in trees: [Tree]
     ) throws(StoreError) -> [(tree: Tree, records: Int64)] {
         var found: [(tree: Tree, records: Int64)] = []
+        // A page has one place in one tree.
+        var left = pageCount
         for tree in trees {
-            let records = try faults(in: tree)
+            let records = try faults(in: tree, &left)
             if records > 0 { found.append((tree, records)) }
         }
         return found
     }
 
-    private func faults(in tree: Tree) throws(StoreError) -> Int64 {
+    private func faults(in tree: Tree, _ left: inout Int64) throws(StoreError) -> Int64 {
         var faults: Int64 = 0
-        var left = pageCount
         var waiting = [tree.rootPage]
         while let number = waiting.popLast() {
             left -= 1
-            // A page has one place in one tree.
             guard left >= 0, try read(number) else { return faults + 1 }
             let start = number == 1 ? 100 : 0
             let kind = page[start]

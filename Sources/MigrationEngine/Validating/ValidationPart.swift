@@ -25,6 +25,8 @@ package enum ValidationPart: Hashable, Sendable, Codable {
     case keptTables
     /// SQLite's own check of all pages.
     case pages
+    /// The fields of each record of the destination, read from its pages.
+    case records
     /// Header, schema, system tables, metadata, model cache.
     case file
 }

@@ -47,7 +47,7 @@ package struct Validator: Sendable {
         sourceRanges: [String: [KeyRange]] = [:], destinationRanges: [String: [KeyRange]] = [:]
     ) -> [ValidationPart] {
         var parts: [ValidationPart] = [
-            .pages, .file, .relationships, .keptTables,
+            .pages, .records, .file, .relationships, .keptTables,
         ]
         let layout = scope.destination
         for table in layout.tables {
@@ -137,6 +137,10 @@ package struct Validator: Sendable {
             }
             return result
         case .pages: return try pages(reading)
+        case .records:
+            var result = PartialResult()
+            result.findings["records"] = try reading.destination.surplusFields()
+            return result
         case .file: return try file(reading)
         }
     }
@@ -305,7 +309,6 @@ extension Validator {
         let file = reading.destination
         let lines = try file.connection().checkPages()
         result.findings["pages"] = lines == ["ok"] ? [] : lines
-        if lines == ["ok"] { result.findings["pages"] = try file.surplusFields() }
         for table in try file.unwalkedTables() {
             do throws(StoreError) {
                 let found = try file.connection().checkTable(table)
