@@ -108,8 +108,9 @@ struct LifeBench {
         case .findRun(_, let request, let client):
             answer = .found(opening(.ended), request, client)
         case .reserveSpace(let run): answer = .space(run: run, shortage: shortage)
-        case .end(let run, _, _): answer = .ended(run: run)
-        case .report(let run): answer = .reported(run: run, failures: 0)
+        case .end(let run, _, _, let number): answer = .ended(run: run, number: number)
+        case .report(let run, let number):
+            answer = .reported(run: run, number: number, failures: 0)
         }
         handle(.answered(answer))
     }

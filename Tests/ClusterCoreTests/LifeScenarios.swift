@@ -79,7 +79,7 @@ extension LifeScenario {
                 return _ = Issue.record("it was not refused")
             }
             let end = try bench.next("end")
-            #expect(end == .end(run: LifeBench.run, isCancelled: true, but: []))
+            #expect(end == .end(run: LifeBench.run, isCancelled: true, but: [], number: nil))
         },
         LifeScenario("a run that had ended is opened where stores wait in it") { bench in
             bench.stores = [1]
@@ -104,7 +104,7 @@ extension LifeScenario {
             // A swap that has begun is finished.
             bench.request(.cancel(run: LifeBench.run))
             let first = try bench.next("end")
-            #expect(first == .end(run: LifeBench.run, isCancelled: true, but: [1]))
+            #expect(first == .end(run: LifeBench.run, isCancelled: true, but: [1], number: 1))
             bench.answer(first)
             bench.finish()
             #expect(bench.endsTold == 0, "a store is at work")
@@ -126,6 +126,22 @@ extension LifeScenario {
             bench.answer(try bench.next("end"))
             bench.answer(try bench.next("report"))
             #expect(bench.phase == nil && bench.endsTold == 0)
+        },
+        LifeScenario("a late report of an earlier end is none of the run's own end") { bench in
+            bench.handle(.endLeft(run: LifeBench.run, isCancelled: false, reports: true))
+            bench.answer(try bench.next("end"))
+            let late = try bench.next("report")
+            bench.stores = [1]
+            bench.handle(.opened(bench.opening(.ended), .resumed, client: nil))
+            bench.migrate()
+            let own = try bench.next("end")
+            bench.answer(late)
+            #expect(bench.phase == .ending && bench.endsTold == 0)
+            bench.handle(.sweep)
+            #expect(bench.forgotten.isEmpty)
+            bench.answer(own)
+            bench.answer(try bench.next("report"))
+            #expect(bench.phase == .reported && bench.endsTold == 1)
         },
     ]
 

@@ -22,6 +22,8 @@ import Testing
         CREATE TABLE redundant (a, b, c, PRIMARY KEY (a, b, a)) WITHOUT ROWID;
         INSERT INTO redundant VALUES (1, 2, 3);
         CREATE INDEX redundant_all ON redundant (a, c, a);
+        CREATE TABLE collated (a, b, PRIMARY KEY (a, a COLLATE NOCASE)) WITHOUT ROWID;
+        INSERT INTO collated VALUES ('a', 1), ('b', 2);
         CREATE TABLE made (a, b AS (a * 2), c AS (a || 'y') STORED, d);
         INSERT INTO made (a, d) VALUES (1, 2), (3, 4);
         CREATE INDEX made_b ON made (b, c);
@@ -144,6 +146,39 @@ import Testing
                 if faults.count > 2 { found += 1 }
             }
             #expect(found > 100)
+        }
+    }
+
+    /// SQLite takes 32 bits of a payload's length and reads no field behind the columns, so its
+    /// check of the pages says nothing of these numbers.
+    @Test(
+        arguments: [
+            [0xC0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x3C], [0x3C],
+            [0x8F, 0xFF, 0xFF, 0xFF, 0x7F],
+        ] as [[UInt8]])
+    func numbersThatSQLiteDoesNotReadAreBounded(payload: [UInt8]) throws {
+        try withTemporaryFolder { folder in
+            let url = folder.appendingPathComponent("crafted.sqlite")
+            let queue = try DatabaseQueue(path: url.path)
+            try queue.writeWithoutTransaction { database in
+                try database.execute(
+                    sql: "PRAGMA page_size = 4096; CREATE TABLE t (a); INSERT INTO t VALUES (7)")
+            }
+            try queue.close()
+            var bytes = try Data(contentsOf: url)
+            let root = 4096
+            // Half of what an integer holds, three times.
+            let half: [UInt8] = [0xBF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFE]
+            let header = [UInt8(2 + 3 * half.count), 1] + half + half + half
+            let cell = payload + [1] + header + [7]
+            bytes.replaceSubrange((root + 2000)..<(root + 2000 + cell.count), with: cell)
+            bytes.replaceSubrange((root + 8)..<(root + 10), with: [0x07, 0xD0])
+            try bytes.write(to: url)
+            for fields in [1, 40] {
+                let wide = RecordWalk.Tree(name: "t", rootPage: 2, fields: fields, isIndex: false)
+                let walk = try RecordWalk(FilePath(url.path), DurableFileSystem())
+                #expect(try walk.faults(in: [wide]).map(\.records) == [1])
+            }
         }
     }
 }

@@ -40,8 +40,8 @@ struct RunLife: Sendable {
     var defersSwap: Bool
     /// Why there is too little space for it; nil where there is enough.
     var shortage: String?
-    /// Ends that are being carried out.
-    var ends = 0
+    /// Numbers of the ends that are being carried out.
+    var ends: Set<Int> = []
     var feed = StoreFeed()
     /// Whether the space for it is being looked at.
     var isLookedAt = false
@@ -52,7 +52,7 @@ struct RunLife: Sendable {
     }
 
     /// Whether nothing is done for it.
-    var isIdle: Bool { feed.isIdle && ends == 0 && shortage == nil && !isLookedAt }
+    var isIdle: Bool { feed.isIdle && ends.isEmpty && shortage == nil && !isLookedAt }
 }
 
 /// Which stores of a run the machine has, and where the ledger is read next.

@@ -42,8 +42,9 @@ extension RunSupervisor {
             takeValidated(run, numbers, failed: failed)
         case .found(let opening, let request, let client): enter(opening, for: request, client)
         case .space(let run, let shortage): takeSpace(run, shortage)
-        case .ended(let run): takeEnd(run)
-        case .reported(let run, let failures): takeReport(run, failures: failures)
+        case .ended(let run, let number): takeEnd(run, number)
+        case .reported(let run, let number, let failures):
+            takeReport(run, number, failures: failures)
         case .failed(let work, let failure): take(failure, of: work)
         }
     }
@@ -95,8 +96,8 @@ extension RunSupervisor {
         case .reserveSpace(let run):
             lives[run]?.isLookedAt = false
             out.notes.append(.spaceUnknown(run: run, text: failure.text))
-        case .end(let run, _, _): takeEnd(run)
-        case .report(let run): takeReport(run, failures: 0)
+        case .end(let run, _, _, let number): takeEnd(run, number)
+        case .report(let run, let number): takeReport(run, number, failures: 0)
         }
     }
 }

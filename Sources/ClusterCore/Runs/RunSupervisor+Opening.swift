@@ -8,7 +8,7 @@ extension RunSupervisor {
         let run = opening.run
         if lives[run] == nil {
             guard opening.state != .cancelled else {
-                begin(.end(run: run, isCancelled: true, but: []))
+                begin(.end(run: run, isCancelled: true, but: [], number: nil))
                 return refuseCancelled(opening, entry, client)
             }
             enter(opening, entry)
@@ -100,8 +100,12 @@ extension RunSupervisor {
     mutating func end(_ run: String, _ state: RunStanding) {
         guard let life = lives[run] else { return }
         lives[run]?.shortage = nil
-        lives[run]?.ends += 1
-        begin(.end(run: run, isCancelled: state == .cancelled, but: life.feed.inside))
+        endCount += 1
+        lives[run]?.ends.insert(endCount)
+        begin(
+            .end(
+                run: run, isCancelled: state == .cancelled, but: life.feed.inside,
+                number: endCount))
         settle(run)
     }
 
@@ -114,18 +118,19 @@ extension RunSupervisor {
     }
 
     /// The end of a run was carried out.
-    mutating func takeEnd(_ run: String) {
-        let isUnreported = unreported.remove(run) != nil
-        if lives[run] != nil || isUnreported { begin(.report(run: run)) }
+    mutating func takeEnd(_ run: String, _ number: Int?) {
+        // One of this start is reported in any case.
+        guard number != nil || unreported.remove(run) != nil else { return }
+        begin(.report(run: run, number: number))
     }
 
     /// The report of a run is written.
-    mutating func takeReport(_ run: String, failures: Int) {
-        guard let ends = lives[run]?.ends else { return }
-        lives[run]?.ends = max(0, ends - 1)
+    mutating func takeReport(_ run: String, _ number: Int?, failures: Int) {
+        // What an earlier start left says nothing about an end of this one.
+        guard let number, lives[run]?.ends.remove(number) != nil else { return }
         settle(run)
         // A replay may have been requested, or stores be at work still: their end is told then.
-        guard ends <= 1, machine.isOver(run: run) else { return }
+        guard lives[run]?.ends.isEmpty == true, machine.isOver(run: run) else { return }
         out.notes.append(.ended(run: run, failures: failures))
     }
 

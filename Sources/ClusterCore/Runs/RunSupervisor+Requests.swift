@@ -90,7 +90,7 @@ extension RunSupervisor {
     mutating func takeLookup(_ run: String, stores: Int, failed: Int) {
         tell(.lookedUp(RunOffer(run: run, stores: stores, failed: failed)))
         // Who watches since the request waits for an end.
-        if machine.isOver(run: run), lives[run]?.ends == 0 {
+        if machine.isOver(run: run), lives[run]?.ends.isEmpty == true {
             end(run, machine.takesStores(of: run) ? .ended : .cancelled)
         }
         settle(run)

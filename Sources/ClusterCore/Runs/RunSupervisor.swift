@@ -46,7 +46,7 @@ package struct RunSupervisor: Sendable {
         case .machine(let event): tell(event)
         case .opened(let opening, let entry, let client): open(opening, entry, client)
         case .endLeft(let run, let isCancelled, let reports):
-            begin(.end(run: run, isCancelled: isCancelled, but: []))
+            begin(.end(run: run, isCancelled: isCancelled, but: [], number: nil))
             if reports { unreported.insert(run) }
         case .resumed:
             isResuming = false
@@ -60,8 +60,10 @@ package struct RunSupervisor: Sendable {
         return takeEffects()
     }
 
-    /// Runs that are not in memory and are to get a report when their end is carried out.
+    /// Runs that are to get a report when the end that an earlier start left is carried out.
     var unreported: Set<String> = []
+    /// Ends so far.
+    var endCount = 0
 
     /// Reads stores that the machine wants; to be called when the effects before are durable.
     package mutating func feed(now: Instant) -> SupervisorEffects {
@@ -175,7 +177,7 @@ package struct RunSupervisor: Sendable {
     mutating func settle(_ run: String) {
         guard var life = lives[run] else { return }
         let next: RunLifePhase
-        if life.ends > 0 {
+        if !life.ends.isEmpty {
             next = .ending
         } else if life.shortage != nil {
             next = .held
@@ -235,7 +237,7 @@ package struct RunSupervisor: Sendable {
 
     /// Whether the end of a run can be told: it is over, and nothing of its end is under way.
     package func isReported(_ run: String) -> Bool {
-        machine.isOver(run: run) && lives[run]?.ends ?? 0 == 0
+        machine.isOver(run: run) && lives[run]?.ends.isEmpty ?? true
     }
 
     /// Whether nothing is under way for any run, nor will be by itself.

@@ -22,17 +22,19 @@ package enum RunWork: Hashable, Sendable {
     case reserveSpace(run: String)
     /// Cancels what is left of a cancelled run, but for stores that the machine has, and removes
     /// files that nothing needs.
-    case end(run: String, isCancelled: Bool, but: Set<Int>)
-    /// Writes the run's report.
-    case report(run: String)
+    ///
+    /// The number tells the ends of runs apart; nil for one that an earlier start left.
+    case end(run: String, isCancelled: Bool, but: Set<Int>, number: Int?)
+    /// Writes the run's report, after that end.
+    case report(run: String, number: Int?)
 
     /// The run that it is for.
     package var run: String {
         switch self {
         case .readStores(let reading): reading.run
         case .readSwaps(let run, _, _), .reopen(let run, _), .findValidated(let run, _),
-            .findRun(let run, _, _), .reserveSpace(let run), .end(let run, _, _),
-            .report(let run):
+            .findRun(let run, _, _), .reserveSpace(let run), .end(let run, _, _, _),
+            .report(let run, _):
             run
         case .readStore(let key, _), .readReceipts(let key): key.run
         }
@@ -72,9 +74,9 @@ package enum RunAnswer: Sendable {
     case found(RunOpening, ClientRequest, ClientID)
     /// The shortage is nil where there is enough space.
     case space(run: String, shortage: String?)
-    case ended(run: String)
+    case ended(run: String, number: Int?)
     /// The report is written; `failures` counts failed and cancelled stores.
-    case reported(run: String, failures: Int)
+    case reported(run: String, number: Int?, failures: Int)
     case failed(RunWork, WorkFailure)
 }
 

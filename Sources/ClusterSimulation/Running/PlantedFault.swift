@@ -59,9 +59,9 @@ struct PlantedFault {
         _ effects: inout SupervisorEffects, _ now: Instant, by supervisor: inout RunSupervisor
     ) {
         for work in effects.works {
-            guard case .report(let run) = work else { continue }
+            guard case .report(let run, let number) = work else { continue }
             effects.works.removeAll { $0 == work }
-            let answer = RunAnswer.reported(run: run, failures: 0)
+            let answer = RunAnswer.reported(run: run, number: number, failures: 0)
             effects.append(supervisor.handle(.answered(answer), now: now))
         }
     }

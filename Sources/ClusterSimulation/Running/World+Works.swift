@@ -74,13 +74,13 @@ extension World {
         case .reserveSpace(let run):
             if isFailing { return .failed(work, failure) }
             return .space(run: run, shortage: shortage())
-        case .end(let run, let isCancelled, let busy):
+        case .end(let run, let isCancelled, let busy, let number):
             end(spec, isCancelled: isCancelled, but: busy)
-            return .ended(run: run)
-        case .report(let run):
+            return .ended(run: run, number: number)
+        case .report(let run, let number):
             ledger.change { $0.runs[run]?.isReported = true }
             let failures = numbers(.failed, spec, nil).count + numbers(.cancelled, spec, nil).count
-            return .reported(run: run, failures: failures)
+            return .reported(run: run, number: number, failures: failures)
         }
     }
 

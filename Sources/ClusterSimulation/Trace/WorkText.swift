@@ -13,9 +13,9 @@ enum WorkText {
         case .findValidated(let run, let store): "find validated of \(run) \(store ?? -1)"
         case .findRun(let run, let request, _): "find \(run) for \(request)"
         case .reserveSpace(let run): "reserve space for \(run)"
-        case .end(let run, let isCancelled, let busy):
+        case .end(let run, let isCancelled, let busy, _):
             "end \(run) cancelled \(isCancelled) but \(busy.sorted())"
-        case .report(let run): "report \(run)"
+        case .report(let run, _): "report \(run)"
         }
     }
 }

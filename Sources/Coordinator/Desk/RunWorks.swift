@@ -70,9 +70,11 @@ struct RunWorks: Sendable {
             case .reserveSpace(let id):
                 let shortage = try SharedRuns(runs).reserve(known(run, id))
                 return Outcome(answer: .space(run: id, shortage: shortage.map { "\($0)" }))
-            case .end(let id, let isCancelled, let busy):
-                return end(id, isCancelled: isCancelled, but: busy, run)
-            case .report(let id): return report(id)
+            case .end(let id, let isCancelled, let busy, let number):
+                var outcome = Outcome(answer: .ended(run: id, number: number))
+                outcome.note = end(id, isCancelled: isCancelled, but: busy, run)
+                return outcome
+            case .report(let id, let number): return report(id, number)
             }
         } catch {
             return failed(work, error)
@@ -155,21 +157,20 @@ struct RunWorks: Sendable {
         return Outcome(answer: .found(opening.offer, request, client), found: opening)
     }
 
-    /// Carries out the end of a run.
+    /// Carries out the end of a run; returns what could not be done.
     private func end(
         _ id: String, isCancelled: Bool, but busy: Set<Int>, _ known: SharedRun?
-    ) -> Outcome {
-        var outcome = Outcome(answer: .ended(run: id))
+    ) -> String? {
         do {
             let run = try self.known(known, id)
             if isCancelled { try SharedRuns(runs).cancelRest(run, but: busy) }
             // A client may have added stores to it meanwhile, whose jobs go by its request.
             let left = try runs.ledger.storeCounts(of: id).filter { $0.value > 0 }.keys
             if !left.contains(where: { $0 == .waiting || $0 == .running }) { try run.clean() }
+            return nil
         } catch {
-            outcome.note = Self.rest(of: id, error)
+            return Self.rest(of: id, error)
         }
-        return outcome
     }
 
     /// The note of what could not be removed of a run.
@@ -177,14 +178,15 @@ struct RunWorks: Sendable {
         "\(run): not everything was removed: \(error)"
     }
 
-    private func report(_ id: String) -> Outcome {
+    private func report(_ id: String, _ number: Int?) -> Outcome {
         runEnded?(id)
         do throws(LedgerError) {
             let counts = try runs.ledger.storeCounts(of: id)
             let failures = (counts[.failed] ?? 0) + (counts[.cancelled] ?? 0)
-            return Outcome(answer: .reported(run: id, failures: failures))
+            return Outcome(answer: .reported(run: id, number: number, failures: failures))
         } catch {
-            return Outcome(answer: .reported(run: id, failures: 0), note: "\(id): \(error)")
+            return Outcome(
+                answer: .reported(run: id, number: number, failures: 0), note: "\(id): \(error)")
         }
     }
 }

@@ -101,7 +101,9 @@ extension CoordinatorLoop {
             handles[offer.key.run]?.stores[offer.key.number] = found
         }
         handle(.answered(answer))
-        for offer in offers where !supervisor.has(offer.key) {
+        // The files of a store that has left go when that is durable.
+        let leaving = offers.isEmpty ? [] : leavingStores
+        for offer in offers where !supervisor.has(offer.key) && !leaving.contains(offer.key) {
             handles[offer.key.run]?.stores[offer.key.number] = nil
         }
         if let opening = outcome.found { _ = admitted(opening.run.id) }

@@ -220,6 +220,11 @@ final class CoordinatorLoop: PollLoopHandler {
         if !effects.isEmpty { turn.rest.append(effects) }
     }
 
+    /// Stores that have left the machine, and whose files are not released yet.
+    var leavingStores: Set<StoreKey> {
+        Set(turn.rest.flatMap { effects in effects.left.map(\.key) })
+    }
+
     /// Sends what promises nothing at once, while everything else waits for the ledger: workers
     /// must not take the coordinator for dead.
     private func sendHeartbeats(of effects: inout CoordinatorEffects) {

@@ -122,8 +122,11 @@ extension SchemaObject {
         // The name may hold anything.
         let start = sql.firstRange(of: name)?.upperBound ?? sql.startIndex
         guard let open = sql[start...].firstIndex(of: "(") else { return nil }
-        let text = sql[sql.index(after: open)...].lowercased()
-        return text.filter { !" \t\r\n'\"`[]".contains($0) }
+        // Scalars, because a line break of two is one character.
+        let text = sql[sql.index(after: open)...].lowercased().unicodeScalars.filter {
+            !$0.properties.isWhitespace && !"'\"`[]".unicodeScalars.contains($0)
+        }
+        return String(String.UnicodeScalarView(text))
     }
 
     /// The module of a virtual table, in upper case; nil for anything else.

@@ -48,8 +48,6 @@ package struct RecordWalk: ~Copyable {
     }
 
     private static let padding = 64
-    /// The longest header of a record: SQLite has at most 32,767 columns.
-    private static let mostHeaderBytes = 9 * 32_768
 
     /// - Parameters:
     ///   - path: a database whose content is all in its main file, and whose pages SQLite has
@@ -95,7 +93,8 @@ package struct RecordWalk: ~Copyable {
     /// - Parameter trees: tables and indexes of the file.
     /// - Returns: the trees with a record that does not fit, with the number of such records.
     /// - Throws: `StoreError` where pages cannot be read, and `cancelled`.
-    /// - Complexity: reads each page of the trees once, but no overflow page.
+    /// - Complexity: reads each page of the trees once, and overflow pages only where a record
+    ///   has so many columns that its header reaches there.
     package func faults(
         in trees: [Tree]
     ) throws(StoreError) -> [(tree: Tree, records: Int64)] {
@@ -147,12 +146,16 @@ package struct RecordWalk: ~Copyable {
         var place = start
         let payload = number(&place)
         if hasRowid { _ = number(&place) }
-        guard payload > 0, place < usable else { return false }
+        // SQLite takes no more than 32 bits of it, and its check of the pages goes by those.
+        guard payload > 0, payload <= Int(Int32.max), place < usable else { return false }
         let local = local(payload, isTable: hasRowid)
         guard place + local <= usable else { return false }
         let begin = place
         let header = number(&place)
-        guard header >= place - begin, header <= payload else { return false }
+        // Each field has a number of at most nine bytes.
+        guard header >= place - begin, header <= payload, header <= 9 * (tree.fields + 2) else {
+            return false
+        }
         if header <= local {
             return isSound(
                 UnsafeRawBufferPointer(page), place..<(begin + header), payload - header, tree)
@@ -176,14 +179,14 @@ package struct RecordWalk: ~Copyable {
             case 5: sum += 6
             case 6, 7: sum += 8
             default:
-                guard type >= 12, (type - 12) / 2 <= content else { return false }
+                guard type >= 12, (type - 12) / 2 <= content - sum else { return false }
                 sum += (type - 12) / 2
             }
-            guard sum <= content else { return false }
             count += 1
+            guard sum <= content, count <= tree.fields else { return false }
         }
         guard place == range.upperBound, sum == content else { return false }
-        return tree.isIndex ? count == tree.fields : count <= tree.fields
+        return !tree.isIndex || count == tree.fields
     }
 
     /// How many bytes of a payload are on its own page (file format §1.6).
@@ -199,9 +202,9 @@ package struct RecordWalk: ~Copyable {
     private func longHeader(
         _ count: Int, from start: Int, local: Int
     ) throws(StoreError) -> [UInt8]? {
-        guard count <= Self.mostHeaderBytes else { return nil }
         var bytes = Array(page[start..<(start + local)])
         var next = word(start + local)
+        if stop?.isSet == true { throw .cancelled(path.description) }
         while bytes.count < count {
             guard next > 0, next <= pageCount else { return nil }
             let more = try contents(count: usable, at: (next - 1) * Int64(pageSize))
@@ -271,11 +274,12 @@ extension RecordWalk {
     /// - Returns: the numbers.
     /// - Throws: `StoreError` with SQLite's message.
     package static func fields(_ connection: Connection) throws(StoreError) -> [String: Int] {
-        // 2 are generated columns that are not stored.
+        // 2 are generated columns that are not stored. A table without rowids is an index, which
+        // has a column twice where its key does, by different collations.
         let list = try connection.prepare(
-            "SELECT name, CASE type WHEN 'table' "
-                + "THEN (SELECT count(*) FROM pragma_table_xinfo(m.name) WHERE hidden <> 2) "
-                + "ELSE (SELECT count(*) FROM pragma_index_xinfo(m.name)) END "
+            "SELECT name, max((SELECT count(*) FROM pragma_index_xinfo(m.name)), CASE type "
+                + "WHEN 'table' THEN (SELECT count(*) FROM pragma_table_xinfo(m.name) "
+                + "WHERE hidden <> 2) ELSE 0 END) "
                 + "FROM sqlite_master m WHERE type IN ('table', 'index') AND rootpage > 0")
         var fields = ["sqlite_master": 5]
         while try list.step() {

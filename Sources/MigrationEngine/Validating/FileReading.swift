@@ -95,7 +95,7 @@ final class FileReading {
     ///
     /// - Returns: a line for each, with the number of such records.
     /// - Throws: `StoreError` where pages cannot be read.
-    /// - Complexity: reads every page that is no overflow page.
+    /// - Complexity: reads every page but most overflow pages.
     func surplusFields() throws(StoreError) -> [String] {
         let trees = RecordWalk.trees(try schema(), try facts().fields)
         let walk = try RecordWalk(path, DurableFileSystem())
