@@ -61,10 +61,10 @@ struct PublishPlan: Codable {
     ///   database.
     func run(_ files: DurableFileSystem) throws(DurableFileError) {
         let tree = try open(files)
-        let (building, output) = (
-            try place(self.building.path, tree, files), try place(self.output, tree, files)
-        )
+        let output = try place(self.output, tree, files)
+        // Its former folder may be gone: it is removed before the ledger knows of the end.
         if let there = try tree.status(of: output), self.building.isFile(there.identity) { return }
+        let building = try place(self.building.path, tree, files)
         guard let built = try tree.status(of: building), self.building.isSame(built.identity) else {
             throw .changedMeanwhile(self.building.path)
         }
