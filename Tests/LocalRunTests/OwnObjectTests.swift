@@ -56,9 +56,9 @@ import Testing
         INSERT INTO APP_SEARCH VALUES ('a title', 'a body');
         CREATE TABLE APP_TEXT_content (id INTEGER PRIMARY KEY, c0);
         INSERT INTO APP_TEXT_content VALUES (1, 'not the index''s own');
-        CREATE VIRTUAL TABLE APP_TEXT USING fts5 (
-          c0,
-          content = 'APP_TEXT_content', content_rowid = 'id');
+        CREATE VIRTUAL TABLE APP_TEXT /* (here) */ USING fts5 (
+          c0, -- the text
+          /* ours */ content = 'APP_TEXT_content', content_rowid = 'id');
         CREATE VIRTUAL TABLE APP_OLD USING fts3 (body);
         CREATE TABLE APP_OLD_stat (day, number);
         INSERT INTO APP_OLD_stat VALUES ('Monday', 5);

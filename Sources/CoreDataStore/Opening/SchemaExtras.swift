@@ -115,18 +115,18 @@ extension SchemaObject {
                 + "carry over"
     }
 
-    /// What follows the first parenthesis behind a table's name, in lower case, without spaces and
-    /// quotes; nil where there is none.
+    /// What follows the first parenthesis of a table's statement, in lower case, without spaces,
+    /// comments and quotes; nil where there is none.
     fileprivate var columnText: String? {
         guard let sql else { return nil }
-        // The name may hold anything.
-        let start = sql.firstRange(of: name)?.upperBound ?? sql.startIndex
-        guard let open = sql[start...].firstIndex(of: "(") else { return nil }
-        // Scalars, because a line break of two is one character.
-        let text = sql[sql.index(after: open)...].lowercased().unicodeScalars.filter {
-            !$0.properties.isWhitespace && !"'\"`[]".unicodeScalars.contains($0)
+        var tokens = SQLTokens(sql)
+        while let token = tokens.next() {
+            guard token.isWord, token.text == "(" else { continue }
+            var text = ""
+            while let token = tokens.next() { text += token.text }
+            return text.lowercased()
         }
-        return String(String.UnicodeScalarView(text))
+        return nil
     }
 
     /// The module of a virtual table, in upper case; nil for anything else.
@@ -156,6 +156,8 @@ private struct SQLTokens {
 
     init(_ sql: String) { rest = sql[...].unicodeScalars }
 
+    /// SQLite takes no other white space for one.
+    private static let spaces: Set<Unicode.Scalar> = [" ", "\t", "\n", "\u{0C}", "\r"]
     private static let closing: [Unicode.Scalar: Unicode.Scalar] = [
         "\"": "\"", "'": "'", "`": "`", "[": "]",
     ]
@@ -191,7 +193,7 @@ private struct SQLTokens {
     private mutating func skipSpace() {
         while let first = rest.first {
             let second = rest.dropFirst().first
-            if first.properties.isWhitespace {
+            if Self.spaces.contains(first) {
                 rest.removeFirst()
             } else if first == "-", second == "-" {
                 rest = rest.drop { $0 != "\n" }
