@@ -58,9 +58,8 @@ package struct StoreReading: Hashable, Sendable {
 
 /// What came of a work.
 package enum RunAnswer: Sendable {
-    /// - offers: fewer than wanted where there are no more.
-    /// - cursor: where the next reading begins.
-    /// - isLast: whether nothing lies behind it.
+    /// The offers are fewer than wanted where there are no more. The next reading begins behind the
+    /// cursor; `isLast` says that nothing lies there.
     case stores(StoreReading, offers: [StoreOffer], cursor: Int?, isLast: Bool)
     case swaps(run: String, asked: Int, offers: [StoreOffer], reading: Int)
     /// The offer is nil where the store has ended, or where there is none.
