@@ -16,6 +16,9 @@ import Testing
         INSERT INTO keyed (a, b) VALUES ('p', 1), ('q', 2);
         CREATE INDEX keyed_all ON keyed (b, id, a DESC) WHERE b > 0;
         CREATE INDEX keyed_text ON keyed (a || 'x', b COLLATE NOCASE);
+        CREATE TABLE first (z INTEGER PRIMARY KEY, a); INSERT INTO first (a) VALUES (1), (2);
+        CREATE TABLE late (a, b AS (a * 2), c AS (a || 'y') STORED, k INTEGER PRIMARY KEY);
+        INSERT INTO late (a) VALUES (1), (2);
         CREATE TABLE bare (a TEXT, b, c, PRIMARY KEY (b, a)) WITHOUT ROWID;
         INSERT INTO bare VALUES ('a', 1, 2), ('b', 2, zeroblob(9000));
         CREATE INDEX bare_c ON bare (c, b);
@@ -67,7 +70,7 @@ import Testing
         let connection = try Connection(path: path, mode: .immutable)
         defer { withExtendedLifetime(connection) {} }
         let trees = RecordWalk.trees(
-            try StoreSchema.read(connection), try RecordWalk.fields(connection))
+            try StoreSchema.read(connection), try RecordWalk.columns(connection))
         #expect(trees.count >= 20)
         return try RecordWalk(path, DurableFileSystem()).faults(in: trees).map(\.tree.name)
     }
@@ -93,6 +96,11 @@ import Testing
             "keyed_all", "(b, id, a DESC)", "(b, id, a DESC, b COLLATE NOCASE)",
             "REINDEX keyed_all",
             "keyed_all"
+        ),
+        // SQLite reads the rowid in place of the field.
+        ("first", "z INTEGER PRIMARY KEY", "z INT", "UPDATE first SET z = 7", "first"),
+        (
+            "late", "k INTEGER PRIMARY KEY)", "k INT)", "UPDATE late SET k = zeroblob(90)", "late"
         ),
     ])
     func fieldsBehindTheColumnsAreFound(
@@ -121,7 +129,7 @@ import Testing
             let whole = try Data(contentsOf: url)
             let connection = try Connection(path: FilePath(url.path), mode: .immutable)
             let trees = RecordWalk.trees(
-                try StoreSchema.read(connection), try RecordWalk.fields(connection))
+                try StoreSchema.read(connection), try RecordWalk.columns(connection))
             var generator = SeededGenerator(seed: 20)
             var found = 0
             for round in 0..<400 {

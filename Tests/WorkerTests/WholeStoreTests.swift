@@ -95,9 +95,10 @@ import Testing
             let found = FoundStore(
                 number: 1, path: lab.store, output: lab.folder.appending("out/store.sqlite"),
                 bytes: 0)
-            let built = try BuiltStore(
-                accepting: receipt, of: found, in: folder, files: lab.files,
-                clients: ClientPolicy())
+            let built = try #require(
+                try BuiltStore(
+                    accepting: receipt, of: found, in: folder, files: lab.files,
+                    clients: ClientPolicy()))
             #expect(built.result.validation.isEqual)
             #expect(built.result.output == found.output)
             #expect(built.fingerprint == (try StoreFingerprint(of: lab.store)))
@@ -138,9 +139,10 @@ import Testing
             let output = isInPlace ? nil : folder.appending("out/store.sqlite")
             let found = FoundStore(number: 1, path: store, output: output, bytes: 0)
             func accept() throws -> BuiltStore {
-                try BuiltStore(
-                    accepting: receipt, of: found, in: folder.appending("out/.godwit-1-1"),
-                    files: lab.files, clients: ClientPolicy())
+                try #require(
+                    try BuiltStore(
+                        accepting: receipt, of: found, in: folder.appending("out/.godwit-1-1"),
+                        files: lab.files, clients: ClientPolicy()))
             }
             let built = try accept()
             #expect(built.result.store == store)
@@ -192,9 +194,10 @@ import Testing
                 lab.job(output: nil), attempt: lab.attempt(1), in: lab.environment)
             #expect(try lab.files.contents(of: lab.store, limit: 1 << 26) == before)
             let found = FoundStore(number: 1, path: lab.store, output: nil, bytes: 0)
-            let built = try BuiltStore(
-                accepting: receipt, of: found, in: lab.folder.appending("out/.godwit-1-1"),
-                files: lab.files, clients: ClientPolicy())
+            let built = try #require(
+                try BuiltStore(
+                    accepting: receipt, of: found, in: lab.folder.appending("out/.godwit-1-1"),
+                    files: lab.files, clients: ClientPolicy()))
             #expect(built.result.isInPlace)
         }
     }

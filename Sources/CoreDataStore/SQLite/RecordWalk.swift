@@ -15,12 +15,19 @@ package struct RecordWalk: ~Copyable {
         ///
         /// Records of a table may have fewer, those of an index may not.
         package let fields: Int
+        /// The place of the column that is another name of the rowid, nil where there is none.
+        ///
+        /// SQLite stores NULL there and never reads it.
+        package let keyField: Int?
         package let isIndex: Bool
 
-        package init(name: String, rootPage: Int64, fields: Int, isIndex: Bool) {
+        package init(
+            name: String, rootPage: Int64, fields: Int, keyField: Int? = nil, isIndex: Bool
+        ) {
             self.name = name
             self.rootPage = rootPage
             self.fields = fields
+            self.keyField = keyField
             self.isIndex = isIndex
         }
     }
@@ -182,6 +189,8 @@ package struct RecordWalk: ~Copyable {
                 guard type >= 12, (type - 12) / 2 <= content - sum else { return false }
                 sum += (type - 12) / 2
             }
+            // Bytes there would be in the file, and no statement would show them.
+            if count == tree.keyField, type != 0 { return false }
             count += 1
             guard sum <= content, count <= tree.fields else { return false }
         }
@@ -268,42 +277,62 @@ package struct RecordWalk: ~Copyable {
 }
 
 extension RecordWalk {
-    /// How many columns of each table and index of a file are stored, by name.
+    /// The columns of a table or index that its records hold.
+    package struct StoredColumns: Hashable, Sendable {
+        package let count: Int
+        /// The place of the column that is another name of the rowid.
+        package let keyField: Int?
+    }
+
+    /// The columns that the records of each table and index of a file hold, by name.
     ///
     /// - Parameter connection: to the file.
-    /// - Returns: the numbers.
+    /// - Returns: the columns.
     /// - Throws: `StoreError` with SQLite's message.
-    package static func fields(_ connection: Connection) throws(StoreError) -> [String: Int] {
+    package static func columns(
+        _ connection: Connection
+    ) throws(StoreError) -> [String: StoredColumns] {
         // 2 are generated columns that are not stored. A table without rowids is an index, which
-        // has a column twice where its key does, by different collations.
+        // has a column twice where its key does, by different collations. A primary key without
+        // an index is another name of the rowid.
         let list = try connection.prepare(
             "SELECT name, max((SELECT count(*) FROM pragma_index_xinfo(m.name)), CASE type "
                 + "WHEN 'table' THEN (SELECT count(*) FROM pragma_table_xinfo(m.name) "
-                + "WHERE hidden <> 2) ELSE 0 END) "
+                + "WHERE hidden <> 2) ELSE 0 END), CASE WHEN type = 'table' AND NOT EXISTS "
+                + "(SELECT 1 FROM pragma_index_list(m.name) WHERE origin = 'pk') THEN "
+                + "(SELECT (SELECT count(*) FROM pragma_table_xinfo(m.name) b "
+                + "WHERE b.hidden <> 2 AND b.cid < k.cid) FROM pragma_table_xinfo(m.name) k "
+                + "WHERE k.pk = 1) END "
                 + "FROM sqlite_master m WHERE type IN ('table', 'index') AND rootpage > 0")
-        var fields = ["sqlite_master": 5]
+        var columns: [String: StoredColumns] = [:]
         while try list.step() {
-            if let name = list.text(0) { fields[name] = Int(list.integer(1)) }
+            guard let name = list.text(0) else { continue }
+            columns[name] = StoredColumns(
+                count: Int(list.integer(1)), keyField: list.isNull(2) ? nil : Int(list.integer(2)))
         }
-        return fields
+        return columns
     }
 
     /// The trees of a file.
     ///
     /// - Parameters:
     ///   - schema: of the file.
-    ///   - fields: of each table and index.
+    ///   - columns: of each table and index.
     /// - Returns: those of `sqlite_master`, all tables and all indexes.
-    package static func trees(_ schema: StoreSchema, _ fields: [String: Int]) -> [Tree] {
+    package static func trees(
+        _ schema: StoreSchema, _ columns: [String: StoredColumns]
+    ) -> [Tree] {
         var trees = [Tree(name: "sqlite_master", rootPage: 1, fields: 5, isIndex: false)]
         for object in schema.objects where object.rootPage > 0 {
             switch object.kind {
             case .table, .index:
+                let stored = columns[object.name]
                 trees.append(
                     Tree(
                         name: object.name, rootPage: object.rootPage,
-                        fields: fields[object.name] ?? 0, isIndex: object.kind == .index))
-            case .trigger, .view: break
+                        fields: stored?.count ?? 0, keyField: stored?.keyField,
+                        isIndex: object.kind == .index))
+            case .view, .trigger: break
             }
         }
         return trees

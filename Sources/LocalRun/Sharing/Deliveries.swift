@@ -166,11 +166,13 @@ extension Deliveries {
         // that is not trusted any more: threads of an earlier process look the same.
         let isTrusted =
             shared.validation == .workers || (shared.validation == .ownThreads && isChecked)
-        if isTrusted, try WholeStoreOutcome(at: places, files).isValidated {
-            return try BuiltStore(
+        if isTrusted,
+            let built = try BuiltStore(
                 accepting: receipt, of: found, in: path.parent, files: files,
                 clients: shared.context.request.clients,
                 isTrusted: shared.validation == .workers, isChecked: isChecked)
+        {
+            return built
         }
         let (store, _) = try shared.paths(of: found)
         var inspected: InspectedResult?

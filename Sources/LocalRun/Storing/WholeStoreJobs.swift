@@ -216,8 +216,6 @@ struct WholeStoreOutcome: Codable {
     let fingerprint: StoreFingerprint
     /// Whether a snapshot lies beside the result, which a swap keeps with the original.
     let hasSnapshot: Bool
-
-    var isValidated: Bool { result != nil }
 }
 
 extension WholeStoreOutcome {
@@ -254,6 +252,8 @@ extension BuiltStore {
 
     /// The result that an attempt at a whole store delivered, ready to be moved.
     ///
+    /// It is nil where the attempt did not validate its result.
+    ///
     /// Nothing is believed of where files are, and of which device: the attempt may have been
     /// made by a machine that has the shared folder elsewhere.
     ///
@@ -267,12 +267,17 @@ extension BuiltStore {
     ///   - isChecked: whether they were compared with the receipt already, and not since touched.
     /// - Throws: `RunError`, `engine(.wrongPlan)` for files that are not those of the receipt,
     ///   `engine(.sourceChanged)` where the store is not as it was read.
-    init(
+    init?(
         accepting receipt: Receipt, of found: FoundStore, in folder: FilePath,
         files: DurableFileSystem, clients: ClientPolicy, isTrusted: Bool = false,
         isChecked: Bool = false
     ) throws(RunError) {
         let places = StorePlaces(attempt: folder)
+        if !isChecked {
+            try RunError.translating { try Self.compare(receipt, with: places, files) }
+        }
+        let outcome = try WholeStoreOutcome(at: places, files)
+        guard let validated = outcome.result else { return nil }
         let store = try RunError.translating {
             try files.with(.followed).resolveStore(found.path)
         }
@@ -280,25 +285,12 @@ extension BuiltStore {
             path: store, output: found.output, files: files, clients: clients
         ).admit()
         self = try RunError.translating {
-            guard receipt.files.count == 2 else {
-                throw EngineError.wrongPlan("\(receipt.attempt) delivered no result")
-            }
-            let deliveries = zip([places.building, places.outcome], receipt.files)
-            for (path, told) in deliveries where !isChecked {
-                let content = try ContentDigest.hexadecimal(of: path, files: files)
-                guard content.digest == told.digest, content.bytes == told.bytes else {
-                    throw EngineError.wrongPlan("\(path) is not what the receipt says")
-                }
-            }
-            let outcome = try WholeStoreOutcome(at: places, files)
             let fingerprint = try StoreFingerprint(of: store)
             let changes = fingerprint.differences(from: outcome.fingerprint)
             guard changes.subtracting([.place, .changed]).isEmpty else {
                 throw EngineError.changed(store)
             }
-            guard var result = outcome.result else {
-                throw EngineError.wrongPlan("\(receipt.attempt) validated no result")
-            }
+            var result = validated
             result.store = store
             result.output = found.output ?? store
             result.isInPlace = found.output == nil
@@ -309,6 +301,23 @@ extension BuiltStore {
                 places: places, snapshot: outcome.hasSnapshot ? places.snapshot : nil,
                 building: try FileStatus(of: places.building).identity, lock: lock,
                 isDurable: false, isTrusted: isTrusted)
+        }
+    }
+
+    /// Compares the files that an attempt at a whole store delivered with its receipt.
+    ///
+    /// - Throws: `EngineError.wrongPlan` for other files, `DurableFileError`.
+    private static func compare(
+        _ receipt: Receipt, with places: StorePlaces, _ files: DurableFileSystem
+    ) throws {
+        guard receipt.files.count == 2 else {
+            throw EngineError.wrongPlan("\(receipt.attempt) delivered no result")
+        }
+        for (path, told) in zip([places.building, places.outcome], receipt.files) {
+            let content = try ContentDigest.hexadecimal(of: path, files: files)
+            guard content.digest == told.digest, content.bytes == told.bytes else {
+                throw EngineError.wrongPlan("\(path) is not what the receipt says")
+            }
         }
     }
 }

@@ -35,7 +35,7 @@ package struct ShardCheck {
                 return ["its pages are damaged"]
             }
             let trees = RecordWalk.trees(
-                try StoreSchema.read(connection), try RecordWalk.fields(connection))
+                try StoreSchema.read(connection), try RecordWalk.columns(connection))
             guard try RecordWalk(shard, DurableFileSystem()).faults(in: trees).isEmpty else {
                 return ["its records do not fit their columns"]
             }

@@ -85,7 +85,7 @@ final class FileReading {
             () throws(StoreError) in
             TableFacts(
                 indexes: try IndexFacts.read(layout: layout, connection: connection),
-                fields: try RecordWalk.fields(connection))
+                stored: try RecordWalk.columns(connection))
         }
         knownFacts = facts
         return facts
@@ -97,7 +97,7 @@ final class FileReading {
     /// - Throws: `StoreError` where pages cannot be read.
     /// - Complexity: reads every page but most overflow pages.
     func surplusFields() throws(StoreError) -> [String] {
-        let trees = RecordWalk.trees(try schema(), try facts().fields)
+        let trees = RecordWalk.trees(try schema(), try facts().stored)
         let walk = try RecordWalk(path, DurableFileSystem())
         return try walk.faults(in: trees).map { tree, records in
             "\(records) records of \(StrangersName.text(tree.name)) do not fit its columns"

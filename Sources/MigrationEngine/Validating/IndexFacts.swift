@@ -4,8 +4,8 @@ import CoreDataStore
 struct TableFacts: Sendable {
     /// By table, those of a table by name.
     let indexes: [String: [IndexFacts]]
-    /// How many columns of each table and index are stored.
-    let fields: [String: Int]
+    /// The columns that the records of each table and index hold.
+    let stored: [String: RecordWalk.StoredColumns]
 }
 
 /// An index as the file describes it.
