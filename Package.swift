@@ -75,7 +75,7 @@ let package = Package(
             ]),
         // Jobs of a run on slots of this machine, without a network.
         layer(
-            "LocalRun",
+            "RunService",
             [
                 "RunLedger", "MigrationEngine", "CoreDataStore", "MappingModel",
                 "ManagedObjectModel", "DurableFiles", "Jobs", "Threads",
@@ -95,14 +95,14 @@ let package = Package(
         layer(
             "Coordinator",
             [
-                "ClusterCore", "ClusterProtocol", "LocalRun", "RunLedger", "MigrationEngine",
+                "ClusterCore", "ClusterProtocol", "RunService", "RunLedger", "MigrationEngine",
                 "CoreDataStore", "DurableFiles", "Jobs", "Threads", "ZeroMQ",
             ]),
         // A coordinator and a worker of one process, for one run on this machine.
         layer(
             "LocalCluster",
             [
-                "Coordinator", "Worker", "LocalRun", "ClusterCore", "ClusterProtocol",
+                "Coordinator", "Worker", "RunService", "ClusterCore", "ClusterProtocol",
                 "RunLedger", "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs",
                 "Threads", "ZeroMQ",
             ]),
@@ -117,7 +117,7 @@ let package = Package(
         layer(
             "GodwitCommands",
             [
-                "LocalCluster", "LocalRun", "Coordinator", "Worker", "ClusterCore",
+                "LocalCluster", "RunService", "Coordinator", "Worker", "ClusterCore",
                 "ClusterProtocol", "ZeroMQ", "RunLedger", "MigrationEngine", "StoreForge",
                 "CoreDataStore", "MappingModel",
                 "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", arguments,
@@ -134,7 +134,7 @@ let package = Package(
         .executableTarget(
             name: "godwit-bench",
             dependencies: [
-                "LocalCluster", "LocalRun", "MigrationEngine", "StoreForge", "CoreDataStore",
+                "LocalCluster", "RunService", "MigrationEngine", "StoreForge", "CoreDataStore",
                 "ManagedObjectModel", "DurableFiles", "Jobs", "RunLedger", "Threads", "ZeroMQ",
                 "CTransportPeer",
                 "Coordinator", "ClusterCore", "ClusterProtocol", arguments, grdb,
@@ -156,7 +156,7 @@ let package = Package(
         .target(
             name: "RunSupport",
             dependencies: [
-                "LocalCluster", "LocalRun", "Coordinator", "ClusterCore", "ClusterProtocol",
+                "LocalCluster", "RunService", "Coordinator", "ClusterCore", "ClusterProtocol",
                 "RunLedger", "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs",
             ], path: "Tests/RunSupport", swiftSettings: settings),
         // Lets SQLite's own actions on files fail; it stands before the system's layer.
@@ -191,9 +191,9 @@ let package = Package(
                 "DurableFiles", "Jobs", "StoreForge", "FaultSupport", "TestSupport",
             ]),
         tests(
-            "LocalRunTests",
+            "RunServiceTests",
             [
-                "RunSupport", "LocalRun", "ClusterProtocol", "GodwitCommands", "StoreForge",
+                "RunSupport", "RunService", "ClusterProtocol", "GodwitCommands", "StoreForge",
                 "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
                 "DurableFiles", "Jobs", "FaultSupport",
                 "RunLedger", "CFaultVFS", "CStatementTrace", "TestSupport", grdb,
@@ -202,7 +202,7 @@ let package = Package(
         tests(
             "GodwitCommandsTests",
             [
-                "GodwitCommands", "godwit", "LocalRun", "MigrationEngine", "CoreDataStore",
+                "GodwitCommands", "godwit", "RunService", "MigrationEngine", "CoreDataStore",
                 "MappingModel", "ManagedObjectModel", "DurableFiles", "RunLedger", "Threads",
                 "StoreForge", "ClusterProtocol", "Jobs", "CLinux", "FaultSupport", "TestSupport",
                 "ZeroMQ", arguments, grdb,
@@ -214,13 +214,13 @@ let package = Package(
         .executableTarget(
             name: "faulty-slot",
             dependencies: [
-                "Worker", "ClusterCore", "ClusterProtocol", "LocalRun", "MigrationEngine",
+                "Worker", "ClusterCore", "ClusterProtocol", "RunService", "MigrationEngine",
                 "CoreDataStore", "DurableFiles", "Jobs", "ZeroMQ", "CLinux", "FaultSupport", grdb,
             ], path: "Tests/FaultySlot", swiftSettings: settings),
         tests(
             "WorkerTests",
             [
-                "Worker", "faulty-slot", "godwit", "ClusterCore", "ClusterProtocol", "LocalRun",
+                "Worker", "faulty-slot", "godwit", "ClusterCore", "ClusterProtocol", "RunService",
                 "RunLedger", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
                 "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CLinux", "StoreForge", "RunSupport",
                 "TestSupport",
@@ -229,7 +229,7 @@ let package = Package(
             "CoordinatorTests",
             [
                 "Coordinator", "faulty-slot", "godwit", "Worker", "ClusterCore", "ClusterProtocol",
-                "LocalRun", "RunLedger", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
+                "RunService", "RunLedger", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
                 "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CZeroMQ", "CLinux", "StoreForge",
                 "FaultSupport", "RunSupport", "TestSupport", grdb,
             ]),

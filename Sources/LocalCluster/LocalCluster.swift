@@ -4,7 +4,7 @@ package import Coordinator
 package import DurableFiles
 import CoreDataStore
 import Jobs
-package import LocalRun
+package import RunService
 import MigrationEngine
 import RunLedger
 import Threads
@@ -89,7 +89,7 @@ package struct LocalCluster: Sendable {
         _ ledger: Ledger, _ state: FilePath,
         _ begin: (RunningCoordinator) throws(RunError) -> String
     ) throws(RunError) -> (run: String, end: LocalEnd) {
-        var runs = SharedRun.Surroundings(
+        var runs = ClusterRun.Dependencies(
             ledger: ledger, state: state,
             roots: try SharedRoots([Self.root: FilePath("/")], files: environment.files),
             environment: environment, limits: .local, slots: slots.count)
@@ -114,7 +114,7 @@ package struct LocalCluster: Sendable {
                 }
             }
             if case .noSpace = result.end {
-                try SharedRuns(runs).removeUnfinishedFiles(of: result.run)
+                try ClusterRuns(runs).removeUnfinishedFiles(of: result.run)
             }
             return result
         } catch {
@@ -134,16 +134,16 @@ package struct LocalCluster: Sendable {
     }
 
     /// Removes what a run was making that ended for want of room.
-    private func giveRoom(_ run: String, _ runs: SharedRun.Surroundings) {
+    private func giveRoom(_ run: String, _ runs: ClusterRun.Dependencies) {
         do throws(RunError) {
-            try SharedRuns(runs).removeUnfinishedFiles(of: run)
+            try ClusterRuns(runs).removeUnfinishedFiles(of: run)
         } catch {
             log("unfinished files of the run \(run) stay: \(error)")
         }
     }
 
     private func serve(
-        _ runs: SharedRun.Surroundings, _ endpoint: String, _ ends: EndMailbox,
+        _ runs: ClusterRun.Dependencies, _ endpoint: String, _ ends: EndMailbox,
         _ begin: (RunningCoordinator) throws(RunError) -> String
     ) throws -> (run: String, end: LocalEnd) {
         let context = try Context(needed: Context.descriptors(jobs: slots.count))
@@ -181,7 +181,7 @@ package struct LocalCluster: Sendable {
     // MARK: - The two sides
 
     private func coordinator(
-        at endpoint: String, _ runs: SharedRun.Surroundings, _ context: Context,
+        at endpoint: String, _ runs: ClusterRun.Dependencies, _ context: Context,
         _ ends: EndMailbox
     ) throws -> RunningCoordinator {
         var settings = CoordinatorSettings.standard(
@@ -207,7 +207,7 @@ package struct LocalCluster: Sendable {
         let (watch, waits, log) = (watch, waitsForSpace, log)
         let coordinator = try RunningCoordinator(
             plan, context: context,
-            surroundings: CoordinatorSurroundings(
+            dependencies: CoordinatorSurroundings(
                 clock: place.milliseconds, note: log, tell: { _ in },
                 watch: { event in
                     watch(event)
@@ -218,7 +218,7 @@ package struct LocalCluster: Sendable {
     }
 
     private func worker(
-        at endpoint: String, _ runs: SharedRun.Surroundings, _ context: Context,
+        at endpoint: String, _ runs: ClusterRun.Dependencies, _ context: Context,
         _ ends: EndMailbox
     ) throws -> RunningWorker {
         var settings = WorkerSettings(
@@ -236,7 +236,7 @@ package struct LocalCluster: Sendable {
         let (log, place) = (log, place)
         return try RunningWorker(
             plan, context: context,
-            surroundings: WorkerSurroundings(
+            dependencies: WorkerSurroundings(
                 clock: place.milliseconds,
                 routingID: { "local-\(String(place.number(), radix: 16))" },
                 note: { note in

@@ -1,6 +1,6 @@
 package import DurableFiles
 import Jobs
-package import LocalRun
+package import RunService
 import MigrationEngine
 package import Worker
 

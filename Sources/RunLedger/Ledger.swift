@@ -16,7 +16,7 @@ package final class Ledger: Sendable {
     private let waiting = Mutex<[PendingBatch]>([])
     private let writer: Mutex<GroupCommit?>
     /// Nil beside an owner: another process changes what it would keep.
-    let board: FigureBoard?
+    let board: RunStatsCache?
 
     /// Through what queries go.
     private enum Reading: Sendable {
@@ -85,7 +85,7 @@ package final class Ledger: Sendable {
         self.faults = faults
         self.lock = lock
         reading = Mutex(.owner(queue))
-        let board = FigureBoard()
+        let board = RunStatsCache()
         self.board = board
         writer = Mutex(GroupCommit(file, queue: queue, board: board, faults: faults))
     }

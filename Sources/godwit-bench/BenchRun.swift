@@ -1,7 +1,7 @@
 import Coordinator
 import DurableFiles
 import LocalCluster
-import LocalRun
+import RunService
 import RunLedger
 
 /// A run on threads of this process, with the times of its steps.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CoreDataStore
 import DurableFiles
-import LocalRun
+import RunService
 import MigrationEngine
 import RunLedger
 

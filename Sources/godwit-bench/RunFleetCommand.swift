@@ -3,7 +3,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Glibc
-import LocalRun
+import RunService
 import RunLedger
 
 /// Migrates a folder of stores in one run, in a process of its own.

@@ -7,7 +7,7 @@ import RunLedger
 import Testing
 
 @testable import Coordinator
-@testable import LocalRun
+@testable import RunService
 
 /// Runs of which nothing is left to do but their swaps.
 @Suite struct AwaitedSwapTests {

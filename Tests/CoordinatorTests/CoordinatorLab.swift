@@ -12,7 +12,7 @@ import Threads
 @testable import ZeroMQ
 
 @testable import Coordinator
-@testable import LocalRun
+@testable import RunService
 
 /// A coordinator on a ledger of its own, with tasks that do what the test wants.
 final class CoordinatorLab {
@@ -78,7 +78,7 @@ final class CoordinatorLab {
             endpoint: endpoint, security: .plainServer(domain: "tests"),
             access: AccessPolicy(plain: .fromThisMachine(as: "local")),
             peer: { $0 == "local" ? .local : nil }, settings: settings,
-            runs: sharing.surroundings)
+            runs: sharing.dependencies)
     }
 
     func start() throws {
@@ -90,7 +90,7 @@ final class CoordinatorLab {
         let ahead: Passed = ahead
         coordinator = try RunningCoordinator(
             plan, context: Self.context(),
-            surroundings: CoordinatorSurroundings(
+            dependencies: CoordinatorSurroundings(
                 clock: { clinux_monotonic_nanoseconds() / 1_000_000 + ahead.milliseconds },
                 note: { _ = notes.sendIfRoom($0) }, runEnded: runEnded)
         ) { answer in
@@ -122,7 +122,7 @@ final class CoordinatorLab {
 
     /// The lines of the log up to one that a test adds at this moment.
     func notesSoFar() throws -> [String] {
-        coordinator?.desks.loop.submit { $0.surroundings.note("so far") }
+        coordinator?.queues.loop.submit { $0.dependencies.note("so far") }
         var found: [String] = []
         while case .element(let note) = notes.receive(within: .seconds(60)) {
             if note == "so far" { return found }
@@ -131,13 +131,13 @@ final class CoordinatorLab {
         throw Missing(description: "the log")
     }
 
-    /// Waits until the desk of beginnings has done what it was given so far.
+    /// Waits until the queue of beginnings has done what it was given so far.
     func onDesk() throws {
-        // Whatever the loop was given before has reached the desk then.
+        // Whatever the loop was given before has reached the queue then.
         try onLoop { _ in }
         let done = BoundedMailbox<Bool>(capacity: 1)
-        let desks = try #require(coordinator?.desks)
-        let isTaken = desks.begin { _ in _ = done.sendIfRoom(true) }
+        let queues = try #require(coordinator?.queues)
+        let isTaken = queues.begin { _ in _ = done.sendIfRoom(true) }
         #expect(isTaken)
         _ = done.receive()
     }
@@ -163,30 +163,30 @@ final class CoordinatorLab {
         _ body: @escaping @Sendable (CoordinatorLoop) -> Value
     ) throws -> Value {
         let answer = BoundedMailbox<Value>(capacity: 1)
-        coordinator?.desks.loop.submit { _ = answer.sendIfRoom(body($0)) }
+        coordinator?.queues.loop.submit { _ = answer.sendIfRoom(body($0)) }
         guard case .element(let value) = answer.receive(within: .seconds(60)) else {
             throw Missing(description: "the coordinator's thread")
         }
         return value
     }
 
-    /// Keeps a desk busy and full until it is emptied.
+    /// Keeps a queue busy and full until it is emptied.
     func fill(
-        _ ask: (Desks) -> (@escaping Desks.Errand) -> Bool
+        _ ask: (BlockingQueues) -> (@escaping BlockingQueues.WorkItem) -> Bool
     ) throws -> FullDesk {
-        let give = ask(try #require(coordinator?.desks))
+        let give = ask(try #require(coordinator?.queues))
         let begun = BoundedMailbox<Bool>(capacity: 1)
-        var desk = FullDesk()
-        let end = desk.end
+        var queue = FullDesk()
+        let end = queue.end
         let isTaken = give { _ in
             _ = begun.sendIfRoom(true)
             _ = end.receive()
         }
         #expect(isTaken)
         _ = begun.receive()
-        let done = desk.done
-        while give({ _ in _ = done.sendIfRoom(true) }) { desk.waiting += 1 }
-        return desk
+        let done = queue.done
+        while give({ _ in _ = done.sendIfRoom(true) }) { queue.waiting += 1 }
+        return queue
     }
 
     /// Another process on the same ledger.
@@ -244,13 +244,13 @@ final class CoordinatorLab {
     }
 }
 
-/// A desk that a test keeps busy, with as many errands waiting as it takes.
+/// A queue that a test keeps busy, with as many work items waiting as it takes.
 struct FullDesk {
     fileprivate let end = BoundedMailbox<Bool>(capacity: 1)
     fileprivate let done = BoundedMailbox<Bool>(capacity: 1000)
     fileprivate var waiting = 0
 
-    /// Lets the desk work, and waits until it has room again for everything that waited.
+    /// Lets the queue work, and waits until it has room again for everything that waited.
     func empty() {
         end.close()
         for _ in 0..<waiting { _ = done.receive() }

@@ -8,7 +8,7 @@ import Testing
 import Threads
 
 @testable import Coordinator
-@testable import LocalRun
+@testable import RunService
 
 /// Nothing that was accepted is lost where too much is asked for, or the ledger cannot be read.
 @Suite struct CrowdingTests {
@@ -27,7 +27,7 @@ import Threads
             let client = try lab.peer("client")
             try client.wait(for: run) { $0.stores["failed"] == 1 }
             try client.ask(.watch(run: run))
-            let desk = try lab.fill { $0.begin }
+            let queue = try lab.fill { $0.begin }
             try client.ask(.replay(run: run, store: nil))
             #expect(try client.accepted() == run)
             try client.ask(.replay(run: run, store: nil))
@@ -35,7 +35,7 @@ import Threads
             try client.ask(.swap(run: run, store: nil))
             #expect(try client.refusal().text.contains("too much"))
             #expect(try lab.states(run)[.failed] == 1)
-            desk.empty()
+            queue.empty()
             // Also the run's end, for which there was no place, is told.
             try worker.work(2)
             #expect(try client.end(of: run) == 0)
@@ -101,7 +101,7 @@ import Threads
             try client.done()
             try lab.restart()
             _ = try lab.peer("client").status(run)
-            let desk = try lab.fill { $0.read }
+            let queue = try lab.fill { $0.read }
             let worker = try lab.peer("w1")
             try worker.hello(held: [
                 HeldAttempt(
@@ -111,8 +111,8 @@ import Threads
             #expect(try worker.welcome().drop.isEmpty)
             // It was looked for, and there was no place.
             try lab.onLoop { _ in }
-            // The desk has room again before the next try: the one after it is 2 s away.
-            desk.empty()
+            // The queue has room again before the next try: the one after it is 2 s away.
+            queue.empty()
             lab.wait(CoordinatorLoop.retryInterval)
             try lab.peer("client").wait(for: run) { $0.jobs["running"] == 1 }
             try worker.say(.done(ScriptedPeer.receipt(order)))

@@ -2,7 +2,7 @@ import ClusterCore
 import ClusterProtocol
 import DurableFiles
 import Jobs
-import LocalRun
+import RunService
 import RunLedger
 import Synchronization
 import Testing
@@ -10,9 +10,9 @@ import Threads
 
 @testable import Coordinator
 
-/// Runs that were read at a desk and have changed before the loop hears of them.
+/// Runs that were read at a queue and have changed before the loop hears of them.
 @Suite struct EntryTests {
-    /// What a desk makes of a submission over some of the stores that its request names.
+    /// What a queue makes of a submission over some of the stores that its request names.
     private func submission(
         _ lab: CoordinatorLab, _ stores: [FilePath], only count: Int
     ) throws -> Opening {
@@ -66,7 +66,7 @@ import Threads
             let client = try lab.peer("client")
             try client.ask(.watch(run: run))
             let order = try #require(try worker.orders().first)
-            // The desk finds it open and adds a store; then its last one ends.
+            // The queue finds it open and adds a store; then its last one ends.
             let second = try submission(lab, stores, only: 2)
             #expect(second.run.id == run && second.offer.added == 1)
             try worker.say(.done(ScriptedPeer.receipt(order)))

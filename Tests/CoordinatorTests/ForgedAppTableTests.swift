@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @testable import Coordinator
-@testable import LocalRun
+@testable import RunService
 
 /// A worker changes what a store has beside its model: the app's own tables, their indexes and
 /// numbers, and the schema itself.

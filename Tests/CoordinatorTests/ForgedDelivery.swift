@@ -11,14 +11,14 @@ import TestSupport
 import Testing
 
 @testable import Coordinator
-@testable import LocalRun
+@testable import RunService
 
 /// What a worker delivered of a small store, honest until a test changes it.
 struct ForgedDelivery {
     let lab: SharingLab
-    let run: SharedRun
+    let run: ClusterRun
     let store: FilePath
-    let deliveries: Deliveries
+    let deliveries: ResultIntake
     /// The attempt's folder.
     let folder: FilePath
     /// What the honest result holds.
@@ -41,9 +41,9 @@ struct ForgedDelivery {
         let run = try lab.begin([store, other], output: output)
         let (_, job, attempt) = try lab.beginWhole(run)
         receipt = try lab.run(job, attempt)
-        folder = try lab.surroundings.roots.resolve(receipt.files[0].file).parent
+        folder = try lab.dependencies.roots.resolve(receipt.files[0].file).parent
         content = try lab.content(folder.appending("store.sqlite"))
-        deliveries = Deliveries(of: run, checked: Deliveries.CheckedFiles())
+        deliveries = ResultIntake(of: run, checked: ResultIntake.CheckedFiles())
         (self.lab, self.run, self.store) = (lab, run, store)
     }
 
@@ -75,7 +75,7 @@ struct ForgedDelivery {
 
     /// What the accepted result holds.
     func acceptedContent(_ admitted: Receipt) throws -> [String] {
-        try lab.content(try lab.surroundings.roots.resolve(admitted.files[0].file))
+        try lab.content(try lab.dependencies.roots.resolve(admitted.files[0].file))
     }
 
     /// Runs SQL on a closed database, which is one closed file afterwards.

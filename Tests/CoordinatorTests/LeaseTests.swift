@@ -12,7 +12,7 @@ import Testing
 import ZeroMQ
 
 @testable import Coordinator
-@testable import LocalRun
+@testable import RunService
 
 /// Real workers that stand still for longer than their lease.
 @Suite(.serialized) struct LeaseTests {
@@ -27,7 +27,7 @@ import ZeroMQ
         let plan = CoordinatorLab.plan(sharing, endpoint: endpoint, settings: settings)
         let coordinator = try RunningCoordinator(
             plan, context: CoordinatorLab.context(),
-            surroundings: CoordinatorSurroundings(
+            dependencies: CoordinatorSurroundings(
                 clock: { clinux_monotonic_nanoseconds() / 1_000_000 }, note: { _ in })
         ) { try StoreTasks(threads: 2, checkers: 2, note: { _ in }, answer: $0) }
         return (coordinator, endpoint)

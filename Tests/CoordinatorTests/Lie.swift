@@ -7,7 +7,7 @@ import Jobs
 import TestSupport
 import Testing
 
-@testable import LocalRun
+@testable import RunService
 
 /// One way in which a worker lies about a small store.
 enum Lie: String, CaseIterable, Sendable {

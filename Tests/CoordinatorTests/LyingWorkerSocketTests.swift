@@ -10,7 +10,7 @@ import Testing
 import ZeroMQ
 
 @testable import Coordinator
-@testable import LocalRun
+@testable import RunService
 
 /// The same lies over a real socket, to a coordinator with its real tasks.
 @Suite(.serialized) struct LyingWorkerSocketTests {
@@ -39,7 +39,7 @@ import ZeroMQ
             sharing, endpoint: endpoint(sharing), settings: settings)
         let coordinator = try RunningCoordinator(
             plan, context: CoordinatorLab.context(),
-            surroundings: CoordinatorSurroundings(
+            dependencies: CoordinatorSurroundings(
                 clock: { clinux_monotonic_nanoseconds() / 1_000_000 }, note: { _ in }))
         let result = Result {
             let store = try sharing.forge("a.sqlite")
@@ -61,7 +61,7 @@ import ZeroMQ
             return Receipt(
                 job: order.job, attempt: order.attempt, rows: 0, counts: [Receipt.unchanged: 1])
         }
-        let path = try sharing.surroundings.roots.resolve(honest.files[0].file)
+        let path = try sharing.dependencies.roots.resolve(honest.files[0].file)
         switch deed {
         case .notADatabase:
             try sharing.files.publish(Array("this is not a database at all\n".utf8), to: path)

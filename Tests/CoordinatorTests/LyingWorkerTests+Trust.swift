@@ -5,7 +5,7 @@ import Jobs
 import RunLedger
 import Testing
 
-@testable import LocalRun
+@testable import RunService
 
 // Trust ends with the command that was given it.
 
@@ -26,10 +26,10 @@ extension LyingWorkerTests {
             _ = try kept.result.get()
             let before = try lab.content(delivery.store)
             try lab.reopen()
-            lab.surroundings.validation = .coordinator
+            lab.dependencies.validation = .coordinator
             let run = try lab.find(delivery.run.id)
             #expect(try run.hasUnfinishedMove(found))
-            let deliveries = Deliveries(of: run, checked: Deliveries.CheckedFiles())
+            let deliveries = ResultIntake(of: run, checked: ResultIntake.CheckedFiles())
             let moved = try #require(try deliveries.move([found]).first).result
             let result = found.output ?? found.path
             guard isLying else {
@@ -70,9 +70,9 @@ extension LyingWorkerTests {
             try app.execute("UPDATE ZNOTE SET ZTITLE = 'the newest' WHERE Z_PK = 1")
             try app.close()
             try lab.reopen()
-            lab.surroundings.validation = .coordinator
-            let deliveries = Deliveries(
-                of: try lab.find(delivery.run.id), checked: Deliveries.CheckedFiles())
+            lab.dependencies.validation = .coordinator
+            let deliveries = ResultIntake(
+                of: try lab.find(delivery.run.id), checked: ResultIntake.CheckedFiles())
             let error = #expect(throws: RunError.self) {
                 _ = try #require(try deliveries.move([found]).first).result.get()
             }
@@ -94,9 +94,9 @@ extension LyingWorkerTests {
                 .storeChanged(run: delivery.run.id, store: 1, .validated, reason: nil, at: 2)
             ])
             try lab.reopen()
-            lab.surroundings.validation = .coordinator
-            let deliveries = Deliveries(
-                of: try lab.find(delivery.run.id), checked: Deliveries.CheckedFiles())
+            lab.dependencies.validation = .coordinator
+            let deliveries = ResultIntake(
+                of: try lab.find(delivery.run.id), checked: ResultIntake.CheckedFiles())
             let program = try lab.files.openForReading(delivery.store)
             let error = #expect(throws: RunError.self) {
                 _ = try #require(try deliveries.move([found]).first).result.get()

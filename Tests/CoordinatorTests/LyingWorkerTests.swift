@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 @testable import Coordinator
-@testable import LocalRun
+@testable import RunService
 
 /// A worker that has a valid key and lies: nothing wrong gets a store's name, and each lie is
 /// refused.
@@ -92,14 +92,14 @@ import Testing
             let honest = try ForgedDelivery(lab, isPublished: false)
             let admitted = try honest.deliveries.admit(honest.receipt)
             try lab.ledger.append([.accepted(admitted, at: 1)])
-            let path = try lab.surroundings.roots.resolve(admitted.files[0].file)
+            let path = try lab.dependencies.roots.resolve(admitted.files[0].file)
             try ForgedDelivery.edit(path, "UPDATE ZNOTE SET ZTITLE = 'x' WHERE Z_PK = 1")
             let before = try lab.content(honest.store)
             var deliveries = honest.deliveries
             if isRestarted {
                 try lab.reopen()
-                deliveries = Deliveries(
-                    of: try lab.find(honest.run.id), checked: Deliveries.CheckedFiles())
+                deliveries = ResultIntake(
+                    of: try lab.find(honest.run.id), checked: ResultIntake.CheckedFiles())
             }
             let found = try #require(try lab.ledger.store(run: honest.run.id, 1)).found
             let error = #expect(throws: RunError.self) {
@@ -141,8 +141,8 @@ import Testing
             let admitted = try honest.deliveries.admit(honest.receipt)
             try lab.ledger.append([.accepted(admitted, at: 1)])
             try lab.reopen()
-            let deliveries = Deliveries(
-                of: try lab.find(honest.run.id), checked: Deliveries.CheckedFiles())
+            let deliveries = ResultIntake(
+                of: try lab.find(honest.run.id), checked: ResultIntake.CheckedFiles())
             let found = try #require(try lab.ledger.store(run: honest.run.id, 1)).found
             _ = try #require(try deliveries.move([found]).first).result.get()
             #expect(try lab.content(try #require(found.output)) == honest.content)
@@ -160,9 +160,9 @@ import Testing
             try lab.ledger.append([.accepted(admitted, at: 1)])
             let before = try lab.content(lying.store)
             try lab.reopen()
-            lab.surroundings.validation = validation
-            let deliveries = Deliveries(
-                of: try lab.find(lying.run.id), checked: Deliveries.CheckedFiles())
+            lab.dependencies.validation = validation
+            let deliveries = ResultIntake(
+                of: try lab.find(lying.run.id), checked: ResultIntake.CheckedFiles())
             let found = try #require(try lab.ledger.store(run: lying.run.id, 1)).found
             let error = #expect(throws: RunError.self) {
                 _ = try #require(try deliveries.move([found]).first).result.get()

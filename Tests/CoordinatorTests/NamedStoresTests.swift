@@ -3,7 +3,7 @@ import Foundation
 import RunLedger
 import Testing
 
-@testable import LocalRun
+@testable import RunService
 
 /// What a coordinator says of the files that a request names.
 @Suite("Stores that a request names") struct NamedStoresTests {
@@ -18,7 +18,7 @@ import Testing
                 atPath: folder.appending("b.sqlite").description,
                 withDestinationPath: outside.description)
             let error = try #require(throws: RunError.self) {
-                try SharedRuns(lab.surroundings).discover(
+                try ClusterRuns(lab.dependencies).discover(
                     StoreSelection(paths: [folder]), output: folder.appending("result"))
             }
             for words in [
@@ -41,7 +41,7 @@ import Testing
             try FileManager.default.createSymbolicLink(
                 atPath: folder.appending("b.sqlite").description,
                 withDestinationPath: outside.description)
-            let found = try SharedRuns(lab.surroundings).discover(
+            let found = try ClusterRuns(lab.dependencies).discover(
                 StoreSelection(paths: [folder]), output: nil)
             #expect(
                 found.stores.map(\.path)

@@ -6,7 +6,7 @@ import RunLedger
 import Testing
 
 @testable import Coordinator
-@testable import LocalRun
+@testable import RunService
 
 /// What the machine learns about stores that the ledger has.
 @Suite struct OfferReaderTests {
@@ -19,7 +19,7 @@ import Testing
     }
 
     private func change(
-        _ run: SharedRun, _ store: Int, _ states: StoreState...
+        _ run: ClusterRun, _ store: Int, _ states: StoreState...
     ) -> [LedgerRecord] {
         states.map { .storeChanged(run: run.id, store: store, $0, reason: nil, at: 1) }
     }
@@ -30,9 +30,9 @@ import Testing
             let found = (1...70).map {
                 FoundStore(number: $0, path: lab.path("s\($0).sqlite"), output: nil, bytes: 1)
             }
-            let overview = try SharedRuns(lab.surroundings).begin(
+            let overview = try ClusterRuns(lab.dependencies).begin(
                 lab.request([lab.data]), over: found)
-            let run = try SharedRun(overview, lab.surroundings)
+            let run = try ClusterRun(overview, lab.dependencies)
             let reader = lab.reader(run)
             try lab.ledger.append(change(run, 2, .running, .done) + change(run, 4, .running))
             let first = try reader.next(20, after: nil, but: [5])
@@ -68,9 +68,9 @@ import Testing
             let found = (1...16).map {
                 FoundStore(number: $0, path: lab.path("s\($0).sqlite"), output: nil, bytes: 1)
             }
-            let overview = try SharedRuns(lab.surroundings).begin(
+            let overview = try ClusterRuns(lab.dependencies).begin(
                 lab.request([lab.data]), over: found)
-            let reader = lab.reader(try SharedRun(overview, lab.surroundings))
+            let reader = lab.reader(try ClusterRun(overview, lab.dependencies))
             let all = try reader.next(16, after: nil, but: [])
             #expect(all.offers.count == 16)
             let rest = try reader.next(16, after: all.cursor, but: [])
@@ -120,8 +120,8 @@ import Testing
             // A replay forgives failures and lets what was given up be tried again.
             try lab.ledger.append(
                 [failed("c", .slotCrashed), failed("d", .badSource)] + change(run, 1, .failed))
-            var reopened = SharedRuns.Reopened()
-            try SharedRuns(lab.surroundings).reopen(id, store: 1, &reopened)
+            var reopened = ClusterRuns.Reopened()
+            try ClusterRuns(lab.dependencies).reopen(id, store: 1, &reopened)
             #expect(reopened.stores == 1 && !reopened.opensRun)
             let again = try #require(try lab.reader(run).one(1).offer).offer
             #expect(!again.isRunning)

@@ -2,7 +2,7 @@ import ClusterCore
 import DurableFiles
 import Glibc
 import Jobs
-import LocalRun
+import RunService
 import RunLedger
 import Testing
 

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 @testable import Coordinator
-@testable import LocalRun
+@testable import RunService
 
 /// What clients ask for.
 @Suite struct RequestTests {
@@ -181,7 +181,7 @@ import Testing
             #expect(try client.end(of: run) == 0)
             // What the second question found was taken by the first one meanwhile.
             let found = RunAnswer.validated(run: run, store: nil, numbers: [1, 2], failed: 0)
-            lab.coordinator?.desks.loop.submit { $0.handle(.answered(found)) }
+            lab.coordinator?.queues.loop.submit { $0.handle(.answered(found)) }
             #expect(try client.end(of: run) == 0)
             #expect(try lab.states(run) == [.done: 2])
             #expect(try lab.sharing.ledger.run(run)?.state == .ended)

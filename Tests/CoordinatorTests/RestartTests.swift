@@ -7,7 +7,7 @@ import RunLedger
 import Testing
 
 @testable import Coordinator
-@testable import LocalRun
+@testable import RunService
 
 /// What becomes of work when the coordinator starts again.
 @Suite struct RestartTests {
@@ -128,8 +128,8 @@ import Testing
         try SharingLab.run { lab in
             let run = try lab.begin([lab.forge("a.sqlite"), lab.forge("b.sqlite")])
             try lab.fail([1, 2], of: run.id)
-            let runs = SharedRuns(lab.surroundings)
-            var reopened = SharedRuns.Reopened()
+            let runs = ClusterRuns(lab.dependencies)
+            var reopened = ClusterRuns.Reopened()
             // Nothing of it is durable, or both.
             lab.disk.fail(.commitLedger, .before, ENOSPC)
             #expect(throws: RunError.self) { try runs.reopen(run.id, store: nil, &reopened) }
@@ -205,7 +205,7 @@ import Testing
             try lab.sharing.files.publish([1], to: request)
             try lab.sharing.reopen()
             try lab.start()
-            // Its last errand, as they are done one after the other.
+            // Its last work item, as they are done one after the other.
             _ = try lab.onDesk()
             #expect(try lab.states(run.id) == [.cancelled: 4])
             #expect(try lab.sharing.strays().isEmpty)

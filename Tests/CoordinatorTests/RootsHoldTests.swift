@@ -12,7 +12,7 @@ import Testing
 import Threads
 
 @testable import Coordinator
-@testable import LocalRun
+@testable import RunService
 
 /// Nothing outside of a root is read, made, changed or removed, whatever a client asks for.
 @Suite struct RootsHoldTests {
@@ -124,7 +124,7 @@ import Threads
     @Test func aWalkDoesNotLeaveItsRoot() throws {
         try SharingLab.run(root: "data") { sharing in
             let (outside, before) = try lay(sharing)
-            let roots = sharing.surroundings.roots
+            let roots = sharing.dependencies.roots
             for path in ["", "*", "**/*.sqlite", "deep", "**"] {
                 let place: FilePath
                 do {
@@ -136,7 +136,8 @@ import Threads
                 let named = StoreSelection(paths: [place])
                 let found: [FoundStore]
                 do {
-                    found = try SharedRuns(sharing.surroundings).discover(named, output: nil).stores
+                    found = try ClusterRuns(sharing.dependencies).discover(named, output: nil)
+                        .stores
                 } catch {
                     #expect(path == "deep")
                     continue
@@ -162,7 +163,7 @@ import Threads
                     bytes: 1)
                 #expect(throws: RunError.self) { _ = try run.whole(found) }
                 #expect(throws: RunError.self) { _ = try run.paths(of: found) }
-                let deliveries = Deliveries(of: run, checked: Deliveries.CheckedFiles())
+                let deliveries = ResultIntake(of: run, checked: ResultIntake.CheckedFiles())
                 #expect(throws: RunError.self) { try deliveries.removeAll(of: found) }
             }
             #expect(try canary(outside, sharing) == before)
@@ -189,11 +190,11 @@ import Threads
             var (opened, refused) = (0, 0)
             for round in 0..<400 {
                 do {
-                    let place = try sharing.surroundings.roots.place(
+                    let place = try sharing.dependencies.roots.place(
                         of: FileReference(root: "data", path: "flip/secret.sqlite"))
                     let found = FoundStore(number: 1, path: place, output: nil, bytes: 1)
-                    try sharing.surroundings.roots.check(found)
-                    let real = try sharing.surroundings.roots.confined(place)
+                    try sharing.dependencies.roots.check(found)
+                    let real = try sharing.dependencies.roots.confined(place)
                     #expect(try uuid(of: real, sharing) == own, "round \(round)")
                     opened += 1
                 } catch {
@@ -201,7 +202,7 @@ import Threads
                 }
                 do {
                     let named = StoreSelection(paths: [sharing.path("flip")])
-                    let names = try SharedRuns(sharing.surroundings).discover(named, output: nil)
+                    let names = try ClusterRuns(sharing.dependencies).discover(named, output: nil)
                         .stores
                         .map { $0.path.lastComponent }
                     #expect(Set(names).isSubset(of: ["secret.sqlite", "inside.sqlite"]))

@@ -12,7 +12,7 @@ import Testing
 import Threads
 @testable import ZeroMQ
 @testable import Coordinator
-@testable import LocalRun
+@testable import RunService
 
 /// A worker or a client, spoken for by a test.
 final class ScriptedPeer {

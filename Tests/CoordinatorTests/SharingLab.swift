@@ -14,7 +14,7 @@ import TestSupport
 import Testing
 
 @testable import Coordinator
-@testable import LocalRun
+@testable import RunService
 
 /// What a test waits for did not happen.
 struct Missing: Error, CustomStringConvertible {
@@ -29,7 +29,7 @@ final class SharingLab {
     private let root: String?
     let disk = ChangingDisk()
     private(set) var ledger: Ledger
-    var surroundings: SharedRun.Surroundings
+    var dependencies: ClusterRun.Dependencies
     private let whole = WholeStoreJobs(clock: { 0 })
     var files: DurableFileSystem { DurableFileSystem() }
 
@@ -38,7 +38,7 @@ final class SharingLab {
     ) throws {
         try withTemporaryFolder { url in
             let lab = try SharingLab(DurableFileSystem().resolve(FilePath(url.path)), root: root)
-            lab.surroundings.validation = trustsWorkers ? .workers : .coordinator
+            lab.dependencies.validation = trustsWorkers ? .workers : .coordinator
             try body(lab)
             try lab.ledger.close()
         }
@@ -56,19 +56,19 @@ final class SharingLab {
         state = folder.appending("state")
         for made in [data, state] { try DurableFileSystem().makeFolders(made) }
         ledger = try Self.open(state, disk)
-        surroundings = try Self.surroundings(ledger, folder, state, disk, root)
+        dependencies = try Self.dependencies(ledger, folder, state, disk, root)
     }
 
     private static func open(_ state: FilePath, _ disk: ChangingDisk) throws -> Ledger {
         try Ledger(folder: state, holder: LockHolder(text: "the tests"), faults: disk.faults)
     }
 
-    private static func surroundings(
+    private static func dependencies(
         _ ledger: Ledger, _ folder: FilePath, _ state: FilePath, _ disk: ChangingDisk,
         _ root: String?
-    ) throws -> SharedRun.Surroundings {
+    ) throws -> ClusterRun.Dependencies {
         let files = DurableFileSystem(faults: disk.faults)
-        return SharedRun.Surroundings(
+        return ClusterRun.Dependencies(
             ledger: ledger, state: state,
             roots: try SharedRoots(
                 [root ?? "all": root.map { folder.appending(FilePath($0)) } ?? folder],
@@ -82,7 +82,7 @@ final class SharingLab {
     func reopen() throws {
         try ledger.close()
         ledger = try Self.open(state, disk)
-        surroundings = try Self.surroundings(ledger, folder, state, disk, root)
+        dependencies = try Self.dependencies(ledger, folder, state, disk, root)
     }
 
     func path(_ name: String) -> FilePath { data.appending(FilePath(name)) }
@@ -114,11 +114,11 @@ final class SharingLab {
     func begin(
         _ stores: [FilePath], strategy: Strategy? = nil, output: FilePath? = nil,
         defersSwap: Bool = false
-    ) throws -> SharedRun {
-        let overview = try SharedRuns(surroundings).begin(
+    ) throws -> ClusterRun {
+        let overview = try ClusterRuns(dependencies).begin(
             try request(stores, strategy: strategy, output: output, defersSwap: defersSwap),
             over: try found(stores, output: output))
-        return try SharedRun(overview, surroundings)
+        return try ClusterRun(overview, dependencies)
     }
 
     /// Lets stores of a run fail, and the run end.
@@ -135,7 +135,7 @@ final class SharingLab {
     }
 
     /// The folder of a small store's attempts.
-    func attempts(of store: Int, in run: SharedRun) throws -> FilePath {
+    func attempts(of store: Int, in run: ClusterRun) throws -> FilePath {
         guard let found = try ledger.store(run: run.id, store)?.found else {
             throw Missing(description: "store \(store)")
         }
@@ -143,18 +143,18 @@ final class SharingLab {
     }
 
     /// The same run as another process would find it.
-    func find(_ id: String) throws -> SharedRun {
-        try SharedRun(try SharedRuns(surroundings).find(id), surroundings)
+    func find(_ id: String) throws -> ClusterRun {
+        try ClusterRun(try ClusterRuns(dependencies).find(id), dependencies)
     }
 
-    func reader(_ run: SharedRun) -> OfferReader { OfferReader(ledger: ledger, run: run) }
+    func reader(_ run: ClusterRun) -> OfferReader { OfferReader(ledger: ledger, run: run) }
 
     /// Does a job on the calling thread, as a slot would.
     func run(_ job: Job, _ attempt: Attempt) throws -> Receipt {
         if case .whole = job.work {
-            return try whole.run(job, attempt: attempt, in: surroundings.roots.environment)
+            return try whole.run(job, attempt: attempt, in: dependencies.roots.environment)
         }
-        return try JobRunner(environment: surroundings.roots.environment)
+        return try JobRunner(environment: dependencies.roots.environment)
             .run(job, attempt: attempt)
     }
 
@@ -169,7 +169,7 @@ final class SharingLab {
 
     /// Begins the one job of a run's first store, which is a small one, as a coordinator does.
     func beginWhole(
-        _ run: SharedRun
+        _ run: ClusterRun
     ) throws -> (plan: StorePlan, job: Job, attempt: Attempt) {
         let offer = try #require(try reader(run).one(1).offer).offer
         guard case .whole(let plan) = offer.entry else { throw Missing(description: "a plan") }

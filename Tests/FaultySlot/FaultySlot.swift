@@ -6,7 +6,7 @@ import DurableFiles
 import GRDB
 import Glibc
 import Jobs
-import LocalRun
+import RunService
 import MigrationEngine
 import Synchronization
 import Worker

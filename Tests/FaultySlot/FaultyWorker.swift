@@ -6,7 +6,7 @@ import CoreDataStore
 import DurableFiles
 import Glibc
 import Jobs
-import LocalRun
+import RunService
 import MigrationEngine
 import Worker
 import ZeroMQ
@@ -50,7 +50,7 @@ enum FaultyWorker {
         let start = clinux_monotonic_nanoseconds()
         let worker = try RunningWorker(
             plan, context: Context(),
-            surroundings: WorkerSurroundings(
+            dependencies: WorkerSurroundings(
                 clock: { (clinux_monotonic_nanoseconds() - start) / 1_000_000 },
                 routingID: {
                     "\(name)-\(UInt64.random(in: 0 ... .max))-\(UInt64.random(in: 0 ... .max))"
@@ -63,7 +63,7 @@ enum FaultyWorker {
 
 /// A thread that waits for a signal.
 private enum SignalWaiter {
-    private final class Errand {
+    private final class WorkItem {
         let signals: sigset_t
         let body: () -> Void
 
@@ -75,17 +75,17 @@ private enum SignalWaiter {
 
     static func start(_ signals: sigset_t, _ body: @escaping () -> Void) throws {
         var thread = pthread_t()
-        let errand = Unmanaged.passRetained(Errand(signals, body)).toOpaque()
+        let workItem = Unmanaged.passRetained(WorkItem(signals, body)).toOpaque()
         pthread_create(
             &thread, nil,
-            { errand in
-                guard let errand else { return nil }
-                let known = Unmanaged<Errand>.fromOpaque(errand).takeRetainedValue()
+            { workItem in
+                guard let workItem else { return nil }
+                let known = Unmanaged<WorkItem>.fromOpaque(workItem).takeRetainedValue()
                 var (signals, number) = (known.signals, Int32(0))
                 sigwait(&signals, &number)
                 known.body()
                 return nil
-            }, errand)
+            }, workItem)
     }
 }
 

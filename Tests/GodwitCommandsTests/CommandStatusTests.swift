@@ -3,7 +3,7 @@ import CoreDataStore
 import DurableFiles
 import Glibc
 @testable import GodwitCommands
-@testable import LocalRun
+@testable import RunService
 import ManagedObjectModel
 import MappingModel
 import MigrationEngine

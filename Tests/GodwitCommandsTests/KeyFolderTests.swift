@@ -15,7 +15,7 @@ import ZeroMQ
     ) throws {
         try withTemporaryFolder { url in
             let folder = try #require(FilePath(url)).appending("keys")
-            _ = try KeyMaker(folder).makeCluster(workers: workers, clients: clients)
+            _ = try KeyGenerator(folder).makeCluster(workers: workers, clients: clients)
             try body(folder, KeyFolder(folder))
         }
     }
@@ -100,7 +100,7 @@ import ZeroMQ
             }
             try first.use?.release()
             #expect(try keys.worker(named: "worker-1").keys == first.keys)
-            _ = try KeyMaker(folder).add(workers: ["worker-10", "spare"], clients: [])
+            _ = try KeyGenerator(folder).add(workers: ["worker-10", "spare"], clients: [])
             let third = try keys.worker(named: "worker-10")
             #expect(third.name == "worker-10")
             #expect(try keys.coordinator().allowList().peer(user: "worker/spare") != nil)
@@ -127,7 +127,7 @@ import ZeroMQ
     @Test func nothingIsOverwritten() throws {
         try withCluster { folder, keys in
             let before = try contents(folder)
-            let maker = KeyMaker(folder)
+            let maker = KeyGenerator(folder)
             #expect(try maker.hasCoordinator())
             refused("holds") { _ = try maker.makeCluster(workers: ["new"], clients: []) }
             refused("worker-1") { _ = try maker.add(workers: ["new", "worker-1"], clients: []) }
@@ -137,7 +137,9 @@ import ZeroMQ
             try DurableFileSystem().removeTree(folder.appending("workers/worker-2"))
             refused("worker-2.pub") { _ = try maker.add(workers: ["worker-2"], clients: []) }
             let other = folder.parent
-            refused("holds keys") { _ = try KeyMaker(other).makeCluster(workers: [], clients: []) }
+            refused("holds keys") {
+                _ = try KeyGenerator(other).makeCluster(workers: [], clients: [])
+            }
             #expect(try keys.coordinator().allowList().peers.count == 3)
         }
     }
@@ -157,7 +159,7 @@ import ZeroMQ
             let left = folder.appending(".godwit-unpublished-keys/workers/worker-1")
             try DurableFileSystem().makeFolders(left)
             try write("old", left.appending(KeyFiles.secretName))
-            _ = try KeyMaker(folder).makeCluster(workers: ["worker-1"], clients: [])
+            _ = try KeyGenerator(folder).makeCluster(workers: ["worker-1"], clients: [])
             #expect(try KeyFolder(folder).worker().name == "worker-1")
             #expect(try FileStatus.ifPresent(left) == nil)
         }
@@ -168,7 +170,7 @@ import ZeroMQ
         try withTemporaryFolder { url in
             let folder = try #require(FilePath(url)).appending("counted")
             let files = DurableFileSystem(faults: FaultPoints { _ in operations.next(nil) })
-            _ = try KeyMaker(folder, files: files).makeCluster(workers: ["w"], clients: ["c"])
+            _ = try KeyGenerator(folder, files: files).makeCluster(workers: ["w"], clients: ["c"])
         }
         #expect(operations.count > 20)
         for number in 1...operations.count {
@@ -178,18 +180,18 @@ import ZeroMQ
                 let files = DurableFileSystem(
                     faults: FaultPoints { _ in counter.next(.error(ENOSPC)) })
                 let failure = #expect(throws: CommandFailure.self) {
-                    _ = try KeyMaker(folder, files: files)
+                    _ = try KeyGenerator(folder, files: files)
                         .makeCluster(workers: ["w"], clients: ["c"])
                 }
                 #expect(failure?.status == .inputOutput)
                 // Either nothing is in its place, or the command says what is.
                 let names = try KeyFiles.names(in: folder) ?? []
                 if names.isEmpty {
-                    _ = try KeyMaker(folder).makeCluster(workers: ["w"], clients: ["c"])
+                    _ = try KeyGenerator(folder).makeCluster(workers: ["w"], clients: ["c"])
                     #expect(try KeyFolder(folder).worker().name == "w")
                 } else {
                     refused("holds") {
-                        _ = try KeyMaker(folder).makeCluster(workers: ["w"], clients: ["c"])
+                        _ = try KeyGenerator(folder).makeCluster(workers: ["w"], clients: ["c"])
                     }
                 }
             }

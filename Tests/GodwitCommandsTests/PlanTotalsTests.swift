@@ -1,7 +1,7 @@
 @testable import CoreDataStore
 import DurableFiles
 @testable import GodwitCommands
-import LocalRun
+import RunService
 import ManagedObjectModel
 import MappingModel
 @testable import MigrationEngine

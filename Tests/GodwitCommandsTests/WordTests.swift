@@ -1,5 +1,5 @@
 @testable import GodwitCommands
-import LocalRun
+import RunService
 import Testing
 
 @Suite struct WordTests {

@@ -39,7 +39,7 @@ import Testing
                 } catch {
                     refused += 1
                 }
-                let selections: [RunFigures.Selection] = [.newest(3), .named(runs)]
+                let selections: [RunStats.Selection] = [.newest(3), .named(runs)]
                 let reader = try Ledger(reading: folder)
                 for selection in selections {
                     let stored = try reader.figures(of: selection)

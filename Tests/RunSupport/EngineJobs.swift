@@ -1,7 +1,7 @@
 import CoreDataStore
 package import DurableFiles
 package import Jobs
-package import LocalRun
+package import RunService
 package import MigrationEngine
 
 /// The jobs of a plan, run on the calling thread; the root `local` holds everything.

@@ -4,7 +4,7 @@ import CoreDataStore
 import Coordinator
 package import DurableFiles
 import LocalCluster
-package import LocalRun
+package import RunService
 package import RunLedger
 import Synchronization
 

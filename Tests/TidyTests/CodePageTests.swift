@@ -18,7 +18,10 @@ import Testing
         ("LinkPhase", "Sources/ClusterCore/Worker/WorkerStates.swift", "Workers"),
         ("WorkPhase", "Sources/ClusterCore/Worker/WorkerStates.swift", "Workers"),
         ("FailureCode", "Sources/Jobs/FailureCode.swift", "Why attempts fail"),
-        ("FailureCause", "Sources/LocalRun/Running/FailureCause.swift", "Causes of failed stores"),
+        (
+            "FailureCause", "Sources/RunService/Running/FailureCause.swift",
+            "Causes of failed stores"
+        ),
         (
             "WaitingReason", "Sources/ClusterCore/Coordinator/WaitingReason.swift",
             "Why nothing moves"

@@ -17,18 +17,18 @@ enum LayerRules {
             "GRDBSQLite", "Crypto",
         ],
         "RunLedger": ["Jobs", "DurableFiles", "CSQLite", "GRDB", "GRDBSQLite"],
-        "LocalRun": [
+        "RunService": [
             "RunLedger", "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
             "DurableFiles", "Jobs", "Threads",
         ],
         "ClusterProtocol": ["Jobs", "SwiftProtobuf"],
         "ClusterCore": ["Jobs", "ClusterProtocol"],
         "Coordinator": [
-            "ClusterCore", "ClusterProtocol", "LocalRun", "RunLedger", "MigrationEngine",
+            "ClusterCore", "ClusterProtocol", "RunService", "RunLedger", "MigrationEngine",
             "CoreDataStore", "DurableFiles", "Jobs", "Threads", "ZeroMQ",
         ],
         "LocalCluster": [
-            "Coordinator", "Worker", "LocalRun", "ClusterCore", "ClusterProtocol", "RunLedger",
+            "Coordinator", "Worker", "RunService", "ClusterCore", "ClusterProtocol", "RunLedger",
             "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs", "Threads", "ZeroMQ",
         ],
         "Worker": [
@@ -39,14 +39,14 @@ enum LayerRules {
         "godwit-sim": ["ClusterSimulation", "ArgumentParser"],
         "StoreForge": ["CoreDataStore", "ManagedObjectModel", "DurableFiles"],
         "GodwitCommands": [
-            "LocalCluster", "LocalRun", "Coordinator", "Worker", "ClusterCore", "ClusterProtocol",
+            "LocalCluster", "RunService", "Coordinator", "Worker", "ClusterCore", "ClusterProtocol",
             "ZeroMQ", "RunLedger",
             "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel", "ManagedObjectModel",
             "DurableFiles", "Jobs", "Threads", "ArgumentParser",
         ],
         "godwit": ["GodwitCommands"],
         "godwit-bench": [
-            "LocalCluster", "LocalRun", "RunLedger", "MigrationEngine", "StoreForge",
+            "LocalCluster", "RunService", "RunLedger", "MigrationEngine", "StoreForge",
             "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs",
             "Threads", "ZeroMQ", "CTransportPeer", "Coordinator", "ClusterCore", "ClusterProtocol",
             "ArgumentParser",

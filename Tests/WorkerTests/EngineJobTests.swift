@@ -4,7 +4,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Jobs
-import LocalRun
+import RunService
 import ManagedObjectModel
 import MigrationEngine
 import RunSupport

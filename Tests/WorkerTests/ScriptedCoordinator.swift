@@ -31,7 +31,7 @@ final class ScriptedCoordinator {
     /// libzmq before 4.3.5.
     static let context = Result { try Context() }
 
-    private let loop: PollLoop<Desk>
+    private let loop: PollLoop<PeerHandler>
     private let heard = BoundedMailbox<Heard>(capacity: 100_000)
     /// Who said hello last.
     private(set) var peer: RoutingID?
@@ -50,7 +50,7 @@ final class ScriptedCoordinator {
     ) throws {
         let (heard, kept) = (heard, kept)
         let bound = BoundedMailbox<String>(capacity: 1)
-        func start() throws -> PollLoop<Desk> {
+        func start() throws -> PollLoop<PeerHandler> {
             try PollLoop(
                 name: "script", context: try Self.context.get(), access: access,
                 clock: { clinux_monotonic_nanoseconds() / 1_000_000 }
@@ -60,7 +60,7 @@ final class ScriptedCoordinator {
                 let router = try sockets.open(.router, options: options, isMonitored: true)
                 let place = try router.bind(endpoint)
                 bound.send(place)
-                return Desk(sockets, router, place, heard, kept)
+                return PeerHandler(sockets, router, place, heard, kept)
             }
         }
         loop = try Self.retrying(access == nil ? 1 : 500, start)
@@ -175,7 +175,7 @@ final class ScriptedCoordinator {
         loop.submit { try $0.router.send(frames.map { Frame($0) }, to: peer) }
     }
 
-    final class Desk: PollLoopHandler {
+    final class PeerHandler: PollLoopHandler {
         let sockets: PollSockets
         let router: Socket
         let endpoint: String

@@ -2,7 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Jobs
-@testable import LocalRun
+@testable import RunService
 import ManagedObjectModel
 import MigrationEngine
 import RunLedger

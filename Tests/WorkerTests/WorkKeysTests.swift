@@ -3,7 +3,7 @@ import DurableFiles
 import Foundation
 import Glibc
 import Jobs
-@testable import LocalRun
+@testable import RunService
 import TestSupport
 import Testing
 import ZeroMQ

@@ -124,50 +124,51 @@ import ZeroMQ
 }
 
 /// Where slots of the machine and of the pool come together.
-@Suite struct SlotDeskTests {
+@Suite struct SlotAssignmentsTests {
     @Test func anOrderThatHasNotBegunIsStoppedAtOnce() {
-        var desk = SlotDesk()
-        desk.place(LoopLab.order("none", "a"), on: 1)
-        #expect(desk.due([0]).isEmpty)
-        #expect(desk.due([0, 1]).map(\.slot) == [1])
-        guard case .tell(.slot(.died("a", .cancelled, _), slot: 1)) = desk.stop(1) else {
+        var assignments = SlotAssignments()
+        assignments.place(LoopLab.order("none", "a"), on: 1)
+        #expect(assignments.due([0]).isEmpty)
+        #expect(assignments.due([0, 1]).map(\.slot) == [1])
+        guard case .tell(.slot(.died("a", .cancelled, _), slot: 1)) = assignments.stop(1) else {
             Issue.record("not told")
             return
         }
-        #expect(desk.due([0, 1]).isEmpty)
-        #expect(!desk.hasBegun("a"))
+        #expect(assignments.due([0, 1]).isEmpty)
+        #expect(!assignments.hasBegun("a"))
     }
 
     @Test func anOrderThatHasEndedIsNotKilled() {
-        var desk = SlotDesk()
-        desk.place(LoopLab.order("none", "a"), on: 0)
-        desk.began(0)
-        #expect(desk.hasBegun("a"))
-        guard case .kill = desk.stop(0) else {
+        var assignments = SlotAssignments()
+        assignments.place(LoopLab.order("none", "a"), on: 0)
+        assignments.began(0)
+        #expect(assignments.hasBegun("a"))
+        guard case .kill = assignments.stop(0) else {
             Issue.record("not killed")
             return
         }
         let failure = AttemptFailure(attempt: "a", code: .badSource, text: "", slotEnded: false)
-        let events = desk.take([SlotNotice(slot: 0, event: .failed(failure))])
+        let events = assignments.take([SlotNotice(slot: 0, event: .failed(failure))])
         #expect(events.count == 1)
-        guard case .nothing = desk.stop(0) else {
+        guard case .nothing = assignments.stop(0) else {
             Issue.record("the next job would be killed")
             return
         }
-        desk.keep([])
-        #expect(!desk.hasBegun("a"))
+        assignments.keep([])
+        #expect(!assignments.hasBegun("a"))
     }
 
     @Test func anOrderWaitsForOneEndOfItsSlotOnly() {
-        var desk = SlotDesk()
-        desk.place(LoopLab.order("none", "a"), on: 0)
+        var assignments = SlotAssignments()
+        assignments.place(LoopLab.order("none", "a"), on: 0)
         let ended = SlotNotice(slot: 0, event: .ended("gone"))
-        #expect(desk.take([ended]).isEmpty)
-        guard case .slot(.died("a", .slotCrashed, "gone"), slot: 0)? = desk.take([ended]).first
+        #expect(assignments.take([ended]).isEmpty)
+        guard
+            case .slot(.died("a", .slotCrashed, "gone"), slot: 0)? = assignments.take([ended]).first
         else {
             Issue.record("not told")
             return
         }
-        #expect(desk.take([ended]).isEmpty)
+        #expect(assignments.take([ended]).isEmpty)
     }
 }

@@ -5,7 +5,7 @@ import DurableFiles
 import Foundation
 import Glibc
 import Jobs
-@testable import LocalRun
+@testable import RunService
 import MigrationEngine
 import RunSupport
 import TestSupport
@@ -78,7 +78,7 @@ import Threads
             try coordinator.send(.committed(attempt: "b"))
             lab.worker.terminate()
             #expect(try lab.worker.join() == .finished)
-            // The housekeeper ends with the worker, its errands done.
+            // The housekeeper ends with the worker, its work items done.
             #expect(try FileStatus.ifPresent(folder) == nil)
             #expect(try FileStatus.ifPresent(folder.parent) != nil)
         }

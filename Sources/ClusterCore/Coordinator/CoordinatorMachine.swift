@@ -16,11 +16,11 @@ package struct CoordinatorMachine: Sendable {
     var out = CoordinatorEffects()
 
     var roster: Roster
-    var runs = SlotTable<RunProgress>()
+    var runs = Slab<RunProgress>()
     var runIndexes: [String: Int] = [:]
     /// Runs that were opened and have not ended, in the order of their arrival.
     var openRuns: [Int] = []
-    var stores = SlotTable<StoreProgress>()
+    var stores = Slab<StoreProgress>()
     var storeIndexes: [StoreKey: Int] = [:]
     var attempts: [String: AttemptState] = [:]
     var grants: [Int: Grant] = [:]

@@ -65,7 +65,7 @@ extension CoordinatorLoop {
         // Who asks for more than there is place for is told so.
         if isDeskFull { return refuseForNow(client) }
         let ledger = ledger
-        let isTaken = desks.answer { loop in
+        let isTaken = queues.answer { loop in
             do throws(LedgerError) {
                 let refusal = try asked.refusal(ledger)
                 loop.submit {

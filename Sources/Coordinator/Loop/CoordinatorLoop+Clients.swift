@@ -2,7 +2,7 @@ import ClusterCore
 import ClusterProtocol
 import DurableFiles
 import Jobs
-import LocalRun
+import RunService
 import MigrationEngine
 import RunLedger
 
@@ -31,9 +31,9 @@ extension CoordinatorLoop {
 
     func answer(_ reply: ClientReply, to client: ClientID) {
         do throws(ProtocolError) {
-            try mailroom.reply(reply, to: client)
+            try peerConnections.reply(reply, to: client)
         } catch {
-            surroundings.note("an answer could not be sent: \(error)")
+            dependencies.note("an answer could not be sent: \(error)")
         }
     }
 
@@ -49,7 +49,7 @@ extension CoordinatorLoop {
 
     /// Tells a peer that its message could not be taken.
     func refuse(
-        _ client: ClientID, _ code: Refusal.Code, _ text: String, _ peer: Mailroom.Peer
+        _ client: ClientID, _ code: Refusal.Code, _ text: String, _ peer: PeerConnections.Peer
     ) {
         let refusal = Refusal(code: code, text: text, protocols: plan.settings.protocols)
         let isWorker: Bool =
@@ -66,7 +66,7 @@ extension CoordinatorLoop {
 
     private func submit(_ wanted: SubmitRequest, _ client: ClientID) {
         let plan = plan
-        let isTaken = desks.begin { loop in
+        let isTaken = queues.begin { loop in
             do throws(RunError) {
                 let opening = try CoordinatorLoop.begin(wanted, plan)
                 loop.submit { $0.open(opening, .submitted, for: client) }
@@ -102,7 +102,7 @@ extension CoordinatorLoop {
         let output = try submitted.output.map { output throws(RunError) in
             try plan.runs.roots.resolve(output)
         }
-        let fleet = try SharedRuns(plan.runs).discover(selection, output: output)
+        let fleet = try ClusterRuns(plan.runs).discover(selection, output: output)
         var request = try submitted.request(
             state: plan.runs.state, inputs: selection.paths, output: output,
             slots: plan.runs.slots)
@@ -123,7 +123,7 @@ extension CoordinatorLoop {
         _ request: RunRequest, over stores: [FoundStore], waitsForRoom: Bool,
         _ plan: CoordinatorPlan
     ) throws(RunError) -> Opening {
-        let runs = SharedRuns(plan.runs)
+        let runs = ClusterRuns(plan.runs)
         for store in stores { try plan.runs.roots.check(store) }
         let before = try runs.storeCounts()
         let overview = try runs.begin(request, over: stores)
@@ -178,13 +178,13 @@ extension CoordinatorLoop {
         let ledger = ledger
         // Without the others of the ledger, where those are none of this coordinator's business.
         let own = plan.resumesRuns ? nil : ownRuns
-        let wanted = (run.map { [$0] } ?? own).map { RunFigures.Selection.named($0) }
+        let wanted = (run.map { [$0] } ?? own).map { RunStats.Selection.named($0) }
         let selection = wanted ?? .newest(Self.shownRuns)
         // Reading would wait for commits of others: what is known is answered at once.
         if let known = ledger.knownFigures(of: selection) {
             return done(self, report(of: known))
         }
-        let isTaken = desks.answer { loop in
+        let isTaken = queues.answer { loop in
             do throws(LedgerError) {
                 let figures = try ledger.figures(of: selection)
                 loop.submit { done($0, $0.report(of: figures)) }
@@ -201,7 +201,7 @@ extension CoordinatorLoop {
     /// The newest runs that a status of all shows.
     static var shownRuns: Int { 64 }
 
-    private func report(of figures: [RunFigures]) -> StatusReport {
+    private func report(of figures: [RunStats]) -> StatusReport {
         let machine = supervisor.machine.report()
         let known = Dictionary(
             (machine.runs + ended.reversed()).map { ($0.run, $0) },

@@ -2,7 +2,7 @@ import ClusterCore
 import ClusterProtocol
 import DurableFiles
 import Jobs
-import LocalRun
+import RunService
 import RunLedger
 
 // What people know stores and files by.
@@ -58,7 +58,7 @@ extension CoordinatorLoop {
             text: "\(files.count) \(words) left out that may hold a user's data: \(named)")
         leftOut.append(note)
         if leftOut.count > Self.shownRuns { leftOut.removeFirst() }
-        surroundings.note(note.line)
+        dependencies.note(note.line)
         publish(.note(note), run: run)
     }
 

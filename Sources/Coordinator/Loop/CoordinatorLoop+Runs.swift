@@ -1,14 +1,14 @@
 import ClusterCore
 import ClusterProtocol
 import Jobs
-import LocalRun
+import RunService
 import RunLedger
 
 // What the supervisor says of runs, and what is done for them beside the loop.
 
 /// What the loop keeps of a run beside its life: where its files are, and how fast it is.
 struct RunHandle {
-    var run: SharedRun
+    var run: ClusterRun
     /// The files of stores that the machine has.
     var stores: [Int: FoundStore] = [:]
     var meter = RateMeter()
@@ -42,7 +42,7 @@ extension CoordinatorLoop {
         if !plan.resumesRuns, !ownRuns.contains(id) { ownRuns.append(id) }
         if supervisor.phase(of: id) == nil {
             handles[id] = RunHandle(run: opening.run)
-            // It may have come to its end since it was read at a desk.
+            // It may have come to its end since a queue read it.
             var offer = opening.offer
             if let figures = ledger.knownFigures(of: .named([id]))?.first {
                 offer.state = figures.state.standing
@@ -68,25 +68,25 @@ extension CoordinatorLoop {
 
     // MARK: - Works
 
-    /// Begins a work at the desk that it belongs to.
+    /// Gives a work to the queue that it belongs to.
     func begin(_ work: RunWork) {
-        let (works, run) = (plan.works(surroundings), handles[work.run]?.run)
-        let errand: Desks.Errand = { loop in
+        let (works, run) = (plan.works(dependencies), handles[work.run]?.run)
+        let workItem: BlockingQueues.WorkItem = { loop in
             let outcome = works.carryOut(work, of: run)
             loop.submit { $0.take(outcome) }
         }
         switch work {
         case .readStores, .readSwaps, .readStore, .readReceipts, .findRun:
-            if !desks.read(errand) { take(RunWorks.refused(work)) }
-        case .reopen, .findValidated, .reserveSpace, .end: begin(errand)
+            if !queues.read(workItem) { take(RunWorks.refused(work)) }
+        case .reopen, .findValidated, .reserveSpace, .end: begin(workItem)
         case .report:
-            if !desks.report(errand) { begin(errand) }
+            if !queues.report(workItem) { begin(workItem) }
         }
     }
 
     /// A work has come to something.
     func take(_ outcome: RunWorks.Outcome) {
-        if let note = outcome.note { surroundings.note(note) }
+        if let note = outcome.note { dependencies.note(note) }
         switch outcome.reading {
         case .succeeded: noteReading()
         case .failed(let text): noteOutage(text)
@@ -133,23 +133,23 @@ extension CoordinatorLoop {
     func tell(_ note: RunNote) {
         switch note {
         case .reopenedAtStart(let run, let stores):
-            surroundings.note("\(run): had ended while stores wait for work: \(stores)")
+            dependencies.note("\(run): had ended while stores wait for work: \(stores)")
         case .waitsForSpace(let run, let shortage):
-            surroundings.note("\(run): waits for room: \(shortage)")
+            dependencies.note("\(run): waits for room: \(shortage)")
             let pause = CoordinatorNote.runPaused(run: run, reason: PauseReason.room + shortage)
             publish(.note(named(pause.watched)), run: run)
         case .spaceUnknown(let run, let text):
-            surroundings.note("\(run): its room cannot be looked at: \(text)")
+            dependencies.note("\(run): its room cannot be looked at: \(text)")
         case .swapsDeferred(let run, let defers):
-            surroundings.note("\(run): swaps \(defers ? "wait from now on" : "wait no more")")
+            dependencies.note("\(run): swaps \(defers ? "wait from now on" : "wait no more")")
         case .cancelledMeanwhile(let run, let stores):
             publish(.ended(run: run, failures: stores), run: run)
         case .nothingFailed(let run):
-            surroundings.note("\(run): nothing failed, nothing is replayed")
+            dependencies.note("\(run): nothing failed, nothing is replayed")
         case .nothingAwaitsSwap(let run):
-            surroundings.note("\(run): nothing waits for its swap")
+            dependencies.note("\(run): nothing waits for its swap")
         case .requestFailed(let run, let store, let text):
-            surroundings.note("\(run): \(text)")
+            dependencies.note("\(run): \(text)")
             publish(
                 .note(WatchNote(run: run, store: store, kind: "request-failed", text: text)),
                 run: run)
@@ -161,7 +161,7 @@ extension CoordinatorLoop {
 
 extension CoordinatorPlan {
     /// What does the works of runs.
-    func works(_ surroundings: CoordinatorSurroundings) -> RunWorks {
-        RunWorks(runs: runs, runEnded: surroundings.runEnded)
+    func works(_ dependencies: CoordinatorSurroundings) -> RunWorks {
+        RunWorks(runs: runs, runEnded: dependencies.runEnded)
     }
 }

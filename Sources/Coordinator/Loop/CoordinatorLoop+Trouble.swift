@@ -7,7 +7,7 @@ extension CoordinatorLoop {
     private static let (workerTypes, clientTypes) = (1...31, 65...95)
 
     /// The line for a message that cannot be read.
-    static func trouble(_ error: ProtocolError, with peer: Mailroom.Peer) -> String {
+    static func trouble(_ error: ProtocolError, with peer: PeerConnections.Peer) -> String {
         switch (peer.identity, error) {
         case (.worker(_, let name), .unknownType(let number)) where clientTypes.contains(number):
             "the key of the worker \(name) was used by a command such as status: it is for "
@@ -18,7 +18,7 @@ extension CoordinatorLoop {
         }
     }
 
-    private static func name(of peer: Mailroom.Peer) -> String {
+    private static func name(of peer: PeerConnections.Peer) -> String {
         switch peer.identity {
         case .worker(_, let name): name
         case .client: "a client"

@@ -1,7 +1,7 @@
 import ClusterCore
 import ClusterProtocol
 import Jobs
-import LocalRun
+import RunService
 import RunLedger
 
 // What watchers are told.
@@ -33,12 +33,12 @@ extension CoordinatorLoop {
 
     /// Reports to a watcher the stores that had failed before it came, and then the run's end.
     ///
-    /// Returns false and reports nothing where no desk has time to look.
+    /// Returns false and reports nothing where no queue has time to look.
     private func tellFailures(of run: String, _ client: ClientID) -> Bool {
         let ledger = ledger
         // Its end comes after them.
         beginners.insert(client)
-        let isTaken = desks.answer { loop in
+        let isTaken = queues.answer { loop in
             var failed: [StoreSummary] = []
             do throws(LedgerError) {
                 failed = try ledger.stores(of: run, in: [.failed], limit: WatchNote.mostFailures)
@@ -108,7 +108,7 @@ extension CoordinatorLoop {
     ///
     /// - Parameter run: nil tells each what it watches.
     func tellStatus(_ run: String?) {
-        guard !watchers.isEmpty || surroundings.watch != nil else { return }
+        guard !watchers.isEmpty || dependencies.watch != nil else { return }
         let wanted = Set(watchers.values)
         for asked in wanted where run == nil || asked == nil || asked == run {
             // The next one comes soon.
@@ -118,7 +118,7 @@ extension CoordinatorLoop {
                 }
             }
         }
-        guard let watch = surroundings.watch else { return }
+        guard let watch = dependencies.watch else { return }
         gather(run, { _, _ in }) { _, report in watch(.status(report)) }
     }
 
@@ -128,7 +128,7 @@ extension CoordinatorLoop {
             if event.endsWatching, beginners.contains(client) { continue }
             answer(.event(event), to: client)
         }
-        surroundings.watch?(event)
+        dependencies.watch?(event)
     }
 }
 

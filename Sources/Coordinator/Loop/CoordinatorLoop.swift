@@ -1,7 +1,7 @@
 import ClusterCore
 import ClusterProtocol
 import Jobs
-import LocalRun
+import RunService
 import RunLedger
 import ZeroMQ
 
@@ -10,15 +10,15 @@ import ZeroMQ
 ///
 /// What a turn brings becomes durable with one commit at its end, and only then is anything sent
 /// or begun. Everything that takes long is done elsewhere: by the tasks' threads and by the
-/// desks, of which one reads offers, one answers clients and one begins runs.
+/// queues, of which one reads offers, one answers clients and one begins runs.
 final class CoordinatorLoop: PollLoopHandler {
     let sockets: PollSockets
     let plan: CoordinatorPlan
-    let surroundings: CoordinatorSurroundings
+    let dependencies: CoordinatorSurroundings
     let ledger: Ledger
-    let mailroom: Mailroom
+    let peerConnections: PeerConnections
     let tasks: any TaskRunner
-    let desks: Desks
+    let queues: BlockingQueues
     /// What watchers learn about files that runs left out.
     var leftOut: [WatchNote] = []
     var supervisor: RunSupervisor
@@ -39,11 +39,11 @@ final class CoordinatorLoop: PollLoopHandler {
     private var nextSweep: Int64 = 0
     /// What was put off, in the order of its time.
     private var postponed: [(at: Int64, body: (CoordinatorLoop) -> Void)] = []
-    /// Errands for which the desk of beginnings had no place, in their order.
-    private var errands: [Desks.Errand] = []
+    /// Work items for which the queue of beginnings had no place, in their order.
+    private var workItems: [BlockingQueues.WorkItem] = []
     /// Whether the last reading of the ledger failed.
     private var isUnreadable = false
-    private var refusals = RefusalNews()
+    private var refusals = RefusalLogLimiter()
 
     /// Milliseconds between two looks at how fast runs are, which watchers are told.
     static let sampleInterval: Int64 = 1000
@@ -56,14 +56,14 @@ final class CoordinatorLoop: PollLoopHandler {
     ///
     /// - Throws: `ZeroMQError` for an endpoint that cannot be listened at.
     init(
-        _ plan: CoordinatorPlan, _ sockets: PollSockets, _ surroundings: CoordinatorSurroundings,
-        tasks: any TaskRunner, desks: Desks
+        _ plan: CoordinatorPlan, _ sockets: PollSockets, _ dependencies: CoordinatorSurroundings,
+        tasks: any TaskRunner, queues: BlockingQueues
     ) throws {
         self.plan = plan
         self.sockets = sockets
-        self.surroundings = surroundings
+        self.dependencies = dependencies
         self.tasks = tasks
-        self.desks = desks
+        self.queues = queues
         ledger = plan.runs.ledger
         var options = SocketOptions()
         options.security = plan.security
@@ -73,27 +73,28 @@ final class CoordinatorLoop: PollLoopHandler {
         options.heartbeat = nil
         let router = try sockets.open(.router, options: options, isMonitored: true)
         try router.bind(plan.endpoint)
-        mailroom = Mailroom(router, protocols: plan.settings.protocols, identify: plan.peer)
+        peerConnections = PeerConnections(
+            router, protocols: plan.settings.protocols, identify: plan.peer)
         supervisor = RunSupervisor(settings: plan.settings, isResuming: plan.resumesRuns)
         mapping = RecordMapping(
             bootIdentifier: plan.runs.environment.bootIdentifier,
             wallTime: plan.runs.environment.wallTime)
     }
 
-    deinit { surroundings.ended?() }
+    deinit { dependencies.ended?() }
 
     // MARK: - What the loop tells
 
     var nextWake: Int64? {
         let waits = [
             supervisor.nextWake?.milliseconds, blockedUntil, nextSample, postponed.first?.at,
-            mailroom.isCrowded ? sockets.now + 20 : nil,
+            peerConnections.isCrowded ? sockets.now + 20 : nil,
         ]
         return waits.compactMap(\.self).min()
     }
 
     func wake(at now: Int64) throws {
-        mailroom.sendRest()
+        peerConnections.sendRest()
         if now >= nextSample { sample(now) }
         if now >= nextSweep { sweep(now) }
         let due = postponed.prefix { $0.at <= now }
@@ -105,13 +106,13 @@ final class CoordinatorLoop: PollLoopHandler {
     func received(_ messages: [Message], on socket: Socket) throws {
         let now = sockets.now
         for message in messages {
-            guard let peer = mailroom.sender(of: message, at: now) else { continue }
+            guard let peer = peerConnections.sender(of: message, at: now) else { continue }
             do throws(ProtocolError) {
-                switch try mailroom.read(message, from: peer) {
+                switch try peerConnections.read(message, from: peer) {
                 case .worker(let said): take(said, from: peer)
                 case .client(let request):
                     // Who does not read its answers gets no more of them.
-                    guard mailroom.isReading(peer.connection) else {
+                    guard peerConnections.isReading(peer.connection) else {
                         refusals.add("dropped a request: its client does not read its answers")
                         continue
                     }
@@ -136,7 +137,7 @@ final class CoordinatorLoop: PollLoopHandler {
     }
 
     func endOfTurn(at now: Int64) throws {
-        if !errands.isEmpty { errands.removeFirst(errands.prefix { desks.begin($0) }.count) }
+        if !workItems.isEmpty { workItems.removeFirst(workItems.prefix { queues.begin($0) }.count) }
         try flush()
         if looksForEnded, turn.isEmpty {
             looksForEnded = false
@@ -155,20 +156,20 @@ final class CoordinatorLoop: PollLoopHandler {
 
     // MARK: - Events
 
-    private func take(_ message: WorkerMessage, from peer: Mailroom.Peer) {
+    private func take(_ message: WorkerMessage, from peer: PeerConnections.Peer) {
         var name = peer.worker ?? ""
         if case .hello(let hello) = message {
             name = hello.worker
             if case .worker(let key, let known) = peer.identity {
                 guard key == hello.worker else {
-                    surroundings.note("\(known) calls itself \(hello.worker) and is refused")
+                    dependencies.note("\(known) calls itself \(hello.worker) and is refused")
                     return refuse(
                         ClientID(peer.connection.text), .badMessage,
                         "the worker says hello as \(hello.worker), and its key is \(key)", peer)
                 }
                 name = known
             }
-            mailroom.learn(name, at: peer.connection)
+            peerConnections.learn(name, at: peer.connection)
             probe(name, but: peer.connection)
         }
         take(.message(message, from: peer.connection, worker: name))
@@ -184,7 +185,7 @@ final class CoordinatorLoop: PollLoopHandler {
     }
 
     private func takeGone() {
-        for connection in mailroom.takeGone() {
+        for connection in peerConnections.takeGone() {
             watchers[ClientID(connection.text)] = nil
             take(.unreachable(connection))
         }
@@ -213,7 +214,7 @@ final class CoordinatorLoop: PollLoopHandler {
                 turn.records += try mapping.records(of: record)
             }
         } catch {
-            surroundings.note("a bug: a record has no text: \(error)")
+            dependencies.note("a bug: a record has no text: \(error)")
         }
         effects.machine.records = []
         if blockedUntil != nil { sendHeartbeats(of: &effects.machine) }
@@ -242,7 +243,7 @@ final class CoordinatorLoop: PollLoopHandler {
             .interrupted(let code, let text) where code.decision != .pause:
             // Of a run that was given up the files go while tasks still read them.
             guard supervisor.machine.takesStores(of: report.store.run) else { break }
-            surroundings.note("\(report.store): a task failed (\(code)): \(text)")
+            dependencies.note("\(report.store): a task failed (\(code)): \(text)")
         default: break
         }
         take(.taskEnded(report.task, report.outcome), with: report.records)
@@ -258,24 +259,24 @@ final class CoordinatorLoop: PollLoopHandler {
     /// Tells of a ledger that cannot be read, once until it can be read again.
     func noteOutage(_ text: String) {
         if !isUnreadable {
-            surroundings.note("the ledger could not be read, and is tried again: \(text)")
+            dependencies.note("the ledger could not be read, and is tried again: \(text)")
         }
         isUnreadable = true
     }
 
     /// The ledger was read.
     func noteReading() {
-        if isUnreadable { surroundings.note("the ledger can be read again") }
+        if isUnreadable { dependencies.note("the ledger can be read again") }
         isUnreadable = false
     }
 
-    /// Whether there is no place at the desk of beginnings: requests are refused then, so that
+    /// Whether there is no place at the queue of beginnings: requests are refused then, so that
     /// what waits does not grow.
-    var isDeskFull: Bool { !errands.isEmpty }
+    var isDeskFull: Bool { !workItems.isEmpty }
 
     /// Has something begun, or ended, that was accepted: at once, or when there is place.
-    func begin(_ errand: @escaping Desks.Errand) {
-        if isDeskFull || !desks.begin(errand) { errands.append(errand) }
+    func begin(_ workItem: @escaping BlockingQueues.WorkItem) {
+        if isDeskFull || !queues.begin(workItem) { workItems.append(workItem) }
     }
 
     // MARK: - Effects
@@ -305,11 +306,11 @@ final class CoordinatorLoop: PollLoopHandler {
             guard error.isOutOfSpace, plan.waitsForLedgerSpace else {
                 throw RunError.ledger(error)
             }
-            if blockedUntil == nil { surroundings.note("the ledger has no room: \(error)") }
+            if blockedUntil == nil { dependencies.note("the ledger has no room: \(error)") }
             blockedUntil = sockets.now + Self.retryInterval
             return false
         }
-        if blockedUntil != nil { surroundings.note("the ledger has room again") }
+        if blockedUntil != nil { dependencies.note("the ledger has room again") }
         blockedUntil = nil
         return true
     }
@@ -343,19 +344,21 @@ final class CoordinatorLoop: PollLoopHandler {
 
     func say(_ message: CoordinatorMessage, to connection: ConnectionID) {
         do throws(ProtocolError) {
-            try mailroom.send(message, to: connection)
+            try peerConnections.send(message, to: connection)
         } catch {
-            surroundings.note("a message could not be sent: \(error)")
+            dependencies.note("a message could not be sent: \(error)")
         }
     }
 
     private func say(_ message: CoordinatorMessage, toWorker name: String) {
-        for connection in mailroom.connections(ofWorker: name) { say(message, to: connection) }
+        for connection in peerConnections.connections(ofWorker: name) {
+            say(message, to: connection)
+        }
     }
 
     private func tell(_ note: CoordinatorNote) {
         let watched = named(note.watched)
-        if note.isLogged { surroundings.tell(watched) }
+        if note.isLogged { dependencies.tell(watched) }
         publish(.note(watched), run: watched.run)
         if case .runStopped(let run, _) = note { tellStatus(run) }
     }
@@ -367,7 +370,7 @@ final class CoordinatorLoop: PollLoopHandler {
         for moved in supervisor.machine.transfers {
             handles[moved.run]?.meter.add(rows: moved.rows, bytes: moved.bytes, at: now)
         }
-        for line in refusals.due(at: now) { surroundings.note(line) }
+        for line in refusals.due(at: now) { dependencies.note(line) }
         tellStatus(nil)
         looksForEnded = true
     }
@@ -375,7 +378,8 @@ final class CoordinatorLoop: PollLoopHandler {
     private func sweep(_ now: Int64) {
         nextSweep = now + Self.memory / 10
         let watchers = watchers
-        mailroom.forget(before: now - Self.memory, but: Set(supervisor.machine.workerNames)) {
+        peerConnections.forget(before: now - Self.memory, but: Set(supervisor.machine.workerNames))
+        {
             watchers[ClientID($0.text)] != nil
         }
     }

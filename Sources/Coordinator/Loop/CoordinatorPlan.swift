@@ -1,6 +1,6 @@
 package import ClusterCore
 package import ClusterProtocol
-package import LocalRun
+package import RunService
 package import ZeroMQ
 
 /// What a coordinator is made of.
@@ -16,7 +16,7 @@ package struct CoordinatorPlan: Sendable {
     /// What its state machine goes by.
     package var settings: CoordinatorSettings
     /// What all runs share: ledger, folders, caches.
-    package var runs: SharedRun.Surroundings
+    package var runs: ClusterRun.Dependencies
     /// Whether it goes on with every unfinished run of the ledger, or with those alone that it is
     /// given.
     package var resumesRuns = true
@@ -26,14 +26,14 @@ package struct CoordinatorPlan: Sendable {
     package var taskThreads = 2
     /// Threads that check deliveries, which reads each store and validates its result.
     package var checkThreads = 2
-    /// Errands that wait at each desk at most; more are refused to clients, and wait in the loop
-    /// where they are its own.
+    /// Work items that wait at each queue at most; more are refused to clients, and wait in the
+    /// loop where they are its own.
     package var deskCapacity = 1024
 
     package init(
         endpoint: String, security: SocketOptions.Security, access: AccessPolicy,
         peer: @escaping @Sendable (String) -> PeerIdentity?, settings: CoordinatorSettings,
-        runs: SharedRun.Surroundings
+        runs: ClusterRun.Dependencies
     ) {
         self.endpoint = endpoint
         self.security = security

@@ -1,6 +1,6 @@
 import ClusterCore
 import Jobs
-import LocalRun
+import RunService
 import RunLedger
 
 /// Turns what the machine says must be durable into records of the ledger.
@@ -73,7 +73,7 @@ struct RecordMapping {
                     text: "\(worker): \(reason)", at: at)
             }
         case .swapIntended:
-            // The task writes down every name before it moves a file (`Move`).
+            // The task writes down every name before it moves a file (`CutOverRecord`).
             return []
         }
     }

@@ -1,7 +1,7 @@
 import ClusterCore
 import ClusterProtocol
 import DurableFiles
-package import LocalRun
+package import RunService
 package import RunLedger
 import Synchronization
 import Threads
@@ -11,7 +11,7 @@ package import ZeroMQ
 package final class RunningCoordinator: Sendable {
     private let loop: PollLoop<CoordinatorLoop>
     private let tasks: any TaskRunner
-    let desks: Desks
+    let queues: BlockingQueues
     private let plan: CoordinatorPlan
     /// Whether the caller writes reports of runs that have ended.
     private let reportsEnds: Bool
@@ -25,19 +25,19 @@ package final class RunningCoordinator: Sendable {
     /// - Parameters:
     ///   - plan: what the coordinator is made of.
     ///   - context: that of the process.
-    ///   - surroundings: clock and log.
+    ///   - dependencies: clock and log.
     ///   - makeTasks: nil for the tasks of real migrations.
     /// - Throws: `ZeroMQError` where it cannot listen, `RunError` where the ledger cannot be
     ///   read, `ThreadError`.
     package init(
-        _ plan: CoordinatorPlan, context: Context, surroundings: CoordinatorSurroundings,
+        _ plan: CoordinatorPlan, context: Context, dependencies: CoordinatorSurroundings,
         makeTasks: MakeTasks? = nil
     ) throws {
         self.plan = plan
-        reportsEnds = surroundings.runEnded != nil
-        let desks = try Desks(capacity: plan.deskCapacity)
-        self.desks = desks
-        let handle = desks.loop
+        reportsEnds = dependencies.runEnded != nil
+        let queues = try BlockingQueues(capacity: plan.deskCapacity)
+        self.queues = queues
+        let handle = queues.loop
         let answer: @Sendable (TaskReport) -> Void = { report in
             handle.submit { $0.ended(report) }
         }
@@ -47,22 +47,22 @@ package final class RunningCoordinator: Sendable {
                 try makeTasks?(answer)
                 ?? StoreTasks(
                     threads: plan.taskThreads, checkers: plan.checkThreads,
-                    note: surroundings.note, answer: answer)
+                    note: dependencies.note, answer: answer)
         } catch {
-            desks.end()
+            queues.end()
             throw error
         }
         tasks = made
         do {
             loop = try PollLoop(
                 name: "coordinator", context: context, access: plan.access,
-                clock: surroundings.clock
+                clock: dependencies.clock
             ) { sockets in
-                try CoordinatorLoop(plan, sockets, surroundings, tasks: made, desks: desks)
+                try CoordinatorLoop(plan, sockets, dependencies, tasks: made, queues: queues)
             }
         } catch {
             made.end()
-            desks.end()
+            queues.end()
             throw error
         }
         handle.set(loop)
@@ -94,7 +94,7 @@ package final class RunningCoordinator: Sendable {
                 continue
             }
             let run = overview.id
-            desks.loop.submit {
+            queues.loop.submit {
                 $0.handle(.endLeft(run: run, isCancelled: isCancelled, reports: reports))
             }
         }
@@ -104,7 +104,7 @@ package final class RunningCoordinator: Sendable {
     private func decision(
         _ overview: RunOverview, _ requests: [FilePath]
     ) throws(RunError) -> RunAtStart.Decision {
-        let shared = SharedRuns(plan.runs)
+        let shared = ClusterRuns(plan.runs)
         let hasWork = try hasStores(overview.id, in: [.waiting, .running])
         var isUntidy = try shared.isUntidy(overview.id, requests)
         if overview.state == .cancelled, !isUntidy {
@@ -120,21 +120,21 @@ package final class RunningCoordinator: Sendable {
 
     private func tidy(_ overview: RunOverview, _ isCancelled: Bool) {
         do throws(RunError) {
-            let run = try SharedRun(overview, plan.runs)
-            if isCancelled { try SharedRuns(plan.runs).cancelRest(run, but: []) }
+            let run = try ClusterRun(overview, plan.runs)
+            if isCancelled { try ClusterRuns(plan.runs).cancelRest(run, but: []) }
             try run.clean()
         } catch {
             let note = RunWorks.rest(of: overview.id, error)
-            desks.loop.submit { $0.surroundings.note(note) }
+            queues.loop.submit { $0.dependencies.note(note) }
         }
     }
 
     private func requestsInRoots() -> [FilePath] {
         do throws(RunError) {
-            return try SharedRuns(plan.runs).requestsInRoots()
+            return try ClusterRuns(plan.runs).requestsInRoots()
         } catch {
-            desks.loop.submit {
-                $0.surroundings.note("what runs left cannot be looked for: \(error)")
+            queues.loop.submit {
+                $0.dependencies.note("what runs left cannot be looked for: \(error)")
             }
             return []
         }
@@ -155,19 +155,19 @@ package final class RunningCoordinator: Sendable {
                 isReported: true)
             guard known.decision == .resume else { continue }
             do throws(RunError) {
-                try SharedRuns(plan.runs).finishRollbacks(of: overview.id)
+                try ClusterRuns(plan.runs).finishRollbacks(of: overview.id)
             } catch {
-                desks.loop.submit {
-                    $0.surroundings.note(
+                queues.loop.submit {
+                    $0.dependencies.note(
                         "run \(overview.id) is not resumed: a rollback of it was stopped and "
                             + "cannot be ended: \(error)")
                 }
                 continue
             }
             let opening = try Opening(overview, plan.runs)
-            desks.loop.submit { $0.open(opening, .resumed) }
+            queues.loop.submit { $0.open(opening, .resumed) }
         }
-        desks.loop.submit { $0.handle(.resumed) }
+        queues.loop.submit { $0.handle(.resumed) }
     }
 
     private func hasStores(_ run: String, in states: Set<StoreState>) throws(RunError) -> Bool {
@@ -190,7 +190,7 @@ package final class RunningCoordinator: Sendable {
     ) throws(RunError) -> BegunRun {
         let opening = try CoordinatorLoop.begin(
             request, over: stores, waitsForRoom: waitsForRoom, plan)
-        let begun = try SharedRuns(plan.runs).begun(
+        let begun = try ClusterRuns(plan.runs).begun(
             opening.run.id, isResumed: opening.isResumed)
         enter(opening)
         return begun
@@ -206,8 +206,8 @@ package final class RunningCoordinator: Sendable {
     package func replay(
         _ selection: RunSelection
     ) throws(RunError) -> (run: BegunRun, stores: Int) {
-        let (overview, count) = try SharedRuns(plan.runs).replay(selection)
-        let begun = try SharedRuns(plan.runs).begun(overview.id, isResumed: true)
+        let (overview, count) = try ClusterRuns(plan.runs).replay(selection)
+        let begun = try ClusterRuns(plan.runs).begun(overview.id, isResumed: true)
         enter(try Opening(overview, plan.runs))
         return (begun, count)
     }
@@ -225,13 +225,13 @@ package final class RunningCoordinator: Sendable {
     package func swap(
         _ selection: RunSelection, assumesClosed: Bool
     ) throws(RunError) -> String {
-        let runs = SharedRuns(plan.runs)
+        let runs = ClusterRuns(plan.runs)
         let (known, store, _) = try runs.awaitingSwap(selection)
         var overview = known
         if assumesClosed { overview = try runs.assumeClosed(in: overview) }
         try runs.finishRollbacks(of: overview.id)
         let opening = try Opening(overview, plan.runs)
-        desks.loop.submit { loop in
+        queues.loop.submit { loop in
             loop.open(opening, .named)
             loop.handle(.request(.swap(run: opening.run.id, store: store), from: .local))
         }
@@ -240,17 +240,17 @@ package final class RunningCoordinator: Sendable {
 
     /// Lets a run enter; its end is published also where it was cancelled meanwhile.
     private func enter(_ opening: Opening) {
-        desks.loop.submit { $0.open(opening, .submitted) }
+        queues.loop.submit { $0.open(opening, .submitted) }
     }
 
     /// A worker's process has ended: the coordinator does not wait for its leases.
     package func workerEnded(_ worker: String) {
-        desks.loop.submit { $0.take(.workerEnded(worker: worker)) }
+        queues.loop.submit { $0.take(.workerEnded(worker: worker)) }
     }
 
     /// Who may come in from now on; connections that are there stay.
     package func setAccess(_ access: AccessPolicy) {
-        desks.loop.submit { $0.sockets.access = access }
+        queues.loop.submit { $0.sockets.access = access }
     }
 
     /// Asks the coordinator to end; it returns at once.
@@ -273,7 +273,7 @@ package final class RunningCoordinator: Sendable {
 
     private func release() {
         tasks.end()
-        desks.end()
-        desks.loop.set(nil)
+        queues.end()
+        queues.loop.set(nil)
     }
 }

@@ -2,7 +2,7 @@ import ClusterCore
 import CoreDataStore
 import DurableFiles
 import Jobs
-import LocalRun
+import RunService
 import MigrationEngine
 import RunLedger
 import Synchronization
@@ -13,22 +13,22 @@ import Threads
 /// Deliveries are checked and small stores moved by a few threads that serve all runs; each store
 /// that is cut into chunks has a thread, on which its connections live.
 final class StoreTasks: TaskRunner {
-    private enum Errand: Sendable {
+    private enum WorkItem: Sendable {
         case task(CoordinatorTask, TaskStore)
         case clean(TaskStore)
     }
 
     private let answer: @Sendable (TaskReport) -> Void
     private let note: @Sendable (String) -> Void
-    private let checked = Deliveries.CheckedFiles()
+    private let checked = ResultIntake.CheckedFiles()
     private let stops = TaskStops()
-    private let errands: BoundedMailbox<Errand>
+    private let workItems: BoundedMailbox<WorkItem>
     /// Deliveries that are to be checked, which takes time of a processor.
-    private let checks: BoundedMailbox<Errand>
+    private let checks: BoundedMailbox<WorkItem>
     private let threads = Mutex<[OwnedThread]>([])
-    private let chunked = Mutex<[StoreKey: ChunkedThread]>([:])
+    private let chunked = Mutex<[StoreKey: StoreExecutor]>([:])
     /// Threads of stores that have ended, or are about to.
-    private let closed = Mutex<[ChunkedThread]>([])
+    private let closed = Mutex<[StoreExecutor]>([])
 
     /// Small stores that are moved together: they share syncs and commits.
     private static let batch = 32
@@ -47,13 +47,13 @@ final class StoreTasks: TaskRunner {
     ) throws(ThreadError) {
         self.note = note
         self.answer = answer
-        errands = BoundedMailbox(capacity: Self.capacity)
+        workItems = BoundedMailbox(capacity: Self.capacity)
         checks = BoundedMailbox(capacity: Self.capacity)
         for index in 0..<max(1, count) {
-            let (errands, work) = (errands, worker)
+            let (workItems, work) = (workItems, worker)
             let thread = try OwnedThread(name: "tasks \(index)") {
                 while true {
-                    let some = errands.receive(upTo: Self.batch)
+                    let some = workItems.receive(upTo: Self.batch)
                     if some.isEmpty { return }
                     work.take(some)
                 }
@@ -80,22 +80,22 @@ final class StoreTasks: TaskRunner {
         if let thread = thread(for: task, store), task.kind == .prepare || !thread.isWhole {
             if !thread.take(task) { answer(TaskReport(task, failed: .stopped)) }
         } else {
-            give(.task(task, store), to: errands)
+            give(.task(task, store), to: workItems)
         }
     }
 
-    private func give(_ errand: Errand, to mailbox: BoundedMailbox<Errand>) {
-        guard !mailbox.sendIfRoom(errand), case .task(let task, _) = errand else { return }
+    private func give(_ workItem: WorkItem, to mailbox: BoundedMailbox<WorkItem>) {
+        guard !mailbox.sendIfRoom(workItem), case .task(let task, _) = workItem else { return }
         answer(TaskReport(task, failed: .stopped))
     }
 
     /// The thread of a store; a preparation makes it.
-    private func thread(for task: CoordinatorTask, _ store: TaskStore) -> ChunkedThread? {
+    private func thread(for task: CoordinatorTask, _ store: TaskStore) -> StoreExecutor? {
         chunked.withLock { chunked in
             if let known = chunked[task.store] { return known }
             guard case .prepare = task.kind else { return nil }
             do throws(ThreadError) {
-                let made = try ChunkedThread(
+                let made = try StoreExecutor(
                     store, task.store, stops: stops, note: note, answer: answer)
                 chunked[task.store] = made
                 return made
@@ -111,13 +111,13 @@ final class StoreTasks: TaskRunner {
             closed.withLock { $0.append(thread) }
             sweep()
         } else if discards {
-            give(.clean(store), to: errands)
+            give(.clean(store), to: workItems)
         }
     }
 
     /// Joins threads of stores that ended some time ago.
     private func sweep() {
-        let ended = closed.withLock { closed -> [ChunkedThread] in
+        let ended = closed.withLock { closed -> [StoreExecutor] in
             // Each is asked once: one may end between two looks, and would never be joined.
             let looks = closed.map { (thread: $0, hasEnded: $0.hasEnded) }
             closed = looks.filter { !$0.hasEnded }.map(\.thread)
@@ -128,7 +128,7 @@ final class StoreTasks: TaskRunner {
 
     func end() {
         stops.setAll()
-        errands.close()
+        workItems.close()
         checks.close()
         for thread in chunked.withLock({ $0 }).values {
             thread.close(discards: false)
@@ -142,13 +142,13 @@ final class StoreTasks: TaskRunner {
     private struct Worker: Sendable {
         let answer: @Sendable (TaskReport) -> Void
         let note: @Sendable (String) -> Void
-        let checked: Deliveries.CheckedFiles
+        let checked: ResultIntake.CheckedFiles
         let stops: TaskStops
 
-        func take(_ errands: [Errand]) {
-            var moves: [String: (run: SharedRun, tasks: [(CoordinatorTask, FoundStore)])] = [:]
-            for errand in errands {
-                switch errand {
+        func take(_ workItems: [WorkItem]) {
+            var moves: [String: (run: ClusterRun, tasks: [(CoordinatorTask, FoundStore)])] = [:]
+            for workItem in workItems {
+                switch workItem {
                 case .clean(let store): clean(store)
                 case .task(let task, let store):
                     switch task.kind {
@@ -175,7 +175,7 @@ final class StoreTasks: TaskRunner {
             defer { stops.remove(stop, of: task.store) }
             do throws(RunError) {
                 let admitted = try stop.reaching { () throws(RunError) in
-                    try Deliveries(of: store.run, checked: checked).admit(receipt)
+                    try ResultIntake(of: store.run, checked: checked).admit(receipt)
                 }
                 answer(TaskReport(task, .admitted(admitted)))
             } catch {
@@ -183,8 +183,8 @@ final class StoreTasks: TaskRunner {
             }
         }
 
-        private func move(_ tasks: [(CoordinatorTask, FoundStore)], of run: SharedRun) {
-            let deliveries = Deliveries(of: run, checked: checked)
+        private func move(_ tasks: [(CoordinatorTask, FoundStore)], of run: ClusterRun) {
+            let deliveries = ResultIntake(of: run, checked: checked)
             for keeps in [true, false] {
                 let some = tasks.filter { ($0.0.kind == .keep) == keeps }
                 if some.isEmpty { continue }
@@ -199,8 +199,8 @@ final class StoreTasks: TaskRunner {
         }
 
         private func report(
-            _ endings: [Deliveries.Ending], _ tasks: [(CoordinatorTask, FoundStore)],
-            of run: SharedRun, _ outcome: TaskOutcome
+            _ endings: [ResultIntake.Ending], _ tasks: [(CoordinatorTask, FoundStore)],
+            of run: ClusterRun, _ outcome: TaskOutcome
         ) {
             let found = Dictionary(
                 endings.map { ($0.store, $0.result) }, uniquingKeysWith: { first, _ in first })
@@ -218,7 +218,7 @@ final class StoreTasks: TaskRunner {
         }
 
         private func fail(
-            _ task: CoordinatorTask, _ store: FoundStore, of run: SharedRun, _ error: RunError
+            _ task: CoordinatorTask, _ store: FoundStore, of run: ClusterRun, _ error: RunError
         ) {
             var hasMoved = false
             if case .swap = task.kind { hasMoved = TaskStore(found: store, run: run).hasMoved }
@@ -227,7 +227,7 @@ final class StoreTasks: TaskRunner {
 
         private func clean(_ store: TaskStore) {
             do throws(RunError) {
-                try Deliveries(of: store.run, checked: checked).removeAll(of: store.found)
+                try ResultIntake(of: store.run, checked: checked).removeAll(of: store.found)
             } catch {
                 note("something of \(store.found.path) could not be removed: \(error)")
             }

@@ -1,5 +1,5 @@
 package import ClusterCore
-package import LocalRun
+package import RunService
 package import RunLedger
 
 /// What a task came to.
@@ -51,12 +51,13 @@ package struct TaskReport: Sendable {
 /// A store with the run that it belongs to, as tasks need it.
 package struct TaskStore: Sendable {
     package let found: FoundStore
-    package let run: SharedRun
+    package let run: ClusterRun
 
     /// Whether files of the store have moved by a move that has not ended, or may have.
     var hasMoved: Bool {
         do throws(RunError) {
-            return try Deliveries(of: run, checked: Deliveries.CheckedFiles()).hasBegunMove(found)
+            return try ResultIntake(of: run, checked: ResultIntake.CheckedFiles()).hasBegunMove(
+                found)
         } catch {
             return true
         }

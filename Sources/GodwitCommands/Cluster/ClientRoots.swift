@@ -1,7 +1,7 @@
 import ClusterProtocol
 import DurableFiles
 import Jobs
-import LocalRun
+import RunService
 
 /// The folders of this machine that the coordinator has under the same names.
 struct ClientRoots: Sendable {

@@ -4,7 +4,7 @@ import ZeroMQ
 /// A coordinator as commands ask it: each request with the answer that it must have.
 struct ConnectedCoordinator {
     let client: CoordinatorClient
-    private let trouble: ClientTrouble
+    private let trouble: ClientErrors
 
     var connection: CoordinatorConnection { client.connection }
 
@@ -23,7 +23,7 @@ struct ConnectedCoordinator {
             throw CommandFailure(.inputOutput, "\(error)")
         }
         client = try CoordinatorClient(connection, context: context, clock: clock)
-        trouble = ClientTrouble(connection)
+        trouble = ClientErrors(connection)
     }
 
     /// Where runs stand.

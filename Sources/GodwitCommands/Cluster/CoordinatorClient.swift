@@ -7,7 +7,7 @@ import ZeroMQ
 /// Used by one thread, which waits here; the sockets live on a thread of their own.
 final class CoordinatorClient {
     let connection: CoordinatorConnection
-    private let loop: PollLoop<ClientDesk>
+    private let loop: PollLoop<ClientTransport>
     private let news = BoundedMailbox<NumberedNews>(capacity: 1024)
     private var number = 0
 
@@ -38,7 +38,7 @@ final class CoordinatorClient {
         let news = news
         loop = try CommandFailure.translating {
             try PollLoop(name: "client", context: context, clock: { Int64(clock() * 1000) }) {
-                ClientDesk($0, connection, routingID: routingID, news: news)
+                ClientTransport($0, connection, routingID: routingID, news: news)
             }
         }
     }
@@ -74,7 +74,7 @@ final class CoordinatorClient {
     /// What is heard next of the connection that was opened last; nil where nothing is in time.
     ///
     /// - Throws: `CommandFailure` where the thread has ended.
-    func next(within limit: Duration) throws(CommandFailure) -> ClientNews? {
+    func next(within limit: Duration) throws(CommandFailure) -> ClientEvent? {
         let deadline = ContinuousClock.now.advanced(by: limit)
         while true {
             let rest = ContinuousClock.now.duration(to: deadline)
@@ -108,7 +108,7 @@ final class CoordinatorClient {
     func ask(
         _ request: ClientRequest, patience: Patience = Patience()
     ) throws(CommandFailure) -> ClientReply {
-        var trouble = ClientTrouble(connection)
+        var trouble = ClientErrors(connection)
         try open(sending: request)
         var deadline = ContinuousClock.now.advanced(by: patience.connecting)
         var note = patience.note

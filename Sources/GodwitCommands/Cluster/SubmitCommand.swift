@@ -2,7 +2,7 @@ import ArgumentParser
 import ClusterProtocol
 import DurableFiles
 import Jobs
-import LocalRun
+import RunService
 import ZeroMQ
 
 /// `godwit submit`.
@@ -107,7 +107,7 @@ struct SubmitCommand: ParsableCommand {
             patience: CoordinatorClient.Patience(
                 answer: .seconds(3600), note: "the coordinator looks for the stores"))
         guard case .accepted(let run) = reply else {
-            throw ClientTrouble(connection).unexpected()
+            throw ClientErrors(connection).unexpected()
         }
         guard wait else {
             if arguments.json { return try Console.printJSON(AcceptedRun(run: run)) }

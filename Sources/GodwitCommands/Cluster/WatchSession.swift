@@ -75,8 +75,8 @@ final class WatchSession {
 
     private var endpoint: String { client.connection.endpoint }
 
-    private func take(_ news: ClientNews) throws(CommandFailure) -> Ending? {
-        let trouble = ClientTrouble(client.connection)
+    private func take(_ news: ClientEvent) throws(CommandFailure) -> Ending? {
+        let trouble = ClientErrors(client.connection)
         switch news {
         case .connected:
             if isTrying { view.log("connected to \(endpoint) again") }

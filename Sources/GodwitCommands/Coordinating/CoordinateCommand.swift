@@ -5,7 +5,7 @@ import Coordinator
 import DurableFiles
 import Foundation
 import Jobs
-import LocalRun
+import RunService
 import MigrationEngine
 import RunLedger
 import Synchronization
@@ -87,9 +87,9 @@ struct CoordinateCommand: ParsableCommand {
         try FolderOption.check("--state", state)
         let folders = try ClientRoots(roots).folders
         try FolderOption.checkRoots(folders)
-        let door = try Door(keys: keys, endpoint: listen)
+        let accessControl = try AccessControl(keys: keys, endpoint: listen)
         try StateFolder(FilePath(state)).serving("coordinating at \(listen)") { ledger, state in
-            var runs = SharedRun.Surroundings(
+            var runs = ClusterRun.Dependencies(
                 ledger: ledger, state: state, roots: try SharedRoots(folders),
                 environment: CommandEnvironment.make(clock: MonotonicClock.start()),
                 limits: .standard, slots: slots)
@@ -98,11 +98,11 @@ struct CoordinateCommand: ParsableCommand {
                 Interruption.shared.atFirstSignal(nil)
                 runs.environment.replaced.finish()
             }
-            try serve(runs, door)
+            try serve(runs, accessControl)
         }
     }
 
-    private func serve(_ runs: SharedRun.Surroundings, _ door: Door) throws {
+    private func serve(_ runs: ClusterRun.Dependencies, _ accessControl: AccessControl) throws {
         TemporaryFiles.use(runs.state)
         var generator = SystemRandomNumberGenerator()
         var settings = CoordinatorSettings.standard(
@@ -110,13 +110,13 @@ struct CoordinateCommand: ParsableCommand {
             jitterSeed: .random(in: 0 ... .max, using: &generator), slots: slots)
         settings.throttle = Throttle(jobs: jobs, bytesPerSecond: bytesPerSecond?.bytes)
         var plan = CoordinatorPlan(
-            endpoint: listen, security: door.security, access: door.access,
-            peer: { door.peer(user: $0) }, settings: settings, runs: runs)
+            endpoint: listen, security: accessControl.security, access: accessControl.access,
+            peer: { accessControl.peer(user: $0) }, settings: settings, runs: runs)
         plan.checkThreads = max(2, ProcessInfo.processInfo.activeProcessorCount)
-        let reports = ReportKeeper(state: runs.state, slots: slots)
+        let reports = ReportWriter(state: runs.state, slots: slots)
         let coordinator = try RunningCoordinator(
             plan, context: Context(needed: Context.descriptors(jobs: plan.checkThreads)),
-            surroundings: CoordinatorSurroundings(
+            dependencies: CoordinatorSurroundings(
                 clock: MillisecondClock.start(), note: { ServiceLog.standard.write("\($0)") },
                 runEnded: { reports.write($0) }))
         ServiceLog.standard.write("coordinating at \(listen), ledger \(runs.ledger.path)")
@@ -124,7 +124,7 @@ struct CoordinateCommand: ParsableCommand {
             ServiceLog.standard.write(
                 "workers are trusted: results of small stores are validated by them only")
         }
-        let watch = try door.watch { coordinator.setAccess($0) }
+        let watch = try accessControl.watch { coordinator.setAccess($0) }
         Interruption.shared.atFirstSignal { coordinator.terminate() }
         let result = Swift.Result { try coordinator.join() }
         watch.end()

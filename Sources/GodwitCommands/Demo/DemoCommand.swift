@@ -3,7 +3,7 @@ import CoreDataStore
 import Coordinator
 import DurableFiles
 import LocalCluster
-import LocalRun
+import RunService
 import MigrationEngine
 import RunLedger
 

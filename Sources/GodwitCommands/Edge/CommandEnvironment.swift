@@ -1,6 +1,6 @@
 import DurableFiles
 import Foundation
-import LocalRun
+import RunService
 import Threads
 
 /// What commands hand to runs: the machine's own files, clocks and waiting.

@@ -1,4 +1,4 @@
-package import LocalRun
+package import RunService
 import Threads
 import Worker
 import ZeroMQ

@@ -1,7 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import Glibc
-package import LocalRun
+package import RunService
 import MigrationEngine
 import RunLedger
 import ZeroMQ

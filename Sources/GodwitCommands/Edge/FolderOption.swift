@@ -1,6 +1,6 @@
 import DurableFiles
 import Glibc
-import LocalRun
+import RunService
 
 /// Folders that options name and that are made where they are missing.
 enum FolderOption {

@@ -1,6 +1,6 @@
 import CoreDataStore
 import DurableFiles
-import LocalRun
+import RunService
 import ManagedObjectModel
 import MappingModel
 import MigrationEngine

@@ -1,5 +1,5 @@
 import DurableFiles
-import LocalRun
+import RunService
 
 /// Paths of stores as the command line gives them.
 enum StorePath {

@@ -63,7 +63,7 @@ struct NewKeysCommand: ParsableCommand {
     }
 
     func run() throws {
-        let maker = KeyMaker(FilePath(output))
+        let maker = KeyGenerator(FilePath(output))
         let isNew = try !maker.hasCoordinator()
         let made = try isNew ? makeCluster(maker) : add(maker)
         if json { return try Console.printJSON(made.map(KeyLine.init)) }
@@ -76,13 +76,13 @@ struct NewKeysCommand: ParsableCommand {
                     + KeyFolder.allowedFolder)
     }
 
-    private func makeCluster(_ maker: KeyMaker) throws(CommandFailure) -> [KeyMaker.Made] {
+    private func makeCluster(_ maker: KeyGenerator) throws(CommandFailure) -> [KeyGenerator.Made] {
         try maker.makeCluster(
             workers: try names(.worker, workers, workerNames, standard: Self.standardWorkers),
             clients: try names(.client, clients, clientNames, standard: 1))
     }
 
-    private func add(_ maker: KeyMaker) throws(CommandFailure) -> [KeyMaker.Made] {
+    private func add(_ maker: KeyGenerator) throws(CommandFailure) -> [KeyGenerator.Made] {
         guard workers == nil, clients == nil, !(workerNames + clientNames).isEmpty else {
             throw .usage(
                 "\(output) holds the keys of a cluster already; add to them by --worker NAME or "
@@ -97,7 +97,7 @@ struct NewKeysCommand: ParsableCommand {
         _ role: KeyRole, _ count: Int?, _ named: [String], standard: Int
     ) throws(CommandFailure) -> [String] {
         let count = count ?? (named.isEmpty ? standard : 0)
-        let all = KeyMaker.names(role, count: count) + named
+        let all = KeyGenerator.names(role, count: count) + named
         guard Set(all).count == all.count else {
             throw .usage("two \(role.folder) have one name")
         }
@@ -139,12 +139,12 @@ private struct KeyLine: Encodable {
         self.key = key
     }
 
-    init(_ made: KeyMaker.Made) {
+    init(_ made: KeyGenerator.Made) {
         self.init(user: made.user, key: made.key.text)
         folder = made.folder.description
     }
 
-    static func show(_ made: [KeyMaker.Made]) { show(made.map(KeyLine.init)) }
+    static func show(_ made: [KeyGenerator.Made]) { show(made.map(KeyLine.init)) }
 
     static func show(_ lines: [KeyLine]) {
         var table = TextTable([("who", .left), ("public key", .left), ("folder", .left)])

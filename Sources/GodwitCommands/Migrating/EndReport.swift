@@ -1,7 +1,7 @@
 import ArgumentParser
 import DurableFiles
 import Foundation
-import LocalRun
+import RunService
 import RunLedger
 
 /// The report at the end of a run: shown, and kept in the run's folder as text, HTML and JSON.

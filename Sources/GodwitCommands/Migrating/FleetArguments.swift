@@ -1,5 +1,5 @@
 import DurableFiles
-import LocalRun
+import RunService
 import MigrationEngine
 import RunLedger
 

@@ -3,7 +3,7 @@ import Coordinator
 import DurableFiles
 import Foundation
 import LocalCluster
-import LocalRun
+import RunService
 import RunLedger
 
 /// Runs on slots of this machine, as commands begin, show and report them.

@@ -2,7 +2,7 @@ import ArgumentParser
 import CoreDataStore
 import Coordinator
 import DurableFiles
-import LocalRun
+import RunService
 import RunLedger
 
 /// `godwit migrate`.

@@ -1,5 +1,5 @@
 import DurableFiles
-import LocalRun
+import RunService
 import MigrationEngine
 
 /// What the plans of several stores add up to; its size does not grow with theirs.

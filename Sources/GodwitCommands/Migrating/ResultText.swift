@@ -1,6 +1,6 @@
 import CoreDataStore
 import DurableFiles
-import LocalRun
+import RunService
 import MigrationEngine
 
 /// What `godwit migrate` tells of a single store that was migrated.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import DurableFiles
-import LocalRun
+import RunService
 import ManagedObjectModel
 import MigrationEngine
 

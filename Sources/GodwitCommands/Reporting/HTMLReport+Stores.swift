@@ -1,4 +1,4 @@
-import LocalRun
+import RunService
 import MigrationEngine
 
 extension HTMLReport {

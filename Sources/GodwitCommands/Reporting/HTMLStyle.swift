@@ -1,4 +1,4 @@
-import LocalRun
+import RunService
 /// The style sheet of the report.
 enum HTMLStyle {
     /// Valid inside an XML text: no `<` and no `&`.

@@ -1,5 +1,5 @@
 import DurableFiles
-import LocalRun
+import RunService
 import MigrationEngine
 
 /// Words and orders that the report has in text and in HTML.

@@ -1,4 +1,4 @@
-package import LocalRun
+package import RunService
 import MigrationEngine
 
 /// What the stores of a run add up to; its size does not grow with theirs.

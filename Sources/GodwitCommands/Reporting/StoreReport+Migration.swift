@@ -1,6 +1,6 @@
 import CoreDataStore
 import DurableFiles
-package import LocalRun
+package import RunService
 import MigrationEngine
 package import RunLedger
 

@@ -1,4 +1,4 @@
-package import LocalRun
+package import RunService
 package import ManagedObjectModel
 package import MigrationEngine
 

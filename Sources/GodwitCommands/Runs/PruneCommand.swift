@@ -1,7 +1,7 @@
 import ArgumentParser
 import DurableFiles
 import Foundation
-import LocalRun
+import RunService
 import RunLedger
 
 /// `godwit prune`.

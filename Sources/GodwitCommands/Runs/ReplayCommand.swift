@@ -2,7 +2,7 @@ import ArgumentParser
 import Coordinator
 import DurableFiles
 import Foundation
-import LocalRun
+import RunService
 
 /// `godwit replay`.
 struct ReplayCommand: ParsableCommand {

@@ -2,7 +2,7 @@ import ArgumentParser
 import ClusterCore
 import DurableFiles
 import Foundation
-import LocalRun
+import RunService
 import RunLedger
 
 /// `godwit status`.

@@ -1,5 +1,5 @@
 import ClusterProtocol
-import LocalRun
+import RunService
 import RunLedger
 import Synchronization
 

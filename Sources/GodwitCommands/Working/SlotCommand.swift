@@ -1,6 +1,6 @@
 import ArgumentParser
 import LocalCluster
-import LocalRun
+import RunService
 import MigrationEngine
 import Worker
 

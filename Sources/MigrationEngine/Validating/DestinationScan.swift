@@ -12,7 +12,7 @@ struct DestinationScan {
     ///
     /// `shared`: rules made for the same scope and all its places.
     init(
-        _ table: TableLayout, keys: KeyRange, scope: ValidationScope, places: [LinkPlace],
+        _ table: TableLayout, keys: KeyRange, scope: ValidationScope, places: [LinkLocation],
         indexes: [IndexFacts], connection: Connection, shared: SharedRules? = nil
     ) throws(StoreError) {
         let layout = scope.destination
@@ -63,7 +63,7 @@ struct DestinationScan {
     }
 
     /// Sums over all rows of the range.
-    func sums(table: String, places: [LinkPlace]) throws(StoreError) -> PartialResult {
+    func sums(table: String, places: [LinkLocation]) throws(StoreError) -> PartialResult {
         var tally = Tally(self)
         var link = FoundLink()
         let current = RawRow(statement)
@@ -123,7 +123,7 @@ struct DestinationScan {
         }
     }
 
-    private func result(_ tally: Tally, table: String, places: [LinkPlace]) -> PartialResult {
+    private func result(_ tally: Tally, table: String, places: [LinkLocation]) -> PartialResult {
         var result = PartialResult()
         result.destinationRows = tally.rows
         result.add(

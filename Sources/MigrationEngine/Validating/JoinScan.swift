@@ -7,7 +7,7 @@ enum JoinScan {
     /// `table`: of the source.
     /// `keys`: of the naming side's objects.
     static func source(
-        _ join: JoinTableLayout, keys: KeyRange, scope: ValidationScope, places: [LinkPlace],
+        _ join: JoinTableLayout, keys: KeyRange, scope: ValidationScope, places: [LinkLocation],
         connection: Connection
     ) throws(StoreError) -> PartialResult {
         var list = SelectList(join.columnNames)
@@ -45,7 +45,7 @@ enum JoinScan {
 
     /// What the rows of a destination join table are, and what its indexes must hold.
     static func destination(
-        _ join: JoinTableLayout, keys: KeyRange, scope: ValidationScope, places: [LinkPlace],
+        _ join: JoinTableLayout, keys: KeyRange, scope: ValidationScope, places: [LinkLocation],
         indexes: [IndexFacts], connection: Connection
     ) throws(StoreError) -> PartialResult {
         guard let number = places.firstIndex(where: { $0.storage.table == join.name }) else {

@@ -8,7 +8,7 @@ extension Validator {
     /// Both sides' links go into temporary tables, which SQLite keeps in files that have no
     /// name, so that memory stays bounded; they hold keys and hashes alone.
     func addLinks(
-        of place: LinkPlace, uuid: String, limit: Int, to found: inout [Difference]
+        of place: LinkLocation, uuid: String, limit: Int, to found: inout [Difference]
     ) throws(StoreError) {
         let connection = try openDestination()
         for name in ["expected_link", "actual_link"] {
@@ -45,7 +45,7 @@ extension Validator {
     }
 
     private func fillExpected(
-        _ place: LinkPlace, _ connection: Connection
+        _ place: LinkLocation, _ connection: Connection
     ) throws(StoreError) {
         let source = try openSource()
         for feed in place.feeds {
@@ -63,7 +63,7 @@ extension Validator {
         }
     }
 
-    private func fillActual(_ place: LinkPlace, _ connection: Connection) throws(StoreError) {
+    private func fillActual(_ place: LinkLocation, _ connection: Connection) throws(StoreError) {
         var list = SelectList(place.storage.isJoin ? [] : ["Z_PK", "Z_ENT"])
         let reader = LinkReader(
             place, number: 0, layout: scope.destination, key: scope.key, list: &list)

@@ -70,7 +70,7 @@ struct LinkFaults {
 
     /// Places that are wrong in lists whose order the source does not have, or not for all.
     func disorder(
-        _ place: LinkPlace, newPlaces: ValidationScope.NewPlaces
+        _ place: LinkLocation, newPlaces: ValidationScope.NewPlaces
     ) throws(StoreError) -> Int64 {
         let storage = place.storage
         var count: Int64 = 0

@@ -34,7 +34,7 @@ struct LinkReader {
 
     /// Links of the source that become links of a destination relationship.
     init(
-        _ feed: LinkFeed, of place: LinkPlace, number: Int, mustExist: Bool, key: HashKey,
+        _ feed: LinkFeed, of place: LinkLocation, number: Int, mustExist: Bool, key: HashKey,
         list: inout SelectList, connection: Connection
     ) throws(StoreError) {
         self.place = number
@@ -58,8 +58,10 @@ struct LinkReader {
     }
 
     /// Links of a destination relationship as the destination has them.
-    init(_ place: LinkPlace, number: Int, layout: StoreLayout, key: HashKey, list: inout SelectList)
-    {
+    init(
+        _ place: LinkLocation, number: Int, layout: StoreLayout, key: HashKey,
+        list: inout SelectList
+    ) {
         self.place = number
         self.key = key
         seed = place.seed

@@ -14,7 +14,7 @@ struct SourceScan {
     ///
     /// `shared`: rules made for the same scope, all its places and every destination.
     init(
-        _ table: TableLayout, keys: KeyRange, scope: ValidationScope, places: [LinkPlace],
+        _ table: TableLayout, keys: KeyRange, scope: ValidationScope, places: [LinkLocation],
         connection: Connection, externalData: FilePath, destination: String? = nil,
         shared: SharedRules? = nil
     ) throws(StoreError) {
@@ -35,7 +35,7 @@ struct SourceScan {
     }
 
     private static func links(
-        in table: String, scope: ValidationScope, places: [LinkPlace], list: inout SelectList,
+        in table: String, scope: ValidationScope, places: [LinkLocation], list: inout SelectList,
         connection: Connection
     ) throws(StoreError) -> [LinkReader] {
         var readers: [LinkReader] = []
@@ -78,7 +78,7 @@ struct SourceScan {
     }
 
     /// Sums over all rows of the range.
-    func sums(table: String, places: [LinkPlace]) throws(StoreError) -> PartialResult {
+    func sums(table: String, places: [LinkLocation]) throws(StoreError) -> PartialResult {
         var tally = Tally(self)
         var link = FoundLink()
         let current = RawRow(statement)
@@ -126,7 +126,7 @@ struct SourceScan {
         return result(tally, table: table, places: places)
     }
 
-    private func result(_ tally: Tally, table: String, places: [LinkPlace]) -> PartialResult {
+    private func result(_ tally: Tally, table: String, places: [LinkLocation]) -> PartialResult {
         var result = PartialResult()
         result.sourceRows = tally.rows
         result.add(Fault(entity: table, property: "", kind: .unknownEntity), source: tally.unknown)

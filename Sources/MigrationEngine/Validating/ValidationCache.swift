@@ -66,7 +66,7 @@ final class SharedRules: Sendable {
     }
 
     private struct Made {
-        var places: [LinkPlace]?
+        var places: [LinkLocation]?
         var sources: [String: SourceRules] = [:]
         var destinations: [String: DestinationRules] = [:]
     }
@@ -74,7 +74,7 @@ final class SharedRules: Sendable {
     private let made = Mutex(Made())
 
     /// The relationships of the destination that have storage of their own.
-    func places(make: () -> [LinkPlace]) -> [LinkPlace] {
+    func places(make: () -> [LinkLocation]) -> [LinkLocation] {
         if let known = made.withLock({ $0.places }) { return known }
         let places = make()
         made.withLock { $0.places = places }

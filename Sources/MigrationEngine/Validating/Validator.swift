@@ -10,7 +10,7 @@ package struct Validator: Sendable {
     package let scope: ValidationScope
     package let files: ValidationFiles
     /// The relationships of the destination that have storage of their own.
-    let places: [LinkPlace]
+    let places: [LinkLocation]
     /// Rules that were made for scopes like this one.
     private let shared: SharedRules
 
@@ -20,7 +20,7 @@ package struct Validator: Sendable {
         let shared = scope.cache.rules(SharedRules.Key(scope))
         self.shared = shared
         places = shared.places {
-            scope.destination.storedLinks.compactMap { LinkPlace($0, scope: scope) }
+            scope.destination.storedLinks.compactMap { LinkLocation($0, scope: scope) }
         }
     }
 
@@ -285,9 +285,9 @@ extension Validator {
 
     /// The source relationships whose links a destination relationship has, in its direction.
     private func origins(of key: PropertyKey) -> [PropertyKey] {
-        let own = LinkPlace.feeds(of: key, scope: scope).map(\.key)
+        let own = LinkLocation.feeds(of: key, scope: scope).map(\.key)
         guard own.isEmpty, let inverse = scope.destination.inverseKey(of: key) else { return own }
-        return LinkPlace.feeds(of: inverse, scope: scope).compactMap {
+        return LinkLocation.feeds(of: inverse, scope: scope).compactMap {
             scope.source.inverseKey(of: $0.key)
         }
     }
@@ -295,7 +295,7 @@ extension Validator {
 
 extension LinkFeed {
     /// Whether the row that holds a link is the same object on both sides.
-    func isStoredLike(_ place: LinkPlace) -> Bool {
+    func isStoredLike(_ place: LinkLocation) -> Bool {
         (storage.owner == .row) == (place.storage.owner == .row)
             && (storage.target == .row) == (place.storage.target == .row)
     }

@@ -1,7 +1,7 @@
 import GRDB
 
 /// How far a run is: what a status shows of it.
-package struct RunFigures: Hashable, Sendable {
+package struct RunStats: Hashable, Sendable {
     /// Its id.
     package let run: String
     package let state: RunState
@@ -26,11 +26,11 @@ extension Ledger {
     ///
     /// - Complexity: O(1) a run.
     package func figures(
-        of selection: RunFigures.Selection
-    ) throws(LedgerError) -> [RunFigures] {
+        of selection: RunStats.Selection
+    ) throws(LedgerError) -> [RunStats] {
         if let known = knownFigures(of: selection) { return known }
         return try read { database in
-            let found = try FigureBoard.read(selection, database)
+            let found = try RunStatsCache.read(selection, database)
             // On the connection's own queue: no commit comes between the reading and this.
             board?.learn(found, selection)
             return found
@@ -41,7 +41,7 @@ extension Ledger {
     ///
     /// An owner knows what it was asked for once, and keeps that up with each commit: a caller that
     /// must not wait for another's commit asks this first.
-    package func knownFigures(of selection: RunFigures.Selection) -> [RunFigures]? {
+    package func knownFigures(of selection: RunStats.Selection) -> [RunStats]? {
         board?.known(selection)
     }
 }

@@ -22,7 +22,7 @@ struct GroupCommit: Sendable {
     private var path: FilePath { file.path }
     private let faults: FaultPoints
     private let queue: DatabaseQueue
-    private let board: FigureBoard
+    private let board: RunStatsCache
     private let log = LogLength()
     /// Those of the process before the batches were written.
     private var roomFailures = 0
@@ -30,7 +30,7 @@ struct GroupCommit: Sendable {
     private var refusal: String?
 
     init(
-        _ file: LedgerFile, queue: DatabaseQueue, board: FigureBoard, faults: FaultPoints
+        _ file: LedgerFile, queue: DatabaseQueue, board: RunStatsCache, faults: FaultPoints
     ) {
         self.file = file
         self.queue = queue

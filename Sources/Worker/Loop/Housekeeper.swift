@@ -8,12 +8,12 @@ import Threads
 /// A thread for what may take long although no other thread waits for it: removing what unwanted
 /// attempts have written, and asking file systems for their room.
 final class Housekeeper: Sendable {
-    private enum Errand: Sendable {
+    private enum WorkItem: Sendable {
         case remove(Attempt)
         case measure([ScratchUse.Job])
     }
 
-    private let errands: BoundedMailbox<Errand>
+    private let workItems: BoundedMailbox<WorkItem>
     private let thread: OwnedThread
     private let room: Room
 
@@ -48,10 +48,10 @@ final class Housekeeper: Sendable {
             }, files: DurableFileSystem(links: .refused))
         let (scratch, limit) = (plan.scratch, plan.scratchLimit)
         let room = Room(try Self.measure([], scratch, limit))
-        let errands = BoundedMailbox<Errand>(capacity: 1024)
+        let workItems = BoundedMailbox<WorkItem>(capacity: 1024)
         thread = try OwnedThread(name: "housekeeper") {
-            while let errand = errands.receive() {
-                switch errand {
+            while let workItem = workItems.receive() {
+                switch workItem {
                 case .remove(let attempt): Self.remove(attempt, environment, note)
                 case .measure(let jobs):
                     do throws(DurableFileError) {
@@ -63,21 +63,21 @@ final class Housekeeper: Sendable {
                 }
             }
         }
-        self.errands = errands
+        self.workItems = workItems
         self.room = room
     }
 
     deinit {
-        errands.close()
+        workItems.close()
         thread.join()
     }
 
     /// Has the files of an attempt removed, as far as that goes: where too much is to be removed
     /// they stay until their run's folder goes.
-    func remove(_ attempt: Attempt) { _ = errands.sendIfRoom(.remove(attempt)) }
+    func remove(_ attempt: Attempt) { _ = workItems.sendIfRoom(.remove(attempt)) }
 
     /// Has the scratch folder looked at, and what jobs take of it.
-    func measure(_ jobs: [ScratchUse.Job]) { _ = errands.sendIfRoom(.measure(jobs)) }
+    func measure(_ jobs: [ScratchUse.Job]) { _ = workItems.sendIfRoom(.measure(jobs)) }
 
     private static func measure(
         _ jobs: [ScratchUse.Job], _ scratch: FilePath?, _ limit: Int64

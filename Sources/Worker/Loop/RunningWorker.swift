@@ -16,16 +16,16 @@ package final class RunningWorker: Sendable {
     /// - Parameters:
     ///   - plan: what the worker is made of.
     ///   - context: that of the process.
-    ///   - surroundings: clock, randomness and log.
+    ///   - dependencies: clock, randomness and log.
     /// - Throws: `SlotError`, `ZeroMQError` for an endpoint that can never be right,
     ///   `DurableFileError` for folders that are not there, `ThreadError`.
     package init(
-        _ plan: WorkerPlan, context: Context, surroundings: WorkerSurroundings
+        _ plan: WorkerPlan, context: Context, dependencies: WorkerSurroundings
     ) throws {
         let outcome = Outcome()
         self.outcome = outcome
-        loop = try PollLoop(name: "worker", context: context, clock: surroundings.clock) {
-            try WorkerLoop(plan, $0, surroundings) { exit in
+        loop = try PollLoop(name: "worker", context: context, clock: dependencies.clock) {
+            try WorkerLoop(plan, $0, dependencies) { exit in
                 outcome.exit.withLock { $0 = exit }
             }
         }

@@ -11,14 +11,14 @@ import ZeroMQ
 /// processes, files are removed by the housekeeper.
 final class WorkerLoop: PollLoopHandler {
     private let sockets: PollSockets
-    private let surroundings: WorkerSurroundings
+    private let dependencies: WorkerSurroundings
     let pool: any Slots
     private let keeper: Housekeeper
     private let link: CoordinatorLink
     private let left: @Sendable (WorkerExit) -> Void
     private var machine: WorkerMachine
-    private var news = LinkNews()
-    private var desk = SlotDesk()
+    private var news = LinkStateLog()
+    private var assignments = SlotAssignments()
     /// Events that came up while another one's effects were being applied.
     private var events: [WorkerEvent] = []
     private var isApplying = false
@@ -38,19 +38,19 @@ final class WorkerLoop: PollLoopHandler {
     /// - Parameters:
     ///   - plan: what the worker is made of.
     ///   - sockets: those of the loop.
-    ///   - surroundings: clock, randomness and log.
+    ///   - dependencies: clock, randomness and log.
     ///   - left: told why the worker ended, before the loop does.
     /// - Throws: `SlotError`, `DurableFileError` for folders that are not there, `ThreadError`.
     init(
-        _ plan: WorkerPlan, _ sockets: PollSockets, _ surroundings: WorkerSurroundings,
+        _ plan: WorkerPlan, _ sockets: PollSockets, _ dependencies: WorkerSurroundings,
         left: @escaping @Sendable (WorkerExit) -> Void
     ) throws {
         self.sockets = sockets
-        self.surroundings = surroundings
+        self.dependencies = dependencies
         self.left = left
-        keeper = try Housekeeper(plan, note: surroundings.note)
+        keeper = try Housekeeper(plan, note: dependencies.note)
         pool = try plan.slots.slots()
-        link = CoordinatorLink(sockets, plan, routingID: surroundings.routingID)
+        link = CoordinatorLink(sockets, plan, routingID: dependencies.routingID)
         scratchLimit = plan.scratch == nil || plan.scratchLimit == .max ? nil : plan.scratchLimit
         scratchLook = max(1, plan.scratchLookMilliseconds)
         nextLook = sockets.now
@@ -66,7 +66,7 @@ final class WorkerLoop: PollLoopHandler {
 
     deinit {
         if parentEnd >= 0 { _ = clinux_close(parentEnd) }
-        surroundings.ended?()
+        dependencies.ended?()
     }
 
     private func watch(_ parent: Int64) throws(SlotError) {
@@ -82,7 +82,7 @@ final class WorkerLoop: PollLoopHandler {
 
     /// The worker is asked to end: jobs that run may finish within the grace.
     func terminate() {
-        surroundings.note(.terminating)
+        dependencies.note(.terminating)
         take(.terminate)
     }
 
@@ -112,7 +112,7 @@ final class WorkerLoop: PollLoopHandler {
                 try take(try link.decode(message))
             } catch {
                 if link.isForClients(message) { throw WorkerError.clientsKey }
-                surroundings.note(.unreadable("\(error)"))
+                dependencies.note(.unreadable("\(error)"))
             }
         }
     }
@@ -147,9 +147,9 @@ final class WorkerLoop: PollLoopHandler {
         switch message {
         case .welcome(let welcome):
             news.welcomed()
-            surroundings.note(.welcomed(coordinator: welcome.coordinator))
+            dependencies.note(.welcomed(coordinator: welcome.coordinator))
         case .refused(let refusal):
-            if news.refused(refusal.text) { surroundings.note(.refused(refusal)) }
+            if news.refused(refusal.text) { dependencies.note(.refused(refusal)) }
         case .jobs(let orders):
             // More than a hello can name could never be told after a reconnect.
             let count = machine.held.count + orders.count
@@ -160,7 +160,7 @@ final class WorkerLoop: PollLoopHandler {
         case .bye(let reason): tell(news.lost("the coordinator left: \(reason)"))
         case .drain:
             // It is told with every beat.
-            if !isDrained { surroundings.note(.drained) }
+            if !isDrained { dependencies.note(.drained) }
             isDrained = true
         case .committed, .denied, .revoke, .heartbeat: break
         }
@@ -171,13 +171,13 @@ final class WorkerLoop: PollLoopHandler {
         let notices = pool.receive(now: sockets.now)
         for notice in notices {
             switch notice.event {
-            case .started: surroundings.note(.slotBegan(slot: notice.slot))
+            case .started: dependencies.note(.slotBegan(slot: notice.slot))
             case .ended(let text):
-                surroundings.note(.slotEnded(slot: notice.slot, text: text))
+                dependencies.note(.slotEnded(slot: notice.slot, text: text))
             case .progress, .delivered, .failed: continue
             }
         }
-        for event in desk.take(notices) { take(event) }
+        for event in assignments.take(notices) { take(event) }
         handOut()
     }
 
@@ -188,7 +188,7 @@ final class WorkerLoop: PollLoopHandler {
     }
 
     private func tell(_ note: WorkerNote?) {
-        if let note { surroundings.note(note) }
+        if let note { dependencies.note(note) }
     }
 
     /// Tells the machine, one event after the other, and does what it says.
@@ -200,7 +200,7 @@ final class WorkerLoop: PollLoopHandler {
             let effects = machine.handle(
                 events.removeFirst(), now: Instant(milliseconds: sockets.now))
             apply(effects)
-            desk.keep(machine.held)
+            assignments.keep(machine.held)
         }
         isApplying = false
     }
@@ -210,7 +210,8 @@ final class WorkerLoop: PollLoopHandler {
     /// The jobs whose files count.
     private var jobs: [ScratchUse.Job] {
         (0..<machine.settings.slots).compactMap { slot in
-            guard let attempt = desk.attempt(in: slot), let process = pool.processID(of: slot)
+            guard let attempt = assignments.attempt(in: slot),
+                let process = pool.processID(of: slot)
             else { return nil }
             return ScratchUse.Job(slot: slot, process: process, attempt: attempt)
         }
@@ -224,7 +225,7 @@ final class WorkerLoop: PollLoopHandler {
         // What it was seen with may have ended since.
         if let job = use.excess(over: scratchLimit), jobs.contains(job) {
             let bytes = use.bytes[job] ?? 0
-            surroundings.note(.scratchExceeded(attempt: job.attempt, bytes: bytes))
+            dependencies.note(.scratchExceeded(attempt: job.attempt, bytes: bytes))
             pool.end(
                 job.slot,
                 exceeding: "its temporary files took \(bytes) bytes; those of all slots may take "
@@ -240,7 +241,7 @@ final class WorkerLoop: PollLoopHandler {
         for command in effects.slots { apply(command) }
         handOut()
         for message in effects.sends { send(message) }
-        for order in effects.discards where desk.hasBegun(order.attempt.id) {
+        for order in effects.discards where assignments.hasBegun(order.attempt.id) {
             keeper.remove(order.attempt)
         }
         if effects.connects { connect() }
@@ -253,10 +254,10 @@ final class WorkerLoop: PollLoopHandler {
     private func apply(_ command: SlotCommand) {
         switch command {
         case .run(let order, let slot):
-            desk.place(order, on: slot)
+            assignments.place(order, on: slot)
             pool.want(slot, now: sockets.now)
         case .kill(let slot):
-            switch desk.stop(slot) {
+            switch assignments.stop(slot) {
             case .kill: pool.cancel(slot)
             case .tell(let event): take(event)
             case .nothing:
@@ -268,15 +269,16 @@ final class WorkerLoop: PollLoopHandler {
 
     /// Gives waiting orders to the processes that wait for one.
     private func handOut() {
-        for (slot, order) in desk.due(pool.free) {
+        for (slot, order) in assignments.due(pool.free) {
             do throws(SlotError) {
                 try pool.run(order, on: slot, now: sockets.now)
-                desk.began(slot)
+                assignments.began(slot)
             } catch {
                 switch error {
                 // The process is ending: the order waits for the next one.
                 case .closed, .notFree, .system: continue
-                case .nonsense(let text): if let event = desk.reject(slot, text) { take(event) }
+                case .nonsense(let text):
+                    if let event = assignments.reject(slot, text) { take(event) }
                 }
             }
         }
@@ -290,7 +292,7 @@ final class WorkerLoop: PollLoopHandler {
         do throws(ProtocolError) {
             if try !link.send(message) { lose("it takes no more messages") }
         } catch {
-            surroundings.note(.unsendable("\(error)"))
+            dependencies.note(.unsendable("\(error)"))
         }
     }
 

@@ -183,7 +183,7 @@ package final class ProcessSlots: Slots {
     }
 
     private func ended(_ slot: Int, _ exit: SlotExit, _ now: Int64) {
-        let (code, text) = SlotVerdict.failure(exit, cause: slots[slot].cause, plan.limits)
+        let (code, text) = SlotExitDiagnosis.failure(exit, cause: slots[slot].cause, plan.limits)
         switch slots[slot].state {
         case .running(let attempt, _):
             notices.append(

@@ -177,7 +177,8 @@ package final class ThreadSlots: Slots {
     private func event(of end: End) -> SlotNotice.Event {
         switch (slots[end.slot].running?.cause, end.result) {
         case (let cause?, _):
-            let (code, text) = SlotVerdict.failure(.code(SlotExitCode.ended), cause: cause, limits)
+            let (code, text) = SlotExitDiagnosis.failure(
+                .code(SlotExitCode.ended), cause: cause, limits)
             return .failed(
                 AttemptFailure(attempt: end.attempt, code: code, text: text, slotEnded: true))
         case (nil, .success(let receipt)): return .delivered(receipt)

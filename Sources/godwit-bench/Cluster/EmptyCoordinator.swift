@@ -5,7 +5,7 @@ import Coordinator
 import DurableFiles
 import Foundation
 import Jobs
-import LocalRun
+import RunService
 import MigrationEngine
 import RunLedger
 import Threads
@@ -63,7 +63,7 @@ struct EmptyCoordinator {
         let start = clock.now
         let coordinator = try RunningCoordinator(
             try plan(), context: Context(ioThreads: 1),
-            surroundings: CoordinatorSurroundings(
+            dependencies: CoordinatorSurroundings(
                 clock: { Int64((clock.now - start) / .milliseconds(1)) },
                 note: { FileHandle.standardError.write(Data(($0 + "\n").utf8)) })
         ) { answer in
@@ -103,7 +103,7 @@ struct EmptyCoordinator {
             endpoint: command.endpoint, security: .plainServer(domain: "bench"),
             access: AccessPolicy(plain: .fromThisMachine(as: user)),
             peer: { $0 == user ? .local : nil }, settings: settings,
-            runs: SharedRun.Surroundings(
+            runs: ClusterRun.Dependencies(
                 ledger: ledger, state: state,
                 roots: try SharedRoots(["local": FilePath("/")]),
                 environment: RunEnvironment(

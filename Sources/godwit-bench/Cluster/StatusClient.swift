@@ -4,10 +4,10 @@ import ZeroMQ
 
 /// A client that asks a coordinator for its status over one connection, and takes the time.
 final class StatusClient: Sendable {
-    private let loop: PollLoop<Desk>
+    private let loop: PollLoop<PeerHandler>
     private let replies: BoundedMailbox<(reply: ClientReply, at: Int64)>
 
-    private final class Desk: PollLoopHandler {
+    private final class PeerHandler: PollLoopHandler {
         private let socket: Socket
         private let replies: BoundedMailbox<(reply: ClientReply, at: Int64)>
         private var waiting: [Frame] = []
@@ -50,7 +50,7 @@ final class StatusClient: Sendable {
         loop = try PollLoop(
             name: "status", context: Context(ioThreads: 1),
             clock: { Instants.microseconds() / 1000 }
-        ) { try Desk($0, endpoint, replies) }
+        ) { try PeerHandler($0, endpoint, replies) }
     }
 
     /// Asks once.

@@ -39,7 +39,7 @@ final class ClientScript {
         Double(clinux_monotonic_nanoseconds()) / 1_000_000_000
     }
 
-    private let loop: PollLoop<Desk>
+    private let loop: PollLoop<PeerHandler>
     private let asked = BoundedMailbox<Asked>(capacity: 10_000)
     /// Who asked last.
     private(set) var peer: RoutingID?
@@ -57,7 +57,7 @@ final class ClientScript {
             options.security = security
             let router = try sockets.open(.router, options: options, isMonitored: true)
             try router.bind(endpoint)
-            return Desk(sockets, router, endpoint, asked)
+            return PeerHandler(sockets, router, endpoint, asked)
         }
     }
 
@@ -92,7 +92,7 @@ final class ClientScript {
         loop.submit { try $0.router.send(Frame(frame), to: peer) }
     }
 
-    final class Desk: PollLoopHandler {
+    final class PeerHandler: PollLoopHandler {
         let sockets: PollSockets
         let router: Socket
         let endpoint: String

@@ -3,7 +3,7 @@ import DurableFiles
 import Foundation
 import Glibc
 import Jobs
-import LocalRun
+import RunService
 import MigrationEngine
 import TestSupport
 import Testing

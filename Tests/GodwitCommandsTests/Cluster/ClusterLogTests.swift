@@ -55,7 +55,7 @@ import Testing
     @Test func whoComesWithoutAKeyOrWithAnotherOneIsTold() throws {
         try withTemporaryFolder { url in
             let cluster = try Cluster(in: url)
-            _ = try KeyMaker(FilePath(url.appendingPathComponent("other").path))
+            _ = try KeyGenerator(FilePath(url.appendingPathComponent("other").path))
                 .makeCluster(workers: ["w"], clients: [])
             let plain = try ClientProcess(
                 ["work", "--root", "data=.", "--slots", "1", "--name", "p"], in: url)

@@ -58,7 +58,7 @@ import Testing
     ])
     func whatCanNeverBeIsAMistake(words: [String], text: String) throws {
         try withTemporaryFolder { url in
-            _ = try KeyMaker(try #require(FilePath(url)).appending("keys"))
+            _ = try KeyGenerator(try #require(FilePath(url)).appending("keys"))
                 .makeCluster(workers: [], clients: [])
             let end = try ended(words, in: url)
             #expect(end.status == 64, "\(end.log)")
@@ -98,7 +98,7 @@ import Testing
         init(in url: URL) throws {
             self.url = url
             let keys = url.appendingPathComponent("keys").path
-            _ = try KeyMaker(FilePath(keys)).makeCluster(workers: ["rack-7"], clients: ["me"])
+            _ = try KeyGenerator(FilePath(keys)).makeCluster(workers: ["rack-7"], clients: ["me"])
             coordinator = try ClientProcess(
                 [
                     "coordinate", "--state", "state", "--root", "data=.", "--keys", keys,
@@ -218,9 +218,9 @@ extension CoordinateCommandTests {
 }
 
 /// What is said of a list of keys that is read again and again.
-@Suite struct AllowListNewsTests {
+@Suite struct AllowListLogTests {
     @Test func eachChangeIsToldOnce() {
-        var news = AllowListNews()
+        var news = AllowListLog()
         #expect(news.read(keys: 3, isNew: false) == nil)
         #expect(news.read(keys: 1, isNew: true) == "1 key is on the list now")
         let first = news.failed("x.pub is no key")

@@ -1,6 +1,6 @@
 import DurableFiles
 @testable import GodwitCommands
-import LocalRun
+import RunService
 @testable import MigrationEngine
 
 /// Reports on stores that were never there.

@@ -2,7 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 @testable import GodwitCommands
-import LocalRun
+import RunService
 @testable import MigrationEngine
 import Testing
 

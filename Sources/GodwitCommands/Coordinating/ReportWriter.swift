@@ -1,0 +1,36 @@
+import DurableFiles
+import RunService
+import RunLedger
+
+/// Writes the reports of a coordinator's runs, each when it has come to its end.
+struct ReportWriter: Sendable {
+    /// The coordinator's folder.
+    let state: FilePath
+    /// Jobs at a time that its plans are cut for.
+    let slots: Int
+
+    /// Writes the report of a run into its folder; says where that cannot be done.
+    func write(_ run: String) {
+        do throws(CommandFailure) {
+            try report(run)
+        } catch {
+            ServiceLog.standard.write("\(run): its report could not be written: \(error)")
+        }
+    }
+
+    private func report(_ run: String) throws(CommandFailure) {
+        let (request, counts) = try CommandFailure.translating {
+            let records = try RunRecords(state: state)
+            let request = try records.request(of: run, state: state, slots: slots)
+            let counts = try records.counts(of: run)
+            try records.close()
+            return (request, counts)
+        }
+        // A coordinator may have stopped on the way, and a replay comes days later: how long the
+        // run took says nothing.
+        try EndReport(
+            RunEnding(id: run, counts: counts, isResumed: false),
+            request: request, destination: request.destinationName, fleet: nil, seconds: 0
+        ).keep()
+    }
+}

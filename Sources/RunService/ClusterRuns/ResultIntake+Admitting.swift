@@ -1,0 +1,313 @@
+import CoreDataStore
+import DurableFiles
+package import Jobs
+import ManagedObjectModel
+import MigrationEngine
+import RunLedger
+import Synchronization
+
+extension ResultIntake {
+    /// What accepted attempts' folders begin with.
+    private static let acceptedPrefix = "accepted-"
+    /// How many times the bytes of its source a delivered shard may have: new columns with
+    /// defaults add to it, and rows become many in tables of relationships.
+    private static let growth: Int64 = 16
+    /// The most bytes that a delivered result of a small store may have: its source has at most
+    /// `PlanOptions.wholeLimit`, to which new columns with defaults may add.
+    private static let wholeLimit = PlanOptions.wholeLimit * 16
+
+    /// Checks what an attempt delivered, takes its files into a folder that no worker writes, and
+    /// holds the result of a small store against its source, unless workers are trusted.
+    ///
+    /// - Returns: the receipt with the new names.
+    /// - Throws: `RunError.badDelivery` where something is not what the receipt says, or not what
+    ///   the store must become; it can be called again for the same receipt.
+    package func admit(_ receipt: Receipt) throws(RunError) -> Receipt {
+        let known = try shared.context.read { ledger throws(LedgerError) in
+            try ledger.store(run: shared.id, receipt.store)
+        }
+        guard receipt.run == shared.id, let found = known?.found else {
+            throw .badDelivery("its receipt is of a store that the run has not")
+        }
+        if receipt.files.isEmpty {
+            guard receipt.saysUnchanged, receipt.counts == [Receipt.unchanged: 1],
+                receipt.rows == 0, receipt.sums.isEmpty
+            else { throw .badDelivery("\(receipt.attempt) delivered no file") }
+            try confirmUnchanged(found)
+            return receipt
+        }
+        let folder = try attempt(of: receipt, found)
+        let target = folder.parent.appending(
+            FilePath(bytes: Array(Self.acceptedPrefix.utf8) + folder.lastComponent.bytes))
+        try take(receipt, of: try shared.paths(of: found).store, from: folder, into: target)
+        if case .whole = receipt.work {
+            try look(at: receipt, of: found, folder, target)
+        } else if shared.validation == .coordinator {
+            try checkShard(receipt, of: found, target, known?.preparation)
+        }
+        return try RunError.translating {
+            if shared.limits.isDurable {
+                try files.syncFolder(target)
+                try files.syncFolder(target.parent)
+            }
+            return try receipt.renamed { name throws(RunError) in
+                try shared.roots.reference(to: target.appending(name))
+            }
+        }
+    }
+
+    /// The folder of an attempt, which every file of its receipt lies in under the name that the
+    /// work gives it.
+    private func attempt(
+        of receipt: Receipt, _ found: FoundStore
+    ) throws(RunError) -> FilePath {
+        let (_, result) = try shared.paths(of: found)
+        let places = shared.context.places(of: found, result: result)
+        var attempts = places.attempts
+        if case .whole = receipt.work { attempts = places.building }
+        var paths: [FilePath] = []
+        for told in receipt.files {
+            do throws(RunError) {
+                paths.append(try shared.roots.resolve(told.file))
+            } catch {
+                throw .badDelivery(
+                    "the name of a file of it cannot be used: "
+                        + PrintableText.line(error.description))
+            }
+        }
+        guard let folder = paths.first?.parent, paths.allSatisfy({ $0.parent == folder }),
+            folder.parent == attempts,
+            !folder.lastComponent.bytes.starts(with: Self.acceptedPrefix.utf8)
+        else { throw .badDelivery("its files lie in no folder of attempts of their store") }
+        guard paths.map(\.lastComponent) == Self.names(of: receipt.work) else {
+            throw .badDelivery("its files are not those of such a job")
+        }
+        return folder
+    }
+
+    /// The files that a job delivers, in their order.
+    private static func names(of work: Work) -> [FilePath] {
+        if case .whole = work { return ["store.sqlite", "outcome.json"] }
+        return ["shard.sqlite"]
+    }
+
+    /// Takes the files of a receipt and compares them with it.
+    private func take(
+        _ receipt: Receipt, of source: FilePath, from folder: FilePath, into target: FilePath
+    ) throws(RunError) {
+        do {
+            if try FileStatus.ifPresentLink(folder) != nil {
+                let allowed = Set(Self.names(of: receipt.work))
+                for name in try files.plainNames(in: folder) {
+                    guard allowed.contains(name) || Self.isExpected(name, receipt.work) else {
+                        throw RunError.badDelivery(
+                            "its folder holds \(PrintableText.line(name.description))")
+                    }
+                }
+            }
+            if shared.limits.isDurable {
+                try files.makeFolder(target)
+            } else {
+                try files.makeScratchFolders(target)
+            }
+            let status = try FileStatus(ofLink: target)
+            guard status.isOurOwn, status.permissions & 0o077 == 0 else {
+                throw RunError.badDelivery("another user has made the folder of what is accepted")
+            }
+            let most = try mostBytes(of: receipt.work, source)
+            let stop = StatementStop.current
+            for told in receipt.files {
+                let name = FilePath(escaped: told.file.path)?.lastComponent ?? ""
+                let limit = max(0, min(told.bytes, most))
+                try files.take(name, from: folder, into: target, limit: limit) {
+                    stop?.isSet == true
+                }
+                guard try isAsTold(target.appending(name), told) else {
+                    try files.unlink(target.appending(name))
+                    throw RunError.badDelivery("\(name) is not what its receipt says")
+                }
+            }
+        } catch let error as DurableFileError {
+            switch error {
+            case .notRegularFile, .overLimit, .changedMeanwhile, .refusedPath, .refusedFolder:
+                throw .badDelivery(PrintableText.line(error.description))
+            case .system where error.isMissing:
+                throw .badDelivery("a file of it is not there")
+            case .system, .lockHeld, .inUse, .clientsHidden, .stopped: throw .file(error)
+            }
+        } catch let error as RunError {
+            throw error
+        } catch {
+            throw .engine(.internalError("\(error)"))
+        }
+    }
+
+    /// Whether a file is the one that a receipt names.
+    ///
+    /// A thread of this process has just computed the digest of what it wrote.
+    private func isAsTold(
+        _ path: FilePath, _ told: DeliveredFile
+    ) throws(DurableFileError) -> Bool {
+        if shared.validation == .ownThreads {
+            return try FileStatus(ofLink: path).size == told.bytes
+        }
+        let content = try ContentDigest.hexadecimal(of: path, files: files)
+        return content.digest == told.digest && content.bytes == told.bytes
+    }
+
+    /// The most bytes that a delivered file may have: more is refused unread, because a file with
+    /// holes takes hours to read and no space.
+    private func mostBytes(of work: Work, _ source: FilePath) throws(DurableFileError) -> Int64 {
+        if case .whole = work { return Self.wholeLimit }
+        var bytes = Self.wholeLimit / Self.growth
+        for suffix in ["", "-wal"] {
+            // The store's owner chooses the size, and may put a link there.
+            let file = try FileStatus.ifPresentLink(source.adding(suffix: suffix))
+            bytes = bytes.addingClamped(file?.size ?? 0)
+        }
+        return bytes.multipliedClamped(by: Self.growth)
+    }
+
+    /// What else may lie in the folder of an attempt.
+    private static func isExpected(_ name: FilePath, _ work: Work) -> Bool {
+        // NFS keeps removed files that a program has open under such names.
+        if name.bytes.starts(with: ".nfs".utf8) { return true }
+        guard case .whole = work else { return false }
+        return ["store.sqlite_SUPPORT", "store.sqlite_snapshot"].contains(name)
+    }
+
+    /// Holds the result of a small store against its source, or remembers that it is the worker's.
+    private func look(
+        at receipt: Receipt, of found: FoundStore, _ folder: FilePath, _ target: FilePath
+    ) throws(RunError) {
+        let known: CheckedFiles.Known
+        if shared.validation != .coordinator {
+            let places = StorePaths(attempt: target)
+            known = try RunError.translating {
+                for place in [places.buildingSupport, places.snapshot] {
+                    let from = folder.appending(place.lastComponent)
+                    if try FileStatus.ifPresentLink(from) != nil {
+                        try files.rename(from, to: place, existing: .refuse)
+                    }
+                }
+                return .compared(try FileStatus(ofLink: places.building).identity)
+            }
+        } else {
+            known = .inspected(try inspection(of: found, in: target).run(receipt))
+        }
+        checked.attempts.withLock { $0[receipt.attempt] = known }
+    }
+
+    /// Looks through a shard, and discards one that is not what the job makes.
+    private func checkShard(
+        _ receipt: Receipt, of found: FoundStore, _ target: FilePath, _ preparation: Preparation?
+    ) throws(RunError) {
+        guard let preparation else {
+            throw .badDelivery("its store was not cut into chunks")
+        }
+        let file = try plan(of: found, digest: preparation.planDigest)
+        for name in Self.names(of: receipt.work) {
+            let shard = target.appending(name)
+            let faults: [String]
+            do throws(EngineError) {
+                faults = try ShardCheck(file).faults(of: shard, receipt.work, rows: receipt.rows)
+            } catch {
+                let failure = RunError.engine(error)
+                if failure.isOutOfSpace || failure.isOutOfMemory || failure.isCancelled {
+                    throw failure
+                }
+                faults = ["it cannot be read"]
+            }
+            guard !faults.isEmpty else { continue }
+            try RunError.translating { try files.unlink(shard) }
+            throw .badDelivery("\(name): \(faults.joined(separator: "; "))")
+        }
+    }
+
+    private func plan(of found: FoundStore, digest: String) throws(RunError) -> PlanFile {
+        if let known = checked.plan.withLock({ $0 }), known.digest == digest { return known }
+        let (_, result) = try shared.paths(of: found)
+        let places = shared.context.places(of: found, result: result)
+        let file = try RunError.engine { () throws(EngineError) in
+            try PlanFile(reading: places.plan, digest: digest)
+        }
+        checked.plan.withLock { $0 = file }
+        return file
+    }
+
+    /// Inspects the accepted files of a receipt that this process has not seen.
+    func inspect(
+        _ receipt: Receipt, of found: FoundStore, in target: FilePath
+    ) throws(RunError) -> InspectedResult {
+        for told in receipt.files {
+            let path = try shared.roots.resolve(told.file)
+            let content = try RunError.translating {
+                try ContentDigest.hexadecimal(of: path, files: files)
+            }
+            guard content.digest == told.digest, content.bytes == told.bytes else {
+                throw .badDelivery("\(path) is not what its receipt says")
+            }
+        }
+        return try inspection(of: found, in: target).run(receipt)
+    }
+
+    private func inspection(of found: FoundStore, in target: FilePath) -> ResultInspection {
+        let name = target.lastComponent.bytes.dropFirst(Self.acceptedPrefix.utf8.count)
+        return ResultInspection(
+            shared: shared, found: found, places: StorePaths(attempt: target),
+            attempt: target.parent.appending(FilePath(bytes: name)))
+    }
+
+    /// Reads a store of which a worker says that nothing is to be done.
+    ///
+    /// - Throws: `RunError.badDelivery` where it is not of the destination's version.
+    func confirmUnchanged(_ found: FoundStore) throws(RunError) {
+        if shared.validation != .coordinator { return }
+        guard found.output == nil, case .model(let model) = shared.context.request.destination
+        else { throw .badDelivery("it says that nothing is to be done, which cannot be") }
+        let (store, _) = try shared.paths(of: found)
+        let places = shared.context.places(of: found, result: store)
+        try RunError.translating {
+            defer { discard(places.newSnapshot) }
+            discard(places.newSnapshot)
+            let source = try StoreOpener(files: files, cache: shared.context.cache.stores).open(
+                store, scratch: places.folder, given: shared.context.request.sourceModel,
+                checksPages: false, snapshot: .toMake(places.newSnapshot))
+            guard source.metadata.versionHashes == model.hashes.entities else {
+                throw RunError.badDelivery(
+                    "it says that the store is of the destination's version, and it is not")
+            }
+        }
+    }
+
+    /// Removes a snapshot that was made in passing; what stays goes with the store's other files.
+    private func discard(_ snapshot: FilePath) {
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            do throws(DurableFileError) {
+                try files.unlink(snapshot.adding(suffix: suffix))
+            } catch {
+                continue
+            }
+        }
+    }
+}
+
+extension Receipt {
+    /// The receipt with other places for its files, by their names.
+    fileprivate func renamed(
+        _ place: (FilePath) throws(RunError) -> FileReference
+    ) throws(RunError) -> Receipt {
+        var renamed: [DeliveredFile] = []
+        for told in files {
+            guard let path = FilePath(escaped: told.file.path) else {
+                throw .badDelivery("the name of a file of it cannot be used")
+            }
+            renamed.append(
+                DeliveredFile(
+                    file: try place(path.lastComponent), bytes: told.bytes, digest: told.digest))
+        }
+        return Receipt(
+            run: run, store: store, work: work, attempt: attempt, epoch: epoch, files: renamed,
+            rows: rows, sums: sums, counts: counts)
+    }
+}

@@ -1,0 +1,63 @@
+import CoreDataStore
+package import DurableFiles
+import Jobs
+import MigrationEngine
+
+/// Plans one store without beginning a run.
+package struct StorePlanning: Sendable {
+    private let request: MigrationRequest
+    private let files: DurableFileSystem
+
+    /// - Parameters:
+    ///   - request: what would be done.
+    ///   - files: through which durable actions go.
+    package init(_ request: MigrationRequest, files: DurableFileSystem = DurableFileSystem()) {
+        self.request = request
+        self.files = files
+    }
+
+    private var runRequest: RunRequest {
+        RunRequest(
+            destination: request.destination, sourceModel: request.sourceModel,
+            options: request.options, output: request.output.map(\.parent),
+            state: request.state, inputs: [request.store], slots: request.slots,
+            waitsForRoom: false)
+    }
+
+    /// Opens and plans the store in a folder that is removed again.
+    ///
+    /// - Returns: the plan and what it is about; a snapshot that it names is gone.
+    /// - Throws: `RunError` naming what stands in the way.
+    package func plan() throws(RunError) -> PlannedStore {
+        // What would stand in the way of a swap is reported before any work.
+        try RunError.translating {
+            try StoreAdmission(
+                path: files.resolveStore(request.store), output: nil, files: files,
+                clients: runRequest.clients
+            ).checkFolders()
+        }
+        let folder = request.state.appending("plan")
+        let places = StorePaths(
+            folder: folder, mark: "plan", number: 1, result: folder.appending("result"))
+        do throws(DurableFileError) { try places.make(files) } catch { throw .file(error) }
+        let result: Swift.Result<PlannedStore, RunError>
+        do throws(RunError) {
+            result = .success(
+                try StorePreparation(
+                    store: request.store, request: runRequest, places: places, files: files,
+                    cache: request.cache, slots: request.slots
+                ).prepare())
+        } catch {
+            result = .failure(error)
+        }
+        do throws(DurableFileError) {
+            try places.removeAll(files)
+        } catch {
+            if case .success = result { throw .file(error) }
+        }
+        var planned = try result.get()
+        let clients = try RunError.translating { try ClientVisibility(of: planned.source.path) }
+        if case .hidden(let reason) = clients { planned.hiddenClients = reason }
+        return planned
+    }
+}

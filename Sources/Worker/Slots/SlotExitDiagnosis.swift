@@ -1,0 +1,45 @@
+import Jobs
+
+/// What the end of a slot's process says of the attempt that was with it.
+///
+/// Told apart are: what the pool itself killed; a crash after a refused allocation, which the
+/// process tells by its exit code; any other signal. SIGKILL from outside may be a person's or the
+/// kernel's, which kills where the machine has no memory left: the two look alike.
+enum SlotExitDiagnosis {
+    static func failure(
+        _ exit: SlotExit, cause: SlotStopCause?, _ limits: SlotLimits
+    ) -> (code: FailureCode, text: String) {
+        switch cause {
+        case .cancelled: return (.cancelled, "the attempt was stopped, as it was told to")
+        case .silent(let text):
+            return (.slotTimedOut, "the slot was killed: \(text)")
+        // Another worker may have more of it; a job that no worker can do is given up.
+        case .excess(let text): return (.inputOutput, "the slot was killed: \(text)")
+        case .nonsense(let text):
+            return (.slotCrashed, "the slot was killed: \(text)")
+        case .closed, nil: break
+        }
+        switch exit {
+        case .code(SlotExitCode.outOfMemory):
+            let limit = limits.addressSpaceBytes.map { " of \($0 >> 20) MiB" } ?? ""
+            return (
+                .slotOutOfMemory, "the slot reached its limit\(limit) of address space and ended"
+            )
+        case .code(let code):
+            return (.slotCrashed, "the slot's process ended by itself with code \(code)")
+        case .signal(let number):
+            return (
+                .slotCrashed,
+                "the slot's process was ended by \(SlotSignal.words(number))\(bound(limits))"
+            )
+        }
+    }
+
+    /// What a crash may come of where no refused allocation was seen; a stack, too, grows in the
+    /// address space.
+    private static func bound(_ limits: SlotLimits) -> String {
+        limits.addressSpaceBytes.map {
+            "; its address space is bounded to \($0 >> 20) MiB (--slot-memory)"
+        } ?? ""
+    }
+}

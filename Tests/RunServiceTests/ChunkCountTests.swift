@@ -1,0 +1,41 @@
+import CoreDataStore
+import RunService
+import ManagedObjectModel
+import MigrationEngine
+import StoreForge
+import Testing
+
+/// Tables whose shards are merged by key are not cut into more parts than one pass can merge.
+@Suite struct ChunkCountTests {
+    private static let identifier = PartitionMode.uuid([PropertyKey("Note", "identifier")])
+
+    @Test(arguments: [identifier, .entity])
+    func interleavedKeysAreMergedInOnePass(partition: PartitionMode) throws {
+        try StoreLab.run { lab in
+            try lab.forge(try ForgeRecipe.notes(notes: 4_000))
+            let options = PlanOptions(
+                strategy: .partitioned, partition: partition, chunkBytes: 4_096)
+            let request = try lab.request(
+                to: .model(DestinationModel(model: ForgeModels.notes(version: 2))),
+                options: options)
+            let plan = try EngineMigration(request, clock: { 0 }).plan().plan
+            for (place, feed) in plan.feeds.enumerated() {
+                let parts = plan.chunks.filter { $0.subject == .feed(place) }
+                guard parts.contains(where: { $0.selection.interleaves }) else { continue }
+                #expect(parts.count <= 128, "\(feed.sourceTable)")
+                if feed.sourceTable == "ZNOTE" { #expect(parts.count > 64) }
+            }
+            let outcome = try lab.migrate(options: options)
+            #expect(outcome.validation.isEqual, "\(outcome.validation.lines)")
+        }
+    }
+}
+
+extension Selection {
+    fileprivate var interleaves: Bool {
+        switch self {
+        case .routes, .remainder, .entities: true
+        case .keys: false
+        }
+    }
+}

@@ -1,0 +1,169 @@
+import CoreDataStore
+import DurableFiles
+import Jobs
+import MigrationEngine
+import RunSupport
+
+@testable import RunService
+
+/// What the engine made of one store.
+struct MigrationOutcome {
+    let plan: MigrationPlan
+    let result: StoreResult
+    var validation: ValidationReport { result.validation }
+    var outputBytes: Int64 { result.outputBytes }
+    var oddities: [String] { result.oddities }
+}
+
+/// One store through the stages of the engine, job by job on the calling thread, without a run:
+/// what tests judge the engine by.
+struct EngineMigration {
+    private let request: MigrationRequest
+    private let files: DurableFileSystem
+    private let steps: StoreSteps
+    private let observe: (RunStep) -> Void
+
+    /// - Parameters:
+    ///   - request: with an output.
+    ///   - files: through which durable actions go.
+    ///   - clock: seconds that never go back.
+    ///   - observe: called for each step before it begins.
+    init(
+        _ request: MigrationRequest, files: DurableFileSystem = DurableFileSystem(),
+        clock: @escaping @Sendable () -> Double = { 0 },
+        observe: @escaping (RunStep) -> Void = { _ in }
+    ) {
+        self.request = request
+        self.files = files
+        steps = StoreSteps(clock: clock)
+        self.observe = observe
+    }
+
+    func plan() throws(RunError) -> PlannedStore {
+        try StorePlanning(request, files: files).plan()
+    }
+
+    /// Migrates the store: prepare, copy, merge, link, index, validate, publish.
+    ///
+    /// - Throws: `RunError`; the original is as it was and there is no result.
+    func run() throws(RunError) -> MigrationOutcome {
+        let store = try RunError.translating { try files.resolveStore(request.store) }
+        let runRequest = RunRequest(
+            destination: request.destination, sourceModel: request.sourceModel,
+            options: request.options, output: request.output?.parent, state: request.state,
+            inputs: [request.store], slots: request.slots)
+        let lock = try StoreAdmission(
+            path: store, output: request.output, files: files, clients: runRequest.clients
+        ).admit()
+        defer { withExtendedLifetime(lock) {} }
+        let folder = request.state.appending("runs").appending("r1").appending("1")
+        let places = StorePaths(folder: folder, mark: "test", number: 1, result: request.result)
+        do throws(RunError) {
+            try RunError.translating { try files.makeFolders(folder) }
+            observe(.prepare)
+            let (planned, connection) = try StorePreparation(
+                store: store, request: runRequest, places: places, files: files,
+                cache: request.cache, slots: request.slots
+            ).prepareConnected()
+            return try migrate(planned, connection, places)
+        } catch {
+            try RunError.translating { try places.removeAll(files) }
+            throw error
+        }
+    }
+
+    private func migrate(
+        _ planned: PlannedStore, _ connection: Connection?, _ places: StorePaths
+    ) throws(RunError) -> MigrationOutcome {
+        guard let output = request.output else {
+            throw .engine(.internalError("the engine alone swaps nothing"))
+        }
+        let builder = ResultBuilder(
+            places: places, files: files, cache: request.cache, slots: request.slots,
+            isInPlace: false, steps: steps)
+        let validation: ValidationReport?
+        do throws(RunError) {
+            observe(.copy)
+            switch planned.plan.strategy {
+            case .whole:
+                observe(.validate)
+                validation = try builder.buildWhole(planned, connection, validates: true)
+            case .partitioned:
+                let assembler = try assemble(planned, places)
+                observe(.validate)
+                validation = try RunError.engine { () throws(EngineError) in
+                    try builder.complete(planned, assembler, nil)
+                }
+            }
+        } catch {
+            throw ResultBuilder.named(error, planned.source.path).unlessChanged(planned.source)
+        }
+        guard let validation else {
+            throw .engine(.internalError("the result was not validated"))
+        }
+        guard validation.isEqual else {
+            throw RunError.validationFailed(validation).unlessChanged(planned.source)
+        }
+        observe(.publish)
+        return try RunError.translating {
+            let building = try FileStatus(of: places.building).identity
+            let result = StoreResult(
+                planned, validation: validation, output: output,
+                outputBytes: building.size, seconds: steps.seconds)
+            guard try StoreFingerprint(of: planned.source.path) == planned.source.fingerprint
+            else { throw EngineError.changed(planned.source.path) }
+            try PublishPlan(places, output: output, validated: building, files).run(files)
+            try places.removeAll(files)
+            return MigrationOutcome(plan: planned.plan, result: result)
+        }
+    }
+
+    /// Runs every job and takes its shard at once.
+    private func assemble(
+        _ planned: PlannedStore, _ places: StorePaths
+    ) throws(RunError) -> StoreAssembler {
+        try RunError.engine { () throws(EngineError) in
+            let jobs = try EngineJobs(
+                planned, plan: places.plan, attempts: places.attempts, files: files)
+            try EngineError.translating { try files.create(places.building).close() }
+            let assembler = try StoreAssembler(
+                plan: jobs.file, source: planned.source, at: places.building,
+                recovery: .transactions)
+            var copied = CopiedRows(plan: planned.plan)
+            for step in assembler.steps {
+                var shards: [FilePath] = []
+                for work in step.works {
+                    let receipt = try jobs.run(work)
+                    if case .copy(let chunk) = work {
+                        copied.add(planned.plan.chunks[chunk], rows: receipt.rows)
+                    }
+                    shards.append(try jobs.shard(of: receipt))
+                }
+                try take(step, shards, assembler, planned.plan, places)
+            }
+            try copied.check(store: planned.source.path.description)
+            return assembler
+        }
+    }
+
+    private func take(
+        _ step: AssemblyStep, _ shards: [FilePath], _ assembler: StoreAssembler,
+        _ plan: MigrationPlan, _ places: StorePaths
+    ) throws(EngineError) {
+        switch step {
+        case .append(let chunk):
+            _ = try assembler.append(plan.chunks[chunk], shard: shards[0])
+        case .merge(let chunks):
+            let scratch = places.folder.appending("merge")
+            try EngineError.translating { try files.makeFolders(scratch) }
+            _ = try assembler.merge(
+                plan.chunks[chunks.lowerBound], shards: shards, scratch: scratch)
+            try EngineError.translating { try files.removeTree(scratch) }
+        case .link(let chunk): try assembler.apply(plan.linkChunks[chunk], shard: shards[0])
+        case .tables, .index, .finish: return
+        }
+        try EngineError.translating {
+            for shard in shards { try files.removeTree(shard.parent) }
+        }
+    }
+}
