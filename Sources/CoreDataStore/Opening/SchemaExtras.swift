@@ -33,37 +33,70 @@ package enum SchemaExtras {
         }
     }
 
-    /// Tables that the modules of SQLite keep for themselves, by the beginning of the module's
-    /// name: the ends of their names, and how the statements begin that make them.
+    /// The tables that a virtual table of one of SQLite's modules keeps for itself: the ends of
+    /// their names, and how the statements begin that make them.
     ///
     /// A table of the app's own may have such a name, for example where a full-text index has its
-    /// content in a table of the app (`content=`), so the columns must be the module's, too.
+    /// content in a table of the app (`content=`). So the columns must be the module's, and the
+    /// options must be such that the module makes the table; in doubt it is the app's.
     /// The columns are those of SQLite's `rtree.c`, `fts3.c` and `fts5_storage.c`, without spaces
     /// and quotes, in lower case.
-    private static let shadows: [(module: String, columns: [String: [String]])] = [
-        ("RTREE", rTreeColumns), ("GEOPOLY", rTreeColumns),
-        ("FTS3", fullTextColumns), ("FTS4", fullTextColumns),
-        (
-            "FTS5",
-            [
-                "data": ["idintegerprimarykey,blockblob)"],
-                "idx": ["segid,term,pgno,primarykey(segid,term))"],
-                "content": ["idintegerprimarykey,c0", "idintegerprimarykey)"],
-                "docsize": ["idintegerprimarykey,szblob"],
-                "config": ["kprimarykey,v)"],
-            ]
-        ),
-    ]
+    private static func shadows(of object: SchemaObject) -> [String: [String]] {
+        let options = object.moduleOptions
+        switch object.module {
+        case "RTREE", "RTREE_I32", "GEOPOLY": return rTreeColumns
+        case "FTS3": return fullTextColumns
+        case "FTS4":
+            var columns = fullTextColumns
+            columns["stat"] = ["idintegerprimarykey,valueblob)"]
+            // Its one value leaves the table out.
+            if options["matchinfo"] == nil {
+                columns["docsize"] = ["docidintegerprimarykey,sizeblob)"]
+            }
+            if options["content"] != nil { columns["content"] = nil }
+            return columns
+        case "FTS5":
+            var columns = fullText5Columns
+            for (key, value) in options {
+                // The module takes the beginning of an option's name for the whole.
+                if "content".hasPrefix(key) {
+                    columns["content"] = nil
+                } else if "columnsize".hasPrefix(key), value != "1" {
+                    columns["docsize"] = nil
+                }
+            }
+            return columns
+        default: return [:]
+        }
+    }
+
+    /// Earlier versions of SQLite named the types of these columns.
     private static let rTreeColumns = [
-        "node": ["nodenointegerprimarykey,data"], "parent": ["nodenointegerprimarykey,parentnode"],
-        "rowid": ["rowidintegerprimarykey,nodeno"],
+        "node": ["nodenointegerprimarykey,data)", "nodenointegerprimarykey,datablob)"],
+        "parent": [
+            "nodenointegerprimarykey,parentnode)", "nodenointegerprimarykey,parentnodeinteger)",
+        ],
+        "rowid": [
+            "rowidintegerprimarykey,nodeno)", "rowidintegerprimarykey,nodenointeger)",
+            "rowidintegerprimarykey,nodeno,a0",
+        ],
     ]
     private static let fullTextColumns = [
         "content": ["docidintegerprimarykey,c0", "docidintegerprimarykey)"],
         "segments": ["blockidintegerprimarykey,blockblob)"],
-        "segdir": ["levelinteger,idxinteger,start_blockinteger,"],
-        "docsize": ["docidintegerprimarykey,sizeblob)"],
-        "stat": ["idintegerprimarykey,valueblob)"],
+        "segdir": [
+            "levelinteger,idxinteger,start_blockinteger,leaves_end_blockinteger,end_blockinteger,"
+                + "rootblob,primarykey(level,idx))"
+        ],
+    ]
+    private static let fullText5Columns = [
+        "data": ["idintegerprimarykey,blockblob)"],
+        "idx": ["segid,term,pgno,primarykey(segid,term))"],
+        "content": ["idintegerprimarykey,c0,", "idintegerprimarykey,c0)", "idintegerprimarykey)"],
+        "docsize": [
+            "idintegerprimarykey,szblob)", "idintegerprimarykey,szblob,origininteger)",
+        ],
+        "config": ["kprimarykey,v)"],
     ]
 
     /// Tables that virtual tables keep for themselves; they share their fate.
@@ -75,25 +108,19 @@ package enum SchemaExtras {
     package static func shadowTables(
         of objects: [SchemaObject], in schema: StoreSchema
     ) -> Set<String> {
-        var owners: [String: (module: [String: [String]], suffix: String)] = [:]
+        var owners: [String: [String]] = [:]
         for object in objects where object.isVirtual {
-            guard let module = object.module else { continue }
-            // The content of a full-text index may be a table of the app's own.
-            let options = object.columnText ?? ""
-            let isElsewhere = options.contains(",content=") || options.hasPrefix("content=")
-            for (name, columns) in shadows where module.hasPrefix(name) {
-                for suffix in columns.keys where !(isElsewhere && suffix == "content") {
-                    owners["\(object.name)_\(suffix)"] = (columns, suffix)
-                }
+            for (suffix, columns) in shadows(of: object) {
+                owners["\(object.name)_\(suffix)"] = columns
             }
         }
         if owners.isEmpty { return [] }
         return Set(
             schema.objects.lazy.filter { table in
-                guard table.kind == .table, !table.isVirtual, let owner = owners[table.name],
+                guard table.kind == .table, !table.isVirtual, let owned = owners[table.name],
                     let columns = table.columnText
                 else { return false }
-                return owner.module[owner.suffix]?.contains { columns.hasPrefix($0) } == true
+                return owned.contains { columns.hasPrefix($0) }
             }.map(\.name))
     }
 }
@@ -103,7 +130,7 @@ extension SchemaObject {
     package var isRTree: Bool { module == "RTREE" || module == "RTREE_I32" }
 
     /// Whether it is a full-text index: a virtual table of a module from FTS3 to FTS5.
-    package var isFullTextIndex: Bool { module?.hasPrefix("FTS") == true }
+    package var isFullTextIndex: Bool { ["FTS3", "FTS4", "FTS5"].contains(module) }
 
     /// What a virtual table is and what becomes of its content, in words; nil for a table of any
     /// other kind and for an R-tree, which a migration can carry over.
@@ -130,14 +157,44 @@ extension SchemaObject {
     }
 
     /// The module of a virtual table, in upper case; nil for anything else.
-    package var module: String? {
+    package var module: String? { moduleTokens?.name }
+
+    /// The options of a virtual table's module by their names in lower case, each an argument of
+    /// the form `name = value`.
+    fileprivate var moduleOptions: [String: String] {
+        guard var tokens = moduleTokens?.rest, tokens.next()?.isSign("(") == true else {
+            return [:]
+        }
+        var arguments: [[SQLTokens.Token]] = [[]]
+        var depth = 0
+        while let token = tokens.next() {
+            if token.isSign("(") { depth += 1 }
+            if token.isSign(")") { depth -= 1 }
+            if depth < 0 { break }
+            if depth == 0, token.isSign(",") {
+                arguments.append([])
+            } else {
+                arguments[arguments.count - 1].append(token)
+            }
+        }
+        var options: [String: String] = [:]
+        for argument in arguments where argument.count >= 2 && argument[1].isSign("=") {
+            let name = argument[0].text.lowercased()
+            if !name.isEmpty { options[name] = argument.dropFirst(2).map(\.text).joined() }
+        }
+        return options
+    }
+
+    /// The module of a virtual table, in upper case, and what follows its name.
+    private var moduleTokens: (name: String, rest: SQLTokens)? {
         guard isVirtual, let sql else { return nil }
         var tokens = SQLTokens(sql)
         // CREATE VIRTUAL TABLE name USING module: the name may be any word in quotes.
         for _ in 0..<4 { _ = tokens.next() }
         while let token = tokens.next() {
             guard token.isWord, token.text.uppercased() == "USING" else { continue }
-            return tokens.next()?.text.uppercased()
+            guard let name = tokens.next()?.text.uppercased() else { return nil }
+            return (name, tokens)
         }
         return nil
     }
@@ -149,6 +206,8 @@ private struct SQLTokens {
         let text: String
         /// Whether it has no quotes.
         let isWord: Bool
+
+        func isSign(_ sign: String) -> Bool { isWord && text == sign }
     }
 
     // Scalars, because a combining mark behind a quote would make another character of it.
@@ -162,14 +221,21 @@ private struct SQLTokens {
         "\"": "\"", "'": "'", "`": "`", "[": "]",
     ]
 
+    /// Whether SQLite takes a scalar for a part of a word: so it does with every one but those of
+    /// ASCII that are neither letters nor digits.
+    private static func isInWord(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", "_", "$": true
+        default: scalar.value >= 0x80
+        }
+    }
+
     /// The next word, quoted name or sign; nil at the end.
     mutating func next() -> Token? {
         skipSpace()
         guard let first = rest.first else { return nil }
         if let last = Self.closing[first] { return quoted(until: last) }
-        let word = rest.prefix {
-            $0.properties.isAlphabetic || $0.properties.numericType != nil || $0 == "_" || $0 == "$"
-        }
+        let word = rest.prefix(while: Self.isInWord)
         let text = word.isEmpty ? rest.prefix(1) : word
         rest = rest.dropFirst(text.count)
         return Token(text: String(text), isWord: true)
