@@ -207,7 +207,7 @@ package struct LocalCluster: Sendable {
         let (watch, waits, log) = (watch, waitsForSpace, log)
         let coordinator = try RunningCoordinator(
             plan, context: context,
-            dependencies: CoordinatorSurroundings(
+            dependencies: CoordinatorDependencies(
                 clock: place.milliseconds, note: log, tell: { _ in },
                 watch: { event in
                     watch(event)
@@ -236,7 +236,7 @@ package struct LocalCluster: Sendable {
         let (log, place) = (log, place)
         return try RunningWorker(
             plan, context: context,
-            dependencies: WorkerSurroundings(
+            dependencies: WorkerDependencies(
                 clock: place.milliseconds,
                 routingID: { "local-\(String(place.number(), radix: 16))" },
                 note: { note in

@@ -90,7 +90,7 @@ final class CoordinatorLab {
         let ahead: Passed = ahead
         coordinator = try RunningCoordinator(
             plan, context: Self.context(),
-            dependencies: CoordinatorSurroundings(
+            dependencies: CoordinatorDependencies(
                 clock: { clinux_monotonic_nanoseconds() / 1_000_000 + ahead.milliseconds },
                 note: { _ = notes.sendIfRoom($0) }, runEnded: runEnded)
         ) { answer in
@@ -132,7 +132,7 @@ final class CoordinatorLab {
     }
 
     /// Waits until the queue of beginnings has done what it was given so far.
-    func onDesk() throws {
+    func onQueue() throws {
         // Whatever the loop was given before has reached the queue then.
         try onLoop { _ in }
         let done = BoundedMailbox<Bool>(capacity: 1)
@@ -173,10 +173,10 @@ final class CoordinatorLab {
     /// Keeps a queue busy and full until it is emptied.
     func fill(
         _ ask: (BlockingQueues) -> (@escaping BlockingQueues.WorkItem) -> Bool
-    ) throws -> FullDesk {
+    ) throws -> FullQueue {
         let give = ask(try #require(coordinator?.queues))
         let begun = BoundedMailbox<Bool>(capacity: 1)
-        var queue = FullDesk()
+        var queue = FullQueue()
         let end = queue.end
         let isTaken = give { _ in
             _ = begun.sendIfRoom(true)
@@ -245,7 +245,7 @@ final class CoordinatorLab {
 }
 
 /// A queue that a test keeps busy, with as many work items waiting as it takes.
-struct FullDesk {
+struct FullQueue {
     fileprivate let end = BoundedMailbox<Bool>(capacity: 1)
     fileprivate let done = BoundedMailbox<Bool>(capacity: 1000)
     fileprivate var waiting = 0

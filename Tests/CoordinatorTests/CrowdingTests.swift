@@ -13,7 +13,7 @@ import Threads
 /// Nothing that was accepted is lost where too much is asked for, or the ledger cannot be read.
 @Suite struct CrowdingTests {
     @Test func whatWasAcceptedIsDoneAndMoreIsRefused() throws {
-        try CoordinatorLab.run(change: { $0.deskCapacity = 64 }) { lab in
+        try CoordinatorLab.run(change: { $0.queueCapacity = 64 }) { lab in
             let run = try lab.begin([
                 lab.sharing.forge("a.sqlite"), lab.sharing.forge("b.sqlite"),
             ])
@@ -92,7 +92,7 @@ import Threads
     }
 
     @Test func aWorkersResultIsNotThrownAwayBecauseNobodyHasTimeToLook() throws {
-        try CoordinatorLab.run(change: { $0.deskCapacity = 64 }) { lab in
+        try CoordinatorLab.run(change: { $0.queueCapacity = 64 }) { lab in
             let run = try lab.begin([lab.sharing.forge("a.sqlite")])
             let order = try #require(try lab.worker("w1").orders().first)
             let client = try lab.peer("client")

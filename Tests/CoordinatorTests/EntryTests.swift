@@ -99,7 +99,7 @@ import Threads
             _ = try client.end(of: run)
             if isForgotten { try lab.untilForgotten([run]) }
             #expect(try !open(lab, second, .submitted))
-            try lab.onDesk()
+            try lab.onQueue()
             #expect(try lab.states(run) == [.cancelled: 2])
             #expect(try lab.sharing.ledger.run(run)?.state == .cancelled)
         }

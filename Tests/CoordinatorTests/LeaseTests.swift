@@ -27,7 +27,7 @@ import ZeroMQ
         let plan = CoordinatorLab.plan(sharing, endpoint: endpoint, settings: settings)
         let coordinator = try RunningCoordinator(
             plan, context: CoordinatorLab.context(),
-            dependencies: CoordinatorSurroundings(
+            dependencies: CoordinatorDependencies(
                 clock: { clinux_monotonic_nanoseconds() / 1_000_000 }, note: { _ in })
         ) { try StoreTasks(threads: 2, checkers: 2, note: { _ in }, answer: $0) }
         return (coordinator, endpoint)

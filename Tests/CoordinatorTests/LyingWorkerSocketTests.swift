@@ -39,7 +39,7 @@ import ZeroMQ
             sharing, endpoint: endpoint(sharing), settings: settings)
         let coordinator = try RunningCoordinator(
             plan, context: CoordinatorLab.context(),
-            dependencies: CoordinatorSurroundings(
+            dependencies: CoordinatorDependencies(
                 clock: { clinux_monotonic_nanoseconds() / 1_000_000 }, note: { _ in }))
         let result = Result {
             let store = try sharing.forge("a.sqlite")

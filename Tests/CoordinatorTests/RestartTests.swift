@@ -206,7 +206,7 @@ import Testing
             try lab.sharing.reopen()
             try lab.start()
             // Its last work item, as they are done one after the other.
-            _ = try lab.onDesk()
+            _ = try lab.onQueue()
             #expect(try lab.states(run.id) == [.cancelled: 4])
             #expect(try lab.sharing.strays().isEmpty)
             #expect(try FileStatus.ifPresent(request) == nil)
@@ -236,7 +236,7 @@ import Testing
             try lab.sharing.files.publish([1], to: request)
             try lab.sharing.reopen()
             try lab.start()
-            try lab.onDesk()
+            try lab.onQueue()
             #expect(try FileStatus.ifPresent(request) == nil)
         }
     }

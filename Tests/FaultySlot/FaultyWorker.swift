@@ -50,7 +50,7 @@ enum FaultyWorker {
         let start = clinux_monotonic_nanoseconds()
         let worker = try RunningWorker(
             plan, context: Context(),
-            dependencies: WorkerSurroundings(
+            dependencies: WorkerDependencies(
                 clock: { (clinux_monotonic_nanoseconds() - start) / 1_000_000 },
                 routingID: {
                     "\(name)-\(UInt64.random(in: 0 ... .max))-\(UInt64.random(in: 0 ... .max))"

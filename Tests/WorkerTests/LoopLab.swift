@@ -56,7 +56,7 @@ final class LoopLab {
         self.notes = notes
         worker = try RunningWorker(
             plan, context: try ScriptedCoordinator.context.get(),
-            dependencies: WorkerSurroundings(
+            dependencies: WorkerDependencies(
                 clock: Self.clock, routingID: { count.next() },
                 note: { _ = notes.sendIfRoom($0) }, ended: { ended.close() }))
     }

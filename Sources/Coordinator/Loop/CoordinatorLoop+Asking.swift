@@ -63,14 +63,14 @@ extension CoordinatorLoop {
         then: @escaping @Sendable (CoordinatorLoop) -> Void
     ) {
         // Who asks for more than there is place for is told so.
-        if isDeskFull { return refuseForNow(client) }
+        if isQueueFull { return refuseForNow(client) }
         let ledger = ledger
         let isTaken = queues.answer { loop in
             do throws(LedgerError) {
                 let refusal = try asked.refusal(ledger)
                 loop.submit {
                     if let refusal { return $0.refuse(client, refusal.code, refusal.text) }
-                    if $0.isDeskFull { return $0.refuseForNow(client) }
+                    if $0.isQueueFull { return $0.refuseForNow(client) }
                     then($0)
                 }
             } catch {

@@ -161,7 +161,7 @@ extension CoordinatorLoop {
 
 extension CoordinatorPlan {
     /// What does the works of runs.
-    func works(_ dependencies: CoordinatorSurroundings) -> RunWorks {
+    func works(_ dependencies: CoordinatorDependencies) -> RunWorks {
         RunWorks(runs: runs, runEnded: dependencies.runEnded)
     }
 }

@@ -14,7 +14,7 @@ import ZeroMQ
 final class CoordinatorLoop: PollLoopHandler {
     let sockets: PollSockets
     let plan: CoordinatorPlan
-    let dependencies: CoordinatorSurroundings
+    let dependencies: CoordinatorDependencies
     let ledger: Ledger
     let peerConnections: PeerConnections
     let tasks: any TaskRunner
@@ -56,7 +56,7 @@ final class CoordinatorLoop: PollLoopHandler {
     ///
     /// - Throws: `ZeroMQError` for an endpoint that cannot be listened at.
     init(
-        _ plan: CoordinatorPlan, _ sockets: PollSockets, _ dependencies: CoordinatorSurroundings,
+        _ plan: CoordinatorPlan, _ sockets: PollSockets, _ dependencies: CoordinatorDependencies,
         tasks: any TaskRunner, queues: BlockingQueues
     ) throws {
         self.plan = plan
@@ -272,11 +272,11 @@ final class CoordinatorLoop: PollLoopHandler {
 
     /// Whether there is no place at the queue of beginnings: requests are refused then, so that
     /// what waits does not grow.
-    var isDeskFull: Bool { !workItems.isEmpty }
+    var isQueueFull: Bool { !workItems.isEmpty }
 
     /// Has something begun, or ended, that was accepted: at once, or when there is place.
     func begin(_ workItem: @escaping BlockingQueues.WorkItem) {
-        if isDeskFull || !queues.begin(workItem) { workItems.append(workItem) }
+        if isQueueFull || !queues.begin(workItem) { workItems.append(workItem) }
     }
 
     // MARK: - Effects

@@ -28,7 +28,7 @@ package struct CoordinatorPlan: Sendable {
     package var checkThreads = 2
     /// Work items that wait at each queue at most; more are refused to clients, and wait in the
     /// loop where they are its own.
-    package var deskCapacity = 1024
+    package var queueCapacity = 1024
 
     package init(
         endpoint: String, security: SocketOptions.Security, access: AccessPolicy,
@@ -55,7 +55,7 @@ package enum PeerIdentity: Hashable, Sendable {
 }
 
 /// What a coordinator takes from the world around it.
-package struct CoordinatorSurroundings: Sendable {
+package struct CoordinatorDependencies: Sendable {
     /// Milliseconds that never go back.
     package let clock: @Sendable () -> Int64
     /// Takes what operators should know, on the coordinator's thread.

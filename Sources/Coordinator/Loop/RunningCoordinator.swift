@@ -30,12 +30,12 @@ package final class RunningCoordinator: Sendable {
     /// - Throws: `ZeroMQError` where it cannot listen, `RunError` where the ledger cannot be
     ///   read, `ThreadError`.
     package init(
-        _ plan: CoordinatorPlan, context: Context, dependencies: CoordinatorSurroundings,
+        _ plan: CoordinatorPlan, context: Context, dependencies: CoordinatorDependencies,
         makeTasks: MakeTasks? = nil
     ) throws {
         self.plan = plan
         reportsEnds = dependencies.runEnded != nil
-        let queues = try BlockingQueues(capacity: plan.deskCapacity)
+        let queues = try BlockingQueues(capacity: plan.queueCapacity)
         self.queues = queues
         let handle = queues.loop
         let answer: @Sendable (TaskReport) -> Void = { report in

@@ -20,7 +20,7 @@ final class BlockingQueue: Sendable {
         }
     }
 
-    /// Does a work item; false, and it is not, where too many wait or the queue has ended.
+    /// Adds a work item; returns false and drops it if too many wait or the queue has ended.
     func ask(_ workItem: @escaping @Sendable () -> Void) -> Bool { workItems.sendIfRoom(workItem) }
 
     /// Ends the thread; work items that were not begun are dropped.

@@ -116,7 +116,7 @@ struct CoordinateCommand: ParsableCommand {
         let reports = ReportWriter(state: runs.state, slots: slots)
         let coordinator = try RunningCoordinator(
             plan, context: Context(needed: Context.descriptors(jobs: plan.checkThreads)),
-            dependencies: CoordinatorSurroundings(
+            dependencies: CoordinatorDependencies(
                 clock: MillisecondClock.start(), note: { ServiceLog.standard.write("\($0)") },
                 runEnded: { reports.write($0) }))
         ServiceLog.standard.write("coordinating at \(listen), ledger \(runs.ledger.path)")

@@ -117,7 +117,7 @@ struct WorkCommand: ParsableCommand {
             let beginning = clock.now
             let worker = try RunningWorker(
                 made, context: Context(needed: Context.descriptors(jobs: made.slots.count)),
-                dependencies: WorkerSurroundings(
+                dependencies: WorkerDependencies(
                     clock: { Int64((clock.now - beginning) / .milliseconds(1)) },
                     routingID: { RandomText.hexadecimal(bytes: 16) },
                     note: { note in

@@ -20,7 +20,7 @@ package final class RunningWorker: Sendable {
     /// - Throws: `SlotError`, `ZeroMQError` for an endpoint that can never be right,
     ///   `DurableFileError` for folders that are not there, `ThreadError`.
     package init(
-        _ plan: WorkerPlan, context: Context, dependencies: WorkerSurroundings
+        _ plan: WorkerPlan, context: Context, dependencies: WorkerDependencies
     ) throws {
         let outcome = Outcome()
         self.outcome = outcome

@@ -11,7 +11,7 @@ import ZeroMQ
 /// processes, files are removed by the housekeeper.
 final class WorkerLoop: PollLoopHandler {
     private let sockets: PollSockets
-    private let dependencies: WorkerSurroundings
+    private let dependencies: WorkerDependencies
     let pool: any Slots
     private let keeper: Housekeeper
     private let link: CoordinatorLink
@@ -42,7 +42,7 @@ final class WorkerLoop: PollLoopHandler {
     ///   - left: told why the worker ended, before the loop does.
     /// - Throws: `SlotError`, `DurableFileError` for folders that are not there, `ThreadError`.
     init(
-        _ plan: WorkerPlan, _ sockets: PollSockets, _ dependencies: WorkerSurroundings,
+        _ plan: WorkerPlan, _ sockets: PollSockets, _ dependencies: WorkerDependencies,
         left: @escaping @Sendable (WorkerExit) -> Void
     ) throws {
         self.sockets = sockets

@@ -41,7 +41,7 @@ package struct WorkerPlan: Sendable {
 }
 
 /// What a worker takes from the world around it.
-package struct WorkerSurroundings: Sendable {
+package struct WorkerDependencies: Sendable {
     /// Milliseconds that never go back.
     package let clock: @Sendable () -> Int64
     /// A fresh random routing id for each connection.

@@ -63,7 +63,7 @@ struct EmptyCoordinator {
         let start = clock.now
         let coordinator = try RunningCoordinator(
             try plan(), context: Context(ioThreads: 1),
-            dependencies: CoordinatorSurroundings(
+            dependencies: CoordinatorDependencies(
                 clock: { Int64((clock.now - start) / .milliseconds(1)) },
                 note: { FileHandle.standardError.write(Data(($0 + "\n").utf8)) })
         ) { answer in
