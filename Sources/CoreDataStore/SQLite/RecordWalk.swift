@@ -17,7 +17,7 @@ package struct RecordWalk: ~Copyable {
         package let fields: Int
         /// The place of the column that is another name of the rowid, nil where there is none.
         ///
-        /// SQLite stores NULL there and never reads it.
+        /// SQLite stores NULL there and never reads it (file format §2.3).
         package let keyField: Int?
         package let isIndex: Bool
 

@@ -5,7 +5,7 @@ import MigrationEngine
 package import RunLedger
 import Synchronization
 
-/// What workers deliver for a shared run: checked against its receipts, kept under names that no
+/// What workers deliver for a run: checked against its receipts, kept under names that no
 /// worker writes, and, for small stores, moved to where it belongs.
 package struct ResultIntake: Sendable {
     let shared: ClusterRun
