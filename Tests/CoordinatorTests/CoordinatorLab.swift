@@ -133,7 +133,9 @@ final class CoordinatorLab {
 
     /// Waits until the queue of beginnings has done what it was given so far.
     func onQueue() throws {
-        // Whatever the loop was given before has reached the queue then.
+        // What the loop was given before is done in the first of these turns, and what comes of it
+        // reaches the queue at that turn's end, before the second.
+        try onLoop { _ in }
         try onLoop { _ in }
         let done = BoundedMailbox<Bool>(capacity: 1)
         let queues = try #require(coordinator?.queues)
