@@ -4,6 +4,9 @@
 extension FilePath: CustomStringConvertible {
     /// The path in one printable line; `FilePath(escaped:)` reads it back.
     package var description: String {
+        // Most paths need no escape.
+        let isPlain = bytes.allSatisfy { (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: "\\") }
+        if isPlain { return String(decoding: bytes, as: UTF8.self) }
         var text = ""
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -111,6 +111,7 @@ package struct FileRoot: Hashable, Sendable {
             throw .refusedPath(
                 rooted.path, reason: "it belongs to the root \(rooted.root), not to \(name)")
         }
+        if links == .refused { return try confirmed(folder.appending(rooted.path)) }
         var existing = folder.appending(rooted.path)
         var missing: [FilePath] = []
         while existing != folder {
@@ -125,7 +126,7 @@ package struct FileRoot: Hashable, Sendable {
         }
         let resolved: FilePath
         do {
-            resolved = try DurableFileSystem(links: links).resolve(existing)
+            resolved = try DurableFileSystem(links: .followed).resolve(existing)
         } catch {
             guard error.isMissing else { throw error }
             throw .refusedPath(rooted.path, reason: "a symbolic link in it leads nowhere")
@@ -135,6 +136,27 @@ package struct FileRoot: Hashable, Sendable {
         }
         try confirm(resolved)
         return missing.reversed().reduce(resolved) { $0.appending($1) }
+    }
+
+    /// Checks that no link is on the way to a path at this moment, as far as the path exists.
+    ///
+    /// The path lies below the root by its bytes, and without links it leads nowhere else.
+    ///
+    /// - Parameter path: below the folder, without `.` and `..`.
+    /// - Returns: the path.
+    /// - Throws: `DurableFileError.refusedPath` for a link.
+    /// - Complexity: one call of the system where the path exists.
+    private func confirmed(_ path: FilePath) throws(DurableFileError) -> FilePath {
+        var existing = path
+        while true {
+            do throws(DurableFileError) {
+                _ = try DurableFileSystem(links: .refused).resolve(existing)
+                return path
+            } catch {
+                guard error.isMissing, existing != folder else { throw error }
+                existing = existing.parent
+            }
+        }
     }
 
     /// Checks that a path leads to something below the root's folder, and that no link is on the

@@ -3,7 +3,7 @@ package struct DeliveredFile: Hashable, Sendable, Codable {
     package let file: FileReference
     /// Its length in bytes.
     package let bytes: Int64
-    /// SHA-256 of its content, in hexadecimal.
+    /// SHA-256 of its content, in hexadecimal; or `ownDigest`.
     package let digest: String
 
     package init(file: FileReference, bytes: Int64, digest: String) {
@@ -11,6 +11,12 @@ package struct DeliveredFile: Hashable, Sendable, Codable {
         self.bytes = bytes
         self.digest = digest
     }
+
+    /// Stands for the digest of a file that a thread of the coordinator's own process wrote.
+    ///
+    /// Such a file does not travel: the process knows the file itself, and inspects it once it was
+    /// restarted. A file of a worker is never accepted with it.
+    package static let ownDigest = "own"
 }
 
 /// A sum mod 2¹²⁸ over hashes of cells or links, with the number of terms.

@@ -230,7 +230,7 @@ package struct LocalCluster: Sendable {
         let plan = WorkerPlan(
             endpoint: endpoint, security: .none, settings: settings,
             slots: SlotPlan(
-                count: slots.count, body: try slots.body(environment, setup),
+                count: slots.count, body: try slots.body(environment, setup, runs.ownResults),
                 limits: slots.limits, setup: setup))
         let starts = SlotStarts(limit: LocalTimes.mostFailedStarts)
         let (log, place) = (log, place)

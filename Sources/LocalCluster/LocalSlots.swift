@@ -28,7 +28,7 @@ package struct LocalSlots: Sendable {
     }
 
     func body(
-        _ environment: RunEnvironment, _ setup: SlotSetup
+        _ environment: RunEnvironment, _ setup: SlotSetup, _ ownResults: OwnResults
     ) throws(DurableFileError) -> SlotPlan.Body {
         switch kind {
         case .processes: return .process(.own)
@@ -40,7 +40,8 @@ package struct LocalSlots: Sendable {
             for (name, folder) in setup.roots {
                 roots.append(try FileRoot(name: name, folder: folder))
             }
-            let stores = WholeStoreJobs(files: files, clock: environment.clock)
+            let stores = WholeStoreJobs(
+                files: files, ownResults: ownResults, clock: environment.clock)
             return .thread(
                 .engine(in: JobEnvironment(roots: roots, files: files), whole: stores.slotWork))
         }

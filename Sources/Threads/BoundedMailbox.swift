@@ -91,6 +91,28 @@ package final class BoundedMailbox<Element: Sendable>: Sendable {
         }
     }
 
+    /// Receives up to a number: waits for the first one, and then for more while they are expected.
+    ///
+    /// - Parameters:
+    ///   - limit: the most elements.
+    ///   - time: how long it waits for more, on the monotonic clock.
+    ///   - expectsMore: asked after each element. The code that makes it false sends an element,
+    ///     so that a thread that waits asks again.
+    /// - Returns: the elements, the oldest first; empty once closed.
+    /// - Complexity: O(elements received).
+    package func receive(
+        upTo limit: Int, gathering time: Duration, while expectsMore: () -> Bool
+    ) -> [Element] {
+        var batch = receive(upTo: limit)
+        let end = ContinuousClock.now.advanced(by: time)
+        while !batch.isEmpty, batch.count < limit, expectsMore() {
+            let left = ContinuousClock.now.duration(to: end)
+            guard left > .zero, case .element(let next) = receive(within: left) else { break }
+            batch.append(next)
+        }
+        return batch
+    }
+
     /// Receives what lies there, up to a number, without waiting.
     ///
     /// - Complexity: O(elements received).

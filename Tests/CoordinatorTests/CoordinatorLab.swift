@@ -302,6 +302,8 @@ final class ScriptedTasks: TaskRunner {
 
     func stop(_ key: StoreKey) {}
 
+    func expectMoves(_ isExpected: Bool) {}
+
     func release(_ key: StoreKey, _ store: TaskStore, discards: Bool) {
         _ = released.sendIfRoom((key, discards))
     }

@@ -15,6 +15,29 @@ import Threads
         #expect(mailbox.receive(upTo: 256) == [4])
     }
 
+    @Test func gathersWhileMoreIsExpected() {
+        let mailbox = BoundedMailbox<Int>(capacity: 8)
+        #expect(mailbox.send(1) && mailbox.send(2))
+        // A full batch does not wait, and one to which nothing is added does not either.
+        #expect(mailbox.receive(upTo: 2, gathering: .seconds(3600), while: { true }) == [1, 2])
+        #expect(mailbox.send(3))
+        #expect(mailbox.receive(upTo: 2, gathering: .seconds(3600), while: { false }) == [3])
+        #expect(mailbox.send(4))
+        var asked = 0
+        let batch = mailbox.receive(upTo: 8, gathering: .seconds(3600)) {
+            asked += 1
+            if asked < 3 { mailbox.send(4 + asked) }
+            return asked < 3
+        }
+        #expect(batch == [4, 5, 6])
+        #expect(mailbox.send(7))
+        #expect(mailbox.receive(upTo: 8, gathering: .zero, while: { true }) == [7])
+        #expect(mailbox.send(8))
+        mailbox.close()
+        #expect(mailbox.receive(upTo: 8, gathering: .seconds(3600), while: { true }) == [8])
+        #expect(mailbox.receive(upTo: 8, gathering: .seconds(3600), while: { true }).isEmpty)
+    }
+
     @Test func closedMailboxGivesOutWhatItHolds() {
         let mailbox = BoundedMailbox<Int>(capacity: 3)
         #expect(mailbox.send(1) && mailbox.send(2))

@@ -136,6 +136,9 @@ package struct CoordinatorMachine: Sendable {
         return wanted
     }
 
+    /// Whether jobs are under way, or what they delivered is being checked.
+    package var hasAttempts: Bool { !attempts.isEmpty }
+
     /// Whether every run that was opened has ended, was cancelled or stopped, and no task runs.
     package var isIdle: Bool {
         tasks.isIdle && restingTasks.isEmpty && attempts.isEmpty

@@ -146,6 +146,7 @@ final class CoordinatorLoop: PollLoopHandler {
         add(supervisor.feed(now: Instant(milliseconds: now)))
         // A run may end for want of stores.
         try flush()
+        tasks.expectMoves(supervisor.machine.hasAttempts)
     }
 
     func willEnd() throws {

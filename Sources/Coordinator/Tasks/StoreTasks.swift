@@ -16,6 +16,12 @@ final class StoreTasks: TaskRunner {
     private enum WorkItem: Sendable {
         case task(CoordinatorTask, TaskStore)
         case clean(TaskStore)
+        /// Wakes a thread that waits for more.
+        case nothing
+    }
+
+    private final class Expectation: Sendable {
+        let isSet = Atomic<Bool>(false)
     }
 
     private let answer: @Sendable (TaskReport) -> Void
@@ -25,6 +31,9 @@ final class StoreTasks: TaskRunner {
     private let workItems: BoundedMailbox<WorkItem>
     /// Deliveries that are to be checked, which takes time of a processor.
     private let checks: BoundedMailbox<WorkItem>
+    /// Whether jobs are under way whose results will be moved.
+    private let expectation = Expectation()
+    private let movers: Int
     private let threads = Mutex<[OwnedThread]>([])
     private let chunked = Mutex<[StoreKey: StoreExecutor]>([:])
     /// Threads of stores that have ended, or are about to.
@@ -32,6 +41,8 @@ final class StoreTasks: TaskRunner {
 
     /// Small stores that are moved together: they share syncs and commits.
     private static let batch = 32
+    /// How long results wait for others to be moved with.
+    private static let gathering = Duration.milliseconds(100)
     /// More than the machine ever asks for at a time.
     private static let capacity = 4096
 
@@ -49,11 +60,14 @@ final class StoreTasks: TaskRunner {
         self.answer = answer
         workItems = BoundedMailbox(capacity: Self.capacity)
         checks = BoundedMailbox(capacity: Self.capacity)
-        for index in 0..<max(1, count) {
-            let (workItems, work) = (workItems, worker)
+        movers = max(1, count)
+        for index in 0..<movers {
+            let (workItems, work, expectation) = (workItems, worker, expectation)
             let thread = try OwnedThread(name: "tasks \(index)") {
                 while true {
-                    let some = workItems.receive(upTo: Self.batch)
+                    let some = workItems.receive(
+                        upTo: Self.batch, gathering: Self.gathering,
+                        while: { expectation.isSet.load(ordering: .relaxed) })
                     if some.isEmpty { return }
                     work.take(some)
                 }
@@ -74,6 +88,13 @@ final class StoreTasks: TaskRunner {
     }
 
     func stop(_ key: StoreKey) { stops.set(key) }
+
+    func expectMoves(_ isExpected: Bool) {
+        guard expectation.isSet.exchange(isExpected, ordering: .relaxed), !isExpected else {
+            return
+        }
+        for _ in 0..<movers { _ = workItems.sendIfRoom(.nothing) }
+    }
 
     func begin(_ task: CoordinatorTask, of store: TaskStore) {
         if case .admit = task.kind { return give(.task(task, store), to: checks) }
@@ -149,6 +170,7 @@ final class StoreTasks: TaskRunner {
             var moves: [String: (run: ClusterRun, tasks: [(CoordinatorTask, FoundStore)])] = [:]
             for workItem in workItems {
                 switch workItem {
+                case .nothing: continue
                 case .clean(let store): clean(store)
                 case .task(let task, let store):
                     switch task.kind {

@@ -75,6 +75,10 @@ package protocol TaskRunner: AnyObject, Sendable {
     /// left half done. They are answered all the same.
     func stop(_ key: StoreKey)
 
+    /// Jobs are under way, or none is any more: results are moved together with those that will
+    /// be there in a moment, and share their syncs and commits.
+    func expectMoves(_ isExpected: Bool)
+
     /// A store has come to its end, which is durable.
     ///
     /// - Parameters:

@@ -39,12 +39,18 @@ package struct RecordWalk: ~Copyable {
     private let usable: Int
     private let pageCount: Int64
     private let stop = StatementStop.current
+    /// One page, with bytes behind it, so that a number at its end is never read beyond them.
     private let buffer: Buffer
     private var page: UnsafeMutableRawBufferPointer { buffer.bytes }
+    /// Pages that were read together: those of a tree often lie one after the other.
+    private let window: Buffer
 
-    /// One page, with bytes behind it, so that a number at its end is never read beyond them.
     private final class Buffer {
         let bytes: UnsafeMutableRawBufferPointer
+        /// The pages that lie in it.
+        var pages: Range<Int64> = 0..<0
+        /// The page that was wanted last.
+        var last: Int64 = 0
 
         init(_ count: Int) {
             bytes = .allocate(byteCount: count, alignment: 8)
@@ -55,6 +61,7 @@ package struct RecordWalk: ~Copyable {
     }
 
     private static let padding = 64
+    private static let windowBytes = 64 << 10
 
     /// - Parameters:
     ///   - path: a database whose content is all in its main file, and whose pages SQLite has
@@ -83,6 +90,7 @@ package struct RecordWalk: ~Copyable {
         usable = max(480, header.pageSize - header.reservedBytes)
         pageCount = size / Int64(pageSize)
         buffer = Buffer(pageSize + Self.padding)
+        window = Buffer(max(pageSize, Self.windowBytes))
     }
 
     private static func reading<Result: ~Copyable>(
@@ -231,14 +239,33 @@ package struct RecordWalk: ~Copyable {
     private func read(_ number: Int64) throws(StoreError) -> Bool {
         guard number > 0, number <= pageCount else { return false }
         if number % 256 == 0, stop?.isSet == true { throw .cancelled(path.description) }
-        let space = UnsafeMutableRawBufferPointer(rebasing: page[0..<pageSize])
+        if !window.pages.contains(number) { try readPages(around: number) }
+        window.last = number
+        guard window.pages.contains(number) else { return false }
+        let start = Int(number - window.pages.lowerBound) * pageSize
+        page.copyMemory(
+            from: UnsafeRawBufferPointer(rebasing: window.bytes[start..<start + pageSize]))
+        return true
+    }
+
+    /// Reads a page, with its neighbours where pages are wanted one after the other: upwards, or
+    /// downwards, as the children of an inner page are.
+    private func readPages(around number: Int64) throws(StoreError) {
+        let most = Int64(window.bytes.count / pageSize)
+        var pages = number..<number + 1
+        let step = number - window.last
+        if step > 0, step <= most { pages = number..<number + most }
+        if step < 0, -step <= most { pages = max(1, number + 1 - most)..<number + 1 }
+        let space = window.bytes[0..<pages.count * pageSize]
         let count: Int
         do throws(DurableFileError) {
-            count = try file.read(into: space, at: (number - 1) * Int64(pageSize))
+            count = try file.read(
+                into: UnsafeMutableRawBufferPointer(rebasing: space),
+                at: (pages.lowerBound - 1) * Int64(pageSize))
         } catch {
             throw .inputOutput(path: path.description, reason: "\(error)")
         }
-        return count == pageSize
+        window.pages = pages.lowerBound..<pages.lowerBound + Int64(count / pageSize)
     }
 
     private func contents(count: Int, at offset: Int64) throws(StoreError) -> [UInt8] {

@@ -16,6 +16,8 @@ package final class ClusterRun: Sendable {
     package let bounds: RunBounds
     /// What validates results of small stores.
     let validation: ResultValidation
+    /// What threads of this process validated.
+    let ownResults: OwnResults
     private let text: String
     private let digest: String
     /// The request's file by the root that it lies in.
@@ -35,6 +37,8 @@ package final class ClusterRun: Sendable {
         package var slots: Int
         /// What validates results of small stores.
         package var validation = ResultValidation.coordinator
+        /// Where threads of this process leave what they found of small stores.
+        package let ownResults = OwnResults()
 
         package init(
             ledger: Ledger, state: FilePath, roots: SharedRoots, environment: RunEnvironment,
@@ -58,6 +62,7 @@ package final class ClusterRun: Sendable {
         roots = dependencies.roots
         limits = dependencies.limits.validating(dependencies.validation != .coordinator)
         validation = dependencies.validation
+        ownResults = dependencies.ownResults
         bounds = recorded.bounds ?? RunBounds()
         text = try recorded.forWorkers().text()
         digest = ContentDigest.hexadecimal(of: Array(text.utf8))
@@ -163,6 +168,36 @@ package final class ClusterRun: Sendable {
         let (_, result) = try paths(of: store)
         let places = context.places(of: store, result: result)
         try RunError.translating { try places.removeAll(context.files) }
+    }
+
+    /// Removes what was made of several stores; they share the syncs of their folders.
+    ///
+    /// - Returns: by the store's number, why something of it stays.
+    func removeFiles(of stores: [FoundStore]) -> [Int: RunError] {
+        var failures: [Int: RunError] = [:]
+        var all: [Int: StorePaths] = [:]
+        for store in stores {
+            do throws(RunError) {
+                let (_, result) = try paths(of: store)
+                all[store.number] = context.places(of: store, result: result)
+            } catch {
+                failures[store.number] = error
+            }
+        }
+        do throws(DurableFileError) {
+            try StorePaths.removeAll(Array(all.values), context.files)
+            return failures
+        } catch {
+            // One by one, to tell whose files stay.
+        }
+        for (number, places) in all {
+            do throws(DurableFileError) {
+                try places.removeAll(context.files)
+            } catch {
+                failures[number] = .file(error)
+            }
+        }
+        return failures
     }
 
     /// The file with the run's request, written where workers see it.

@@ -36,14 +36,22 @@ extension ResultIntake {
             try confirmUnchanged(found)
             return receipt
         }
-        let folder = try attempt(of: receipt, found)
+        var own: OwnResults.Built?
+        if shared.validation == .ownThreads {
+            own = shared.ownResults.result(of: receipt.attempt)
+        }
+        let folder = try attempt(of: receipt, found, isOwn: own != nil)
         let target = folder.parent.appending(
             FilePath(bytes: Array(Self.acceptedPrefix.utf8) + folder.lastComponent.bytes))
-        try take(receipt, of: try shared.paths(of: found).store, from: folder, into: target)
-        if case .whole = receipt.work {
-            try look(at: receipt, of: found, folder, target)
-        } else if shared.validation == .coordinator {
-            try checkShard(receipt, of: found, target, known?.preparation)
+        if let own {
+            try take(own, of: receipt, from: folder, into: target)
+        } else {
+            try take(receipt, of: try shared.paths(of: found).store, from: folder, into: target)
+            if case .whole = receipt.work {
+                try look(at: receipt, of: found, folder, target)
+            } else if shared.validation == .coordinator {
+                try checkShard(receipt, of: found, target, known?.preparation)
+            }
         }
         return try RunError.translating {
             if shared.limits.isDurable {
@@ -59,7 +67,7 @@ extension ResultIntake {
     /// The folder of an attempt, which every file of its receipt lies in under the name that the
     /// work gives it.
     private func attempt(
-        of receipt: Receipt, _ found: FoundStore
+        of receipt: Receipt, _ found: FoundStore, isOwn: Bool
     ) throws(RunError) -> FilePath {
         let (_, result) = try shared.paths(of: found)
         let places = shared.context.places(of: found, result: result)
@@ -79,7 +87,9 @@ extension ResultIntake {
             folder.parent == attempts,
             !folder.lastComponent.bytes.starts(with: Self.acceptedPrefix.utf8)
         else { throw .badDelivery("its files lie in no folder of attempts of their store") }
-        guard paths.map(\.lastComponent) == Self.names(of: receipt.work) else {
+        let names = Self.names(of: receipt.work)
+        // A thread of this process keeps the outcome in memory.
+        guard paths.map(\.lastComponent) == (isOwn ? Array(names.prefix(1)) : names) else {
             throw .badDelivery("its files are not those of such a job")
         }
         return folder
@@ -89,6 +99,27 @@ extension ResultIntake {
     private static func names(of work: Work) -> [FilePath] {
         if case .whole = work { return ["store.sqlite", "outcome.json"] }
         return ["shard.sqlite"]
+    }
+
+    /// Takes the folder of an attempt that a thread of this process made and has validated.
+    private func take(
+        _ own: OwnResults.Built, of receipt: Receipt, from folder: FilePath,
+        into target: FilePath
+    ) throws(RunError) {
+        try RunError.translating {
+            // An earlier call may have taken it.
+            if try FileStatus.ifPresentLink(target) == nil {
+                try files.rename(folder, to: target, existing: .refuse)
+            }
+            let status = try FileStatus(ofLink: target)
+            let building = StorePaths(attempt: target).building
+            // The folder above it may be another user's.
+            guard status.isOurOwn, status.permissions & 0o077 == 0,
+                try FileStatus.ifPresentLink(building)?.identity == own.building
+            else { throw RunError.badDelivery("another file was put in its place") }
+        }
+        checked.attempts.withLock { $0[receipt.attempt] = .own(own) }
+        shared.ownResults.remove(receipt.attempt)
     }
 
     /// Takes the files of a receipt and compares them with it.
@@ -143,14 +174,9 @@ extension ResultIntake {
     }
 
     /// Whether a file is the one that a receipt names.
-    ///
-    /// A thread of this process has just computed the digest of what it wrote.
     private func isAsTold(
         _ path: FilePath, _ told: DeliveredFile
     ) throws(DurableFileError) -> Bool {
-        if shared.validation == .ownThreads {
-            return try FileStatus(ofLink: path).size == told.bytes
-        }
         let content = try ContentDigest.hexadecimal(of: path, files: files)
         return content.digest == told.digest && content.bytes == told.bytes
     }
@@ -181,7 +207,7 @@ extension ResultIntake {
         at receipt: Receipt, of found: FoundStore, _ folder: FilePath, _ target: FilePath
     ) throws(RunError) {
         let known: CheckedFiles.Known
-        if shared.validation != .coordinator {
+        if shared.validation == .workers {
             let places = StorePaths(attempt: target)
             known = try RunError.translating {
                 for place in [places.buildingSupport, places.snapshot] {
@@ -239,15 +265,7 @@ extension ResultIntake {
     func inspect(
         _ receipt: Receipt, of found: FoundStore, in target: FilePath
     ) throws(RunError) -> InspectedResult {
-        for told in receipt.files {
-            let path = try shared.roots.resolve(told.file)
-            let content = try RunError.translating {
-                try ContentDigest.hexadecimal(of: path, files: files)
-            }
-            guard content.digest == told.digest, content.bytes == told.bytes else {
-                throw .badDelivery("\(path) is not what its receipt says")
-            }
-        }
+        try receipt.check(StorePaths(attempt: target), files)
         return try inspection(of: found, in: target).run(receipt)
     }
 

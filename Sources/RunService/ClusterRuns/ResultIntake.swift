@@ -18,6 +18,8 @@ package struct ResultIntake: Sendable {
         enum Known: Sendable {
             /// They are those of the receipt; of the result's file.
             case compared(FileIdentity)
+            /// A thread of this process made them.
+            case own(OwnResults.Built)
             /// They were held against the source.
             case inspected(InspectedResult)
         }
@@ -160,20 +162,7 @@ extension ResultIntake {
         else { throw .engine(.wrongPlan("the accepted result of \(found.path) is gone")) }
         let looked = checked.attempts.withLock { $0.removeValue(forKey: receipt.attempt) }
         let places = StorePaths(attempt: path.parent)
-        var isChecked = false
-        if case .compared(identity) = looked { isChecked = true }
-        // One that was accepted under another setting may not have been validated, or by a worker
-        // that is not trusted any more: threads of an earlier process look the same.
-        let isTrusted =
-            shared.validation == .workers || (shared.validation == .ownThreads && isChecked)
-        if isTrusted,
-            let built = try BuiltStore(
-                accepting: receipt, of: found, in: path.parent, files: files,
-                clients: shared.context.request.clients,
-                isTrusted: shared.validation == .workers, isChecked: isChecked)
-        {
-            return built
-        }
+        if let built = try validated(found, receipt, looked, places, identity) { return built }
         let (store, _) = try shared.paths(of: found)
         var inspected: InspectedResult?
         if case .inspected(let result) = looked, result.building == identity { inspected = result }
@@ -198,6 +187,33 @@ extension ResultIntake {
                 found: found, result: result.result, fingerprint: now, places: places,
                 snapshot: result.hasSnapshot ? places.snapshot : nil, building: result.building,
                 lock: lock, isDurable: false)
+        }
+    }
+
+    /// The result of a store that its slot validated; nil where this process has to.
+    ///
+    /// One that was accepted under another setting may not have been validated, or by a worker that
+    /// is not trusted any more; threads of an earlier process look the same.
+    private func validated(
+        _ found: FoundStore, _ receipt: Receipt, _ looked: CheckedFiles.Known?,
+        _ places: StorePaths, _ identity: FileIdentity
+    ) throws(RunError) -> BuiltStore? {
+        let clients = shared.context.request.clients
+        switch looked {
+        case .own(let own)?:
+            guard shared.validation == .ownThreads, own.building == identity,
+                let result = own.outcome.result
+            else { return nil }
+            return try BuiltStore(
+                accepting: result, own.outcome, of: found, at: places, building: identity,
+                files: files, clients: clients, isTrusted: false)
+        case .compared, .inspected, nil:
+            guard shared.validation == .workers else { return nil }
+            var isChecked = false
+            if case .compared(identity) = looked { isChecked = true }
+            return try BuiltStore(
+                accepting: receipt, of: found, in: places.folder, files: files, clients: clients,
+                isTrusted: true, isChecked: isChecked)
         }
     }
 

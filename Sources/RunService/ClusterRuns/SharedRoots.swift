@@ -46,16 +46,21 @@ package struct SharedRoots: Sendable {
     /// - Returns: the root's name and the path below it.
     /// - Throws: `RunError.engine(.dataRefused)` for one outside of every root.
     package func reference(to path: FilePath) throws(RunError) -> FileReference {
+        let root = try nearest(to: path)
+        return try RunError.translating {
+            let rooted = try root.rooted(path)
+            return FileReference(root: rooted.root, path: rooted.path.description)
+        }
+    }
+
+    private func nearest(to path: FilePath) throws(RunError) -> FileRoot {
         guard let root = root(of: path) else {
             throw .engine(
                 .dataRefused(
                     "\(path) lies in no folder that workers share: name one that holds it with "
                         + "--root NAME=FOLDER, on both sides. Nothing was written"))
         }
-        return try RunError.translating {
-            let rooted = try root.rooted(path)
-            return FileReference(root: rooted.root, path: rooted.path.description)
-        }
+        return root
     }
 
     /// Where something that a client names is, patterns as they are.
@@ -96,21 +101,8 @@ package struct SharedRoots: Sendable {
     /// - Throws: `RunError.engine(.dataRefused)` where it lies in none, `RunError.file` where a
     ///   link is on the way, or it cannot be looked at.
     func confined(_ path: FilePath) throws(RunError) -> FilePath {
-        var existing = path
-        var missing: [FilePath] = []
-        let resolved: FilePath = try RunError.translating {
-            while try FileStatus.ifPresentLink(existing) == nil, existing != existing.parent {
-                missing.append(existing.lastComponent)
-                existing = existing.parent
-            }
-            return try environment.files.with(.refused).resolve(existing)
-        }
-        guard missing.allSatisfy({ $0 != "." && $0 != ".." }) else {
-            throw .file(.refusedPath(path, reason: "it holds . or .. behind what exists"))
-        }
-        let whole = missing.reversed().reduce(resolved) { $0.appending($1) }
-        // The root confirms it; where there is none, this says so.
-        return try resolve(try reference(to: whole))
+        let root = try nearest(to: path)
+        return try RunError.translating { try root.resolve(try root.rooted(path)) }
     }
 
     /// Looks whether workers see a store and the place of its result.

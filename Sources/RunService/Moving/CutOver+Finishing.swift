@@ -27,31 +27,34 @@ extension CutOver {
             }
         }
         let unsynced = syncNames(of: moved.map(\.store))
-        for (store, result) in moved {
-            do throws(RunError) {
-                if case .publish(let plan) = store.way, let error = unsynced[plan.output.parent] {
-                    throw error
-                }
-                endings.append(
-                    (store.found.number, .success(try end(store, result, of: shared))))
-            } catch {
-                endings.append((store.found.number, .failure(error)))
-            }
+        let isSynced = moved.filter { store, _ in
+            guard case .publish(let plan) = store.way, let error = unsynced[plan.output.parent]
+            else { return true }
+            endings.append((store.found.number, .failure(error)))
+            return false
         }
-        return endings
+        return endings + end(isSynced, of: shared)
     }
 
+    /// Removes what was made of stores that have moved, and writes down that they are done.
     private func end(
-        _ store: Recorded, _ result: StoreResult, of shared: ClusterRun
-    ) throws(RunError) -> [LedgerRecord] {
-        var result = result
+        _ moved: [(store: Recorded, result: StoreResult)], of shared: ClusterRun
+    ) -> [ResultIntake.Ending] {
         // Before the end is durable: a process that starts after a crash looks at no store that has
         // come to its end.
-        do throws(RunError) {
-            try shared.removeFiles(of: store.found)
-        } catch {
-            result.leftovers.append("\(error)")
+        let leftovers = shared.removeFiles(of: moved.map(\.store.found))
+        return moved.map { store, result in
+            var result = result
+            if let error = leftovers[store.found.number] { result.leftovers.append("\(error)") }
+            do throws(RunError) {
+                let records = try self.moved(store, result)
+                return (
+                    store.found.number,
+                    .success(records + [.released(run: run, store: store.found.number)])
+                )
+            } catch {
+                return (store.found.number, .failure(error))
+            }
         }
-        return try moved(store, result) + [.released(run: run, store: store.found.number)]
     }
 }

@@ -62,7 +62,9 @@ struct StorePaths: Sendable {
 
     /// Everything that there may be, with what SQLite makes beside databases.
     private var all: [FilePath] {
-        [building, snapshot, newSnapshot].flatMap { file in
+        // Those of an attempt lie in its folder.
+        if building.parent == folder { return [folder] }
+        return [building, snapshot, newSnapshot].flatMap { file in
             ["", "-wal", "-shm", "-journal"].map { file.adding(suffix: $0) }
         } + [buildingSupport, Self.work(building), folder]
     }
@@ -72,6 +74,15 @@ struct StorePaths: Sendable {
     /// - Throws: the first failure; the rest is removed all the same.
     func removeAll(_ files: DurableFileSystem) throws(DurableFileError) {
         try files.removeTrees(all)
+    }
+
+    /// Removes everything of several stores.
+    ///
+    /// - Throws: the first failure; the rest is removed all the same.
+    static func removeAll(
+        _ stores: [StorePaths], _ files: DurableFileSystem
+    ) throws(DurableFileError) {
+        try files.removeTrees(stores.flatMap(\.all))
     }
 
     /// Removes what a process left that died while it made the snapshot again.

@@ -12,13 +12,15 @@ import Synchronization
 /// path that the result is to get, nil where it takes the store's own place. The attempt's folder
 /// lies on the file system of that path and receives `store.sqlite`, its external data and
 /// `outcome.json`; also a snapshot where the store needed one and the job validates its result.
-/// The coordinator moves them when it accepts the receipt.
+/// The coordinator moves them when it accepts the receipt. Threads of the coordinator's process
+/// keep what stands in `outcome.json` in memory.
 ///
 /// One value serves all jobs of a process: it keeps requests that it has read, and what it has
 /// learnt of stores of the same app.
 package final class WholeStoreJobs: Sendable {
     private let files: DurableFileSystem
     private let clock: @Sendable () -> Double
+    private let ownResults: OwnResults?
     private let cache = PlanningCache()
     private let requests = Mutex<[String: RunRequest]>([:])
 
@@ -29,12 +31,15 @@ package final class WholeStoreJobs: Sendable {
 
     /// - Parameters:
     ///   - files: through which durable actions go.
+    ///   - ownResults: where threads of the coordinator's process leave what they found; nil in
+    ///     worker processes.
     ///   - clock: seconds that never go back.
     package init(
         files: DurableFileSystem = DurableFileSystem(links: .refused),
-        clock: @escaping @Sendable () -> Double
+        ownResults: OwnResults? = nil, clock: @escaping @Sendable () -> Double
     ) {
         self.files = files
+        self.ownResults = ownResults
         self.clock = clock
     }
 
@@ -44,7 +49,8 @@ package final class WholeStoreJobs: Sendable {
     ///   - job: a whole store.
     ///   - attempt: its folder and fence; what an earlier process left there is removed.
     ///   - environment: where files are on this machine.
-    /// - Returns: the result's file and the outcome's, with the rows that were read.
+    /// - Returns: the result's file, and the outcome's unless it is kept in memory, with the rows
+    ///   that were read.
     /// - Throws: `RunError`; the attempt's folder then holds nothing of use.
     package func run(
         _ job: Job, attempt: Attempt, in environment: JobEnvironment
@@ -142,25 +148,24 @@ package final class WholeStoreJobs: Sendable {
                 try files.syncFile(places.building)
                 if hasSnapshot { try files.syncFile(places.snapshot) }
             }
-            let content = try ContentDigest.hexadecimal(of: places.building, files: files)
-            let text = try RecordedText.text(
-                of: WholeStoreOutcome(
-                    result: validation.map {
-                        StoreResult(
-                            planned, validation: $0, output: output,
-                            outputBytes: content.bytes, seconds: steps.seconds)
-                    }, seconds: steps.seconds, fingerprint: planned.source.fingerprint,
-                    hasSnapshot: hasSnapshot))
-            let bytes = Array(text.utf8)
-            if job.limits.isDurable {
-                try files.publish(bytes, to: places.outcome)
-            } else {
-                // The folder is the attempt's alone, and no process reads it before the receipt.
-                try files.removeScratchTree(places.outcome)
-                let file = try files.create(places.outcome)
-                try file.write(bytes)
-                try file.close()
+            let rows = planned.plan.sourceRows.values.reduce(0, +)
+            let status = try FileStatus(of: places.building)
+            let outcome = WholeStoreOutcome(
+                result: validation.map {
+                    StoreResult(
+                        planned, validation: $0, output: output, outputBytes: status.size,
+                        seconds: steps.seconds)
+                }, seconds: steps.seconds, fingerprint: planned.source.fingerprint,
+                hasSnapshot: hasSnapshot)
+            if let ownResults {
+                ownResults.keep(
+                    OwnResults.Built(outcome: outcome, building: status.identity), of: attempt.id)
+                let file = delivered(
+                    places.building, attempt, status.size, DeliveredFile.ownDigest)
+                return Receipt(job: job, attempt: attempt, files: [file], rows: rows)
             }
+            let content = try ContentDigest.hexadecimal(of: places.building, files: files)
+            let bytes = try write(outcome, places, isDurable: job.limits.isDurable)
             return Receipt(
                 job: job, attempt: attempt,
                 files: [
@@ -168,8 +173,25 @@ package final class WholeStoreJobs: Sendable {
                     delivered(
                         places.outcome, attempt, Int64(bytes.count),
                         ContentDigest.hexadecimal(of: bytes)),
-                ], rows: planned.plan.sourceRows.values.reduce(0, +))
+                ], rows: rows)
         }
+    }
+
+    /// Writes what an attempt tells besides its files; returns the file's content.
+    private func write(
+        _ outcome: WholeStoreOutcome, _ places: StorePaths, isDurable: Bool
+    ) throws -> [UInt8] {
+        let bytes = Array(try RecordedText.text(of: outcome).utf8)
+        if isDurable {
+            try files.publish(bytes, to: places.outcome)
+        } else {
+            // The folder is the attempt's alone, and no process reads it before the receipt.
+            try files.removeScratchTree(places.outcome)
+            let file = try files.create(places.outcome)
+            try file.write(bytes)
+            try file.close()
+        }
+        return bytes
     }
 
     private func delivered(
@@ -250,12 +272,9 @@ extension BuiltStore {
     static let noteOfTrust =
         "the result was validated by its worker only, because the coordinator trusts workers"
 
-    /// The result that an attempt at a whole store delivered, ready to be moved.
+    /// The result that a worker delivered, ready to be moved.
     ///
-    /// It is nil where the attempt did not validate its result.
-    ///
-    /// Nothing is believed of where files are, and of which device: the attempt may have been
-    /// made by a machine that has the shared folder elsewhere.
+    /// It is nil where the worker did not validate its result.
     ///
     /// - Parameters:
     ///   - receipt: of the attempt; its files are checked against it.
@@ -273,11 +292,37 @@ extension BuiltStore {
         isChecked: Bool = false
     ) throws(RunError) {
         let places = StorePaths(attempt: folder)
-        if !isChecked {
-            try RunError.translating { try Self.compare(receipt, with: places, files) }
-        }
+        if !isChecked { try receipt.check(places, files) }
         let outcome = try WholeStoreOutcome(at: places, files)
         guard let validated = outcome.result else { return nil }
+        let building = try RunError.translating {
+            try FileStatus(of: places.building).identity
+        }
+        try self.init(
+            accepting: validated, outcome, of: found, at: places, building: building,
+            files: files, clients: clients, isTrusted: isTrusted)
+    }
+
+    /// The validated result of an attempt at a whole store, ready to be moved.
+    ///
+    /// Nothing is believed of where files are, and of which device: the attempt may have been
+    /// made by a machine that has the shared folder elsewhere.
+    ///
+    /// - Parameters:
+    ///   - validated: what its slot found of it.
+    ///   - outcome: what else the slot told.
+    ///   - found: the store as its run knows it.
+    ///   - places: the attempt's files.
+    ///   - building: the file that is to be moved, as it was checked.
+    ///   - files: through which durable actions go.
+    ///   - clients: how programs that have the store open are treated.
+    ///   - isTrusted: whether its worker alone validated it; the report says so.
+    /// - Throws: `RunError`, `engine(.sourceChanged)` where the store is not as it was read.
+    init(
+        accepting validated: StoreResult, _ outcome: WholeStoreOutcome, of found: FoundStore,
+        at places: StorePaths, building: FileIdentity, files: DurableFileSystem,
+        clients: ClientPolicy, isTrusted: Bool
+    ) throws(RunError) {
         let store = try RunError.translating {
             try files.with(.followed).resolveStore(found.path)
         }
@@ -299,24 +344,24 @@ extension BuiltStore {
             return BuiltStore(
                 found: found, result: result, fingerprint: fingerprint,
                 places: places, snapshot: outcome.hasSnapshot ? places.snapshot : nil,
-                building: try FileStatus(of: places.building).identity, lock: lock,
-                isDurable: false, isTrusted: isTrusted)
+                building: building, lock: lock, isDurable: false, isTrusted: isTrusted)
         }
     }
+}
 
-    /// Compares the files that an attempt at a whole store delivered with its receipt.
+extension Receipt {
+    /// Compares the files that an attempt at a whole store delivered with this receipt.
     ///
-    /// - Throws: `EngineError.wrongPlan` for other files, `DurableFileError`.
-    private static func compare(
-        _ receipt: Receipt, with places: StorePaths, _ files: DurableFileSystem
-    ) throws {
-        guard receipt.files.count == 2 else {
-            throw EngineError.wrongPlan("\(receipt.attempt) delivered no result")
-        }
-        for (path, told) in zip([places.building, places.outcome], receipt.files) {
-            let content = try ContentDigest.hexadecimal(of: path, files: files)
-            guard content.digest == told.digest, content.bytes == told.bytes else {
-                throw EngineError.wrongPlan("\(path) is not what the receipt says")
+    /// - Throws: `RunError.engine(.wrongPlan)` for other files, `RunError.file`.
+    func check(_ places: StorePaths, _ files: DurableFileSystem) throws(RunError) {
+        try RunError.translating {
+            for told in self.files where told.digest != DeliveredFile.ownDigest {
+                let name = FilePath(escaped: told.file.path)?.lastComponent ?? ""
+                let path = places.folder.appending(name)
+                let content = try ContentDigest.hexadecimal(of: path, files: files)
+                guard content.digest == told.digest, content.bytes == told.bytes else {
+                    throw EngineError.wrongPlan("\(path) is not what the receipt says")
+                }
             }
         }
     }

@@ -35,6 +35,8 @@ final class EmptyTasks: TaskRunner {
 
     func stop(_ key: StoreKey) {}
 
+    func expectMoves(_ isExpected: Bool) {}
+
     func release(_ key: StoreKey, _ store: TaskStore, discards: Bool) {}
 
     func end() {
