@@ -16,7 +16,18 @@ package final class StoreCache: Sendable {
         let framework: FrameworkVersion
     }
 
-    private let models = Memo<[UInt8], DecodedModel>(limit: StoreCache.limit)
+    /// Bytes that are compared all at once.
+    private struct ModelBytes: Equatable, Sendable {
+        let bytes: [UInt8]
+
+        static func == (left: ModelBytes, right: ModelBytes) -> Bool {
+            left.bytes.withUnsafeBufferPointer { own in
+                right.bytes.withUnsafeBufferPointer { own.hasBytes($0) }
+            }
+        }
+    }
+
+    private let models = Memo<ModelBytes, DecodedModel>(limit: StoreCache.limit)
     private let layouts = Memo<LayoutKey, StoreLayout>(limit: StoreCache.limit)
     private let blanks = Memo<LayoutKey, BlankStore>(limit: StoreCache.limit)
     private let schemas = Memo<LayoutKey, MadeSchema>(limit: StoreCache.limit)
@@ -34,7 +45,9 @@ package final class StoreCache: Sendable {
     /// - Throws: `ModelError` for bytes that are no model.
     package func model(in bytes: [UInt8]) throws(ModelError) -> DecodedModel {
         guard bytes.count <= Self.modelBytesLimit else { return try Self.decode(bytes) }
-        return try models.value(for: bytes) { () throws(ModelError) in try Self.decode(bytes) }
+        return try models.value(for: ModelBytes(bytes: bytes)) { () throws(ModelError) in
+            try Self.decode(bytes)
+        }
     }
 
     private static func decode(_ bytes: [UInt8]) throws(ModelError) -> DecodedModel {

@@ -1,3 +1,5 @@
+import Glibc
+
 extension StringProtocol {
     /// Whether a text has the bytes of another one, as SQLite compares texts.
     ///
@@ -6,7 +8,11 @@ extension StringProtocol {
     /// - Complexity: O(n) in the bytes.
     @inlinable
     package func isExactly(_ other: some StringProtocol) -> Bool {
-        utf8.elementsEqual(other.utf8)
+        // A comparison of two texts would find those equal that Unicode calls equivalent.
+        let isEqual = utf8.withContiguousStorageIfAvailable { own in
+            other.utf8.withContiguousStorageIfAvailable { own.hasBytes($0) }
+        }
+        return (isEqual ?? nil) ?? utf8.elementsEqual(other.utf8)
     }
 }
 
@@ -18,5 +24,15 @@ extension Optional where Wrapped: StringProtocol {
         case (let text?, let other?): text.isExactly(other)
         default: false
         }
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether both hold the same bytes.
+    @usableFromInline
+    func hasBytes(_ other: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        guard let start = baseAddress, let otherStart = other.baseAddress else { return true }
+        return memcmp(start, otherStart, count) == 0
     }
 }

@@ -102,7 +102,7 @@ enum Console {
     }
 
     private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
-        if scalar == "\n" { return false }
+        if scalar == "\n" || (0x20..<0x7F).contains(scalar.value) { return false }
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate:
             return true
