@@ -65,19 +65,30 @@ let package = Package(
         layer("MappingModel", ["ManagedObjectModel"]),
         // SQL layout of a model; open, snapshot, inspect and create stores.
         layer(
-            "CoreDataStore", ["ManagedObjectModel", "DurableFiles", "CSQLite", grdb, sqlite]),
-        // Planning, copying, merging, linking, validating: synchronous functions over files.
+            "CoreDataStore",
+            ["ManagedObjectModel", "DurableFiles", "Jobs", "CSQLite", grdb, sqlite, crypto]),
+        // Swapping a result in, putting the original back, removing it: plans and their execution.
+        layer("StoreSwap", ["CoreDataStore", "DurableFiles", "Jobs"]),
+        // Proof that a result is what its source must become, by code of its own.
+        layer(
+            "MigrationValidation",
+            [
+                "Jobs", "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles",
+                sqlite,
+            ]),
+        // Planning, copying, merging, linking: synchronous functions over files.
         layer(
             "MigrationEngine",
             [
                 "Jobs", "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles",
-                grdb, sqlite, crypto,
+                grdb, sqlite,
             ]),
         // Jobs of a run on slots of this machine, without a network.
         layer(
             "RunService",
             [
-                "RunLedger", "MigrationEngine", "CoreDataStore", "MappingModel",
+                "RunLedger", "StoreSwap", "MigrationValidation", "MigrationEngine", "CoreDataStore",
+                "MappingModel",
                 "ManagedObjectModel", "DurableFiles", "Jobs", "Threads",
             ]),
         // What coordinator, workers, slots and clients say to each other.
@@ -117,7 +128,8 @@ let package = Package(
         layer(
             "GodwitCommands",
             [
-                "LocalCluster", "RunService", "Coordinator", "Worker", "ClusterCore",
+                "LocalCluster", "RunService", "StoreSwap", "MigrationValidation", "Coordinator",
+                "Worker", "ClusterCore",
                 "ClusterProtocol", "ZeroMQ", "RunLedger", "MigrationEngine", "StoreForge",
                 "CoreDataStore", "MappingModel",
                 "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", arguments,
@@ -149,7 +161,8 @@ let package = Package(
         .target(
             name: "FaultSupport",
             dependencies: [
-                "MigrationEngine", "CoreDataStore", "ManagedObjectModel", "DurableFiles",
+                "MigrationValidation", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
+                "DurableFiles",
                 "StoreForge", "TestSupport", grdb, sqlite,
             ], path: "Tests/FaultSupport", swiftSettings: settings),
         // Runs of tests, on threads.
@@ -191,9 +204,23 @@ let package = Package(
                 "DurableFiles", "Jobs", "StoreForge", "FaultSupport", "TestSupport",
             ]),
         tests(
+            "MigrationValidationTests",
+            [
+                "MigrationValidation", "CoreDataStore", "MappingModel", "ManagedObjectModel",
+                "DurableFiles", "Jobs", "StoreForge", "FaultSupport", "TestSupport",
+            ]),
+        tests(
+            "StoreSwapTests",
+            [
+                "StoreSwap", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
+                "DurableFiles", "Jobs", "StoreForge", "FaultSupport", "TestSupport",
+            ]),
+        tests(
             "RunServiceTests",
             [
-                "RunSupport", "RunService", "ClusterProtocol", "GodwitCommands", "StoreForge",
+                "RunSupport", "StoreSwap", "MigrationValidation", "RunService", "ClusterProtocol",
+                "GodwitCommands",
+                "StoreForge",
                 "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
                 "DurableFiles", "Jobs", "FaultSupport",
                 "RunLedger", "CFaultVFS", "CStatementTrace", "TestSupport", grdb,
@@ -202,7 +229,9 @@ let package = Package(
         tests(
             "GodwitCommandsTests",
             [
-                "GodwitCommands", "godwit", "RunService", "MigrationEngine", "CoreDataStore",
+                "GodwitCommands", "godwit", "RunService", "StoreSwap", "MigrationValidation",
+                "MigrationEngine",
+                "CoreDataStore",
                 "MappingModel", "ManagedObjectModel", "DurableFiles", "RunLedger", "Threads",
                 "StoreForge", "ClusterProtocol", "Jobs", "CLinux", "FaultSupport", "TestSupport",
                 "ZeroMQ", arguments, grdb,
@@ -229,7 +258,8 @@ let package = Package(
             "CoordinatorTests",
             [
                 "Coordinator", "faulty-slot", "godwit", "Worker", "ClusterCore", "ClusterProtocol",
-                "RunService", "RunLedger", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
+                "StoreSwap", "RunService", "RunLedger", "MigrationEngine", "CoreDataStore",
+                "ManagedObjectModel",
                 "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CZeroMQ", "CLinux", "StoreForge",
                 "FaultSupport", "RunSupport", "TestSupport", grdb,
             ]),

@@ -14,18 +14,6 @@ package enum EngineError: Error, Sendable {
     case sourceChanged(String)
     /// The data break a rule that the plan relied on.
     case dataRefused(String)
-    /// A program has the store open; nothing was changed.
-    case storeBusy(store: String, holder: String)
-    /// Whether a program has the store open cannot be seen; nothing was changed.
-    case clientsHidden(store: String, reason: String)
-    /// The main file has several names, of which a swap could change only one.
-    case severalHardLinks(store: String, links: UInt64)
-    /// The swap, its rollback or the removal of its backup cannot be done; the text says why.
-    case swapRefused(store: String, reason: String)
-    /// The store was written since its swap; putting the original back would lose that.
-    case storeChangedSinceSwap(store: String)
-    /// The files contradict what was recorded of a swap: a person must look.
-    case swapOutcomeUnknown(store: String, reason: String)
     /// Something that must hold did not.
     case internalError(String)
 
@@ -46,43 +34,12 @@ package enum EngineError: Error, Sendable {
     /// The number that tells other processes.
     package var code: FailureCode {
         switch self {
-        case .store(let error): Self.code(of: error)
-        case .file(let error): Self.code(of: error)
+        case .store(let error): error.code
+        case .file(let error): error.code
         case .wrongPlan: .wrongPlan
         case .sourceChanged: .sourceChanged
-        case .dataRefused, .storeChangedSinceSwap: .dataRefused
-        case .severalHardLinks, .swapRefused, .clientsHidden: .swapRefused
-        case .storeBusy: .locked
-        case .internalError, .swapOutcomeUnknown: .internalError
-        }
-    }
-
-    private static func code(of error: StoreError) -> FailureCode {
-        switch error {
-        case .notAStore: .badSource
-        case .unsupported, .layoutUnknown, .layoutDiffers: .unsupported
-        case .modelMissing, .modelDiffers: .modelMissing
-        case .externalDataMissing: .externalDataMissing
-        case .inputOutput: .inputOutput
-        case .outOfSpace: .noSpace
-        case .inUse: .locked
-        case .changed: .sourceChanged
-        case .cancelled: .cancelled
-        }
-    }
-
-    private static func code(of error: DurableFileError) -> FailureCode {
-        // Descriptors come back as space does, and say nothing about the store.
-        if error.isOutOfSpace || error.isOutOfDescriptors { return .noSpace }
-        if error.isMissing { return .missing }
-        switch error {
-        case .lockHeld, .inUse: return .locked
-        case .clientsHidden: return .swapRefused
-        case .changedMeanwhile: return .sourceChanged
-        case .notRegularFile: return .badSource
-        case .refusedFolder: return .swapRefused
-        case .stopped: return .cancelled
-        case .system, .refusedPath, .overLimit: return .inputOutput
+        case .dataRefused: .dataRefused
+        case .internalError: .internalError
         }
     }
 }
@@ -97,25 +54,6 @@ extension EngineError: CustomStringConvertible {
             "\(text) changed since it was planned. Run the same "
                 + "command again when no program writes to the store"
         case .dataRefused(let text): text
-        case .storeBusy(let store, let holder):
-            "\(store) is open in \(holder). Nothing was changed; close it there, then run the "
-                + "same command again. A migration can be replayed as well (godwit replay)"
-        case .clientsHidden(let store, let reason):
-            "godwit cannot see whether a program has \(store) open: \(reason). Nothing was "
-                + "changed; use --output, or stop every program that uses the store and give "
-                + "--assume-closed"
-        case .severalHardLinks(let store, let links):
-            "\(store) has \(links) hard links, and only one of them would get the new store. "
-                + "Nothing was changed; use --output"
-        case .swapRefused(let store, let reason):
-            "\(store) cannot be swapped: \(reason). The store is whole"
-        case .storeChangedSinceSwap(let store):
-            "\(store) changed since it was swapped, and putting the original back would lose that. "
-                + "Nothing was changed; godwit rollback --discard-changes puts it back all the "
-                + "same"
-        case .swapOutcomeUnknown(let store, let reason):
-            "the state of \(store) is not what was recorded: \(reason). It was left as it is; "
-                + "its backup, if there is one, lies beside it in \(SwapPlan.backupPrefix)…"
         case .internalError(let text):
             "a bug of godwit: \(text). The original store was not changed"
         }

@@ -1,8 +1,9 @@
 package import CoreDataStore
 package import DurableFiles
 package import ManagedObjectModel
-import MappingModel
-package import MigrationEngine
+package import MappingModel
+import MigrationEngine
+package import MigrationValidation
 
 /// The validation stage alone: a store against the result of its migration by any program.
 package struct LocalVerification: Sendable {

@@ -29,7 +29,7 @@ package struct MigrationRequest: Sendable {
     /// With 1 all of a small store is read on the caller's thread.
     package var slots: Int
     /// What is known of stores of the same app; shared by the requests of a fleet.
-    package var cache: PlanningCache
+    package var cache: MigrationCache
 
     /// Where the result will be.
     package var result: FilePath { output ?? store }
@@ -37,7 +37,7 @@ package struct MigrationRequest: Sendable {
     package init(
         store: FilePath, output: FilePath?, state: FilePath, destination: DestinationChoice,
         sourceModel: Model? = nil, options: PlanOptions = PlanOptions(), slots: Int = 2,
-        cache: PlanningCache = PlanningCache()
+        cache: MigrationCache = MigrationCache()
     ) {
         self.store = store
         self.output = output

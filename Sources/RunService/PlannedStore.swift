@@ -27,7 +27,7 @@ struct StorePreparation {
     let places: StorePaths
     let files: DurableFileSystem
     /// What is known of stores of the same app.
-    let cache: PlanningCache
+    let cache: MigrationCache
     /// Jobs at a time.
     let slots: Int
     /// The store's lock, where the caller has it.
@@ -172,7 +172,7 @@ struct StorePreparation {
             inference = Inference(
                 mapping: Mapping.identity(source.model), requirements: [], notes: [])
         case .model(let model):
-            inference = try cache.inference(from: source.model, to: model.model)
+            inference = try cache.planning.inference(from: source.model, to: model.model)
         }
         guard
             source.model.entities.isEmpty
@@ -205,10 +205,10 @@ struct StorePreparation {
         }
         let plan = try Planner.plan(
             source: source.layout, destination: layout, inference: inference, facts: facts,
-            options: options, cache: cache)
+            options: options, cache: cache.planning)
         try InlinedDataCheck.check(plan, store: source)
         return PlannedStore(
-            laidOut: try LaidOutPlan(plan, cache: cache), source: source,
+            laidOut: try LaidOutPlan(plan, cache: cache.planning), source: source,
             destination: destination, routes: routes)
     }
 

@@ -4,7 +4,9 @@ package import Jobs
 package import ManagedObjectModel
 package import MappingModel
 package import MigrationEngine
+package import MigrationValidation
 package import RunLedger
+package import StoreSwap
 
 /// Why a store could not be migrated.
 ///
@@ -15,6 +17,7 @@ package enum RunError: Error, Sendable {
     case inference(InferenceError)
     case plan(PlanError)
     case engine(EngineError)
+    case swap(SwapError)
     case file(DurableFileError)
     /// The ledger could not be opened, read or written.
     case ledger(LedgerError)
@@ -47,6 +50,7 @@ extension RunError: CustomStringConvertible {
         case .inference(let error): error.description
         case .plan(let error): error.description
         case .engine(let error): error.description
+        case .swap(let error): error.description
         case .file(let error): error.description
         case .ledger(let error): error.description
         case .outputExists(let path):
@@ -76,9 +80,10 @@ extension RunError {
     /// The code that decides what the failure leads to.
     package var code: FailureCode {
         switch self {
-        case .store(let error): EngineError.store(error).code
-        case .file(let error): EngineError.file(error).code
+        case .store(let error): error.code
+        case .file(let error): error.code
         case .engine(let error): error.code
+        case .swap(let error): error.code
         case .ledger(let error): error.failureCode
         case .plan(.refused): .dataRefused
         case .model, .inference, .plan: .noMapping
@@ -101,6 +106,7 @@ extension RunError {
         switch self {
         case .store(let error): error.isOutOfMemory
         case .engine(let error): error.isOutOfMemory
+        case .swap(let error): error.isOutOfMemory
         case .file(let error): error.isOutOfMemory
         default: false
         }
@@ -112,7 +118,8 @@ extension RunError {
     /// Whether contents could not be made durable: what was written must not be used any more.
     var isFailedSync: Bool {
         switch self {
-        case .file(let error), .engine(.file(let error)): error.isFailedSync
+        case .file(let error), .engine(.file(let error)), .swap(.file(let error)):
+            error.isFailedSync
         default: false
         }
     }
@@ -151,6 +158,8 @@ extension RunError {
             throw .plan(error)
         } catch let error as EngineError {
             throw .engine(error)
+        } catch let error as SwapError {
+            throw .swap(error)
         } catch let error as DurableFileError {
             throw .file(error)
         } catch let error as LedgerError {

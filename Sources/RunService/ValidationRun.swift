@@ -1,6 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import MigrationEngine
+import MigrationValidation
 
 /// The validation of one result, its parts on slots: the source's side may begin while the
 /// result is still being built.
@@ -28,7 +29,7 @@ final class ValidationRun {
     /// - Throws: `EngineError` where threads cannot be started.
     init(
         planned: PlannedStore, building: FilePath, slots: Int, externalData: FilePath,
-        cache: PlanningCache = PlanningCache(), source: Connection? = nil,
+        cache: MigrationCache = MigrationCache(), source: Connection? = nil,
         pagesAreChecked: Bool = false
     ) throws(EngineError) {
         let files = ValidationFiles(
@@ -36,8 +37,9 @@ final class ValidationRun {
             destination: building, destinationExternalData: externalData)
         validator = try EngineError.translating {
             try Validator(
-                plan: planned.plan, files: files, hashes: planned.destination.hashes,
-                stores: cache.stores, cache: cache.validations)
+                scope: ValidationScope(
+                    plan: planned.plan, hashes: planned.destination.hashes,
+                    stores: cache.stores, cache: cache.validations), files: files)
         }
         reading = ValidationReading(validator, source: source)
         let parts = validator.parts(

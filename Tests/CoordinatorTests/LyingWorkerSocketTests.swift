@@ -1,6 +1,7 @@
 import CLinux
 import ClusterCore
 import ClusterProtocol
+import CoreDataStore
 import DurableFiles
 import Jobs
 import MigrationEngine

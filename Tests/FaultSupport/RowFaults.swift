@@ -1,6 +1,7 @@
 import CoreDataStore
 import ManagedObjectModel
 import MigrationEngine
+import MigrationValidation
 
 extension SeededFault {
     /// A fault of one row of a random table that has rows.

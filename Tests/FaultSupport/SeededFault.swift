@@ -2,6 +2,7 @@ package import CoreDataStore
 package import DurableFiles
 import ManagedObjectModel
 import MigrationEngine
+import MigrationValidation
 import TestSupport
 
 /// One way to spoil a destination or a part of one, at a place that a seed chooses.

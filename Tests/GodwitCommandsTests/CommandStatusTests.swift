@@ -8,6 +8,7 @@ import ManagedObjectModel
 import MappingModel
 import MigrationEngine
 import RunLedger
+import StoreSwap
 import Testing
 import ZeroMQ
 
@@ -32,6 +33,16 @@ import ZeroMQ
         (.engine(.wrongPlan("r")), .inputOutput),
         (.engine(.sourceChanged("r")), .canBeRepeated),
         (.engine(.dataRefused("r")), .badData), (.engine(.internalError("r")), .bug),
+        (.swap(.store(.modelMissing(path: "s"))), .badData),
+        (.swap(.file(.stopped("f"))), .canBeRepeated),
+        (.swap(.sourceChanged("r")), .canBeRepeated),
+        (.swap(.storeBusy(store: "s", holder: "h")), .canBeRepeated),
+        (.swap(.clientsHidden(store: "s", reason: "r")), .usage),
+        (.swap(.severalHardLinks(store: "s", links: 2)), .usage),
+        (.swap(.swapRefused(store: "s", reason: "r")), .usage),
+        (.swap(.storeChangedSinceSwap(store: "s")), .usage),
+        (.swap(.swapOutcomeUnknown(store: "s", reason: "r")), .bug),
+        (.swap(.internalError("r")), .bug),
         (.file(.system(.write, "f", number: 28)), .inputOutput),
         (.file(.overLimit("f", limit: 1)), .inputOutput),
         (.file(.lockHeld("f", holder: "h")), .canBeRepeated),

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreDataStore
+import MappingModel
 @testable import GodwitCommands
 import MigrationEngine
 import Testing

@@ -2,6 +2,7 @@ import CoreDataStore
 import RunService
 import ManagedObjectModel
 import MigrationEngine
+import MigrationValidation
 import StoreForge
 import Testing
 

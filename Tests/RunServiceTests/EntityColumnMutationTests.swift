@@ -7,6 +7,7 @@ import RunService
 import ManagedObjectModel
 import MappingModel
 import MigrationEngine
+import MigrationValidation
 import TestSupport
 import Testing
 

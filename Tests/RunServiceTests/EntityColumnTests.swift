@@ -4,7 +4,9 @@ import DurableFiles
 import FaultSupport
 import RunService
 import ManagedObjectModel
+import MappingModel
 import MigrationEngine
+import MigrationValidation
 import StoreForge
 import TestSupport
 import Testing

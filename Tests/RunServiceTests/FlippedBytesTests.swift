@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import RunService
 import MigrationEngine
+import MigrationValidation
 import StoreForge
 import Testing
 

@@ -2,6 +2,7 @@ import MigrationEngine
 import RunService
 import Foundation
 import GRDB
+import MigrationValidation
 import StoreForge
 import Testing
 

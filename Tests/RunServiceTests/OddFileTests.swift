@@ -5,6 +5,7 @@ import GRDB
 import RunService
 import ManagedObjectModel
 import MigrationEngine
+import MigrationValidation
 import StoreForge
 import Synchronization
 import Testing

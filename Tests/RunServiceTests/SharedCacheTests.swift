@@ -4,6 +4,7 @@ import Foundation
 import RunService
 import ManagedObjectModel
 import MigrationEngine
+import MigrationValidation
 import StoreForge
 import TestSupport
 import Testing
@@ -14,7 +15,7 @@ import Testing
 
     /// The bytes of a result of a fleet's store.
     private func migrate(
-        _ recipe: ForgeRecipe, to model: Model, slots: Int, cache: PlanningCache
+        _ recipe: ForgeRecipe, to model: Model, slots: Int, cache: MigrationCache
     ) throws -> (bytes: Data, outcome: MigrationOutcome) {
         try withTemporaryFolder { folder in
             let root = try #require(FilePath(folder))
@@ -37,14 +38,14 @@ import Testing
 
     @Test("results with a shared cache and one slot equal those of lone runs byte for byte")
     func sameBytes() throws {
-        let cache = PlanningCache()
+        let cache = MigrationCache()
         let newest = try ForgeModels.fleet(version: Self.newest)
         // Each version twice, so that the second finds what the first left in the cache.
         for seed in UInt64(0)..<8 {
             let version = Int(seed) % (Self.newest - 1) + 1
             let recipe = try ForgeRecipe.fleet(version: version, seed: seed)
             let shared = try migrate(recipe, to: newest, slots: 1, cache: cache)
-            let alone = try migrate(recipe, to: newest, slots: 2, cache: PlanningCache())
+            let alone = try migrate(recipe, to: newest, slots: 2, cache: MigrationCache())
             #expect(shared.bytes == alone.bytes)
             #expect(shared.outcome.plan == alone.outcome.plan)
             #expect(shared.outcome.validation == alone.outcome.validation)
@@ -54,7 +55,7 @@ import Testing
 
     @Test("one cache serves several apps and several destinations")
     func severalApps() throws {
-        let cache = PlanningCache()
+        let cache = MigrationCache()
         for _ in 0..<2 {
             for version in 2...3 {
                 let notes = try migrate(
@@ -70,7 +71,7 @@ import Testing
                     notes.bytes
                         == (try migrate(
                             .notes(notes: 40), to: ForgeModels.notes(version: version), slots: 2,
-                            cache: PlanningCache())).bytes)
+                            cache: MigrationCache())).bytes)
             }
         }
     }
@@ -79,13 +80,13 @@ import Testing
     func offsets() throws {
         // Photos leave the table of items; both go into one table on the way back, photos above
         // the highest key that items ever had.
-        let cache = PlanningCache()
+        let cache = MigrationCache()
         let together = try ForgeModels.largeBinaries(version: 1)
         for items in [10, 40, 25] {
             var recipe = ForgeRecipe(model: try ForgeModels.largeBinaries(version: 2))
             recipe.rows = ["Item": items, "Photo": 15]
             let shared = try migrate(recipe, to: together, slots: 1, cache: cache)
-            let alone = try migrate(recipe, to: together, slots: 1, cache: PlanningCache())
+            let alone = try migrate(recipe, to: together, slots: 1, cache: MigrationCache())
             #expect(shared.bytes == alone.bytes)
             #expect(shared.outcome.plan == alone.outcome.plan)
             #expect(shared.outcome.plan.feeds.contains { $0.offset >= Int64(items) })

@@ -5,6 +5,7 @@ import Foundation
 import RunService
 import ManagedObjectModel
 import MigrationEngine
+import MigrationValidation
 import TestSupport
 import Testing
 

@@ -10,16 +10,21 @@ enum LayerRules {
         "ManagedObjectModel": ["CZlib", "Crypto"],
         "MappingModel": ["ManagedObjectModel", "Yams"],
         "CoreDataStore": [
-            "ManagedObjectModel", "DurableFiles", "CSQLite", "GRDB", "GRDBSQLite",
+            "ManagedObjectModel", "DurableFiles", "Jobs", "CSQLite", "GRDB", "GRDBSQLite", "Crypto",
+        ],
+        "StoreSwap": ["CoreDataStore", "DurableFiles", "Jobs"],
+        "MigrationValidation": [
+            "Jobs", "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles",
+            "GRDBSQLite",
         ],
         "MigrationEngine": [
             "Jobs", "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles", "GRDB",
-            "GRDBSQLite", "Crypto",
+            "GRDBSQLite",
         ],
         "RunLedger": ["Jobs", "DurableFiles", "CSQLite", "GRDB", "GRDBSQLite"],
         "RunService": [
-            "RunLedger", "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
-            "DurableFiles", "Jobs", "Threads",
+            "RunLedger", "StoreSwap", "MigrationValidation", "MigrationEngine", "CoreDataStore",
+            "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads",
         ],
         "ClusterProtocol": ["Jobs", "SwiftProtobuf"],
         "ClusterCore": ["Jobs", "ClusterProtocol"],
@@ -39,8 +44,9 @@ enum LayerRules {
         "godwit-sim": ["ClusterSimulation", "ArgumentParser"],
         "StoreForge": ["CoreDataStore", "ManagedObjectModel", "DurableFiles"],
         "GodwitCommands": [
-            "LocalCluster", "RunService", "Coordinator", "Worker", "ClusterCore", "ClusterProtocol",
-            "ZeroMQ", "RunLedger",
+            "LocalCluster", "RunService", "StoreSwap", "MigrationValidation", "Coordinator",
+            "Worker",
+            "ClusterCore", "ClusterProtocol", "ZeroMQ", "RunLedger",
             "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel", "ManagedObjectModel",
             "DurableFiles", "Jobs", "Threads", "ArgumentParser",
         ],

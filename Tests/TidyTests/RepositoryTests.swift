@@ -47,8 +47,6 @@ import Testing
         expectNone(sources.flatMap(SQLRules.checkTexts))
     }
 
-    @Test func validationIsIndependent() { expectNone(IndependenceRules.check(sources)) }
-
     @Test func targetsAreExplained() {
         let manifests = Repository.files.filter { $0.path == "Package.swift" }
         expectNone(manifests.flatMap(ProjectRules.uncommentedTargets))

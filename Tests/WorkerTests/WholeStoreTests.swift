@@ -5,6 +5,7 @@ import Jobs
 @testable import RunService
 import ManagedObjectModel
 import MigrationEngine
+import MigrationValidation
 import RunLedger
 import RunSupport
 import StoreForge

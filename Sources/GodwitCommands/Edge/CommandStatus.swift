@@ -4,6 +4,7 @@ import Glibc
 package import RunService
 import MigrationEngine
 import RunLedger
+import StoreSwap
 import ZeroMQ
 
 /// How a process ends (design §2); the numbers above 63 are those of `sysexits.h`.
@@ -29,6 +30,7 @@ extension CommandStatus {
         case .store(let error): self.init(error)
         case .model, .inference, .plan: self = .badData
         case .engine(let error): self.init(error)
+        case .swap(let error): self.init(error)
         case .file(let error): self.init(error)
         case .ledger(let error): self.init(error)
         case .outputExists, .otherRun, .nothingToDo, .alreadyThere: self = .usage
@@ -83,8 +85,17 @@ extension CommandStatus {
         case .file(let error): self.init(error)
         // A plan on disk that is not the one that was written there.
         case .wrongPlan: self = .inputOutput
-        case .sourceChanged, .storeBusy: self = .canBeRepeated
+        case .sourceChanged: self = .canBeRepeated
         case .dataRefused: self = .badData
+        case .internalError: self = .bug
+        }
+    }
+
+    init(_ error: SwapError) {
+        switch error {
+        case .store(let error): self.init(error)
+        case .file(let error): self.init(error)
+        case .sourceChanged, .storeBusy: self = .canBeRepeated
         case .severalHardLinks, .swapRefused, .clientsHidden, .storeChangedSinceSwap: self = .usage
         case .internalError, .swapOutcomeUnknown: self = .bug
         }

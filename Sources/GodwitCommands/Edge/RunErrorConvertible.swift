@@ -5,6 +5,7 @@ import ManagedObjectModel
 import MappingModel
 import MigrationEngine
 import RunLedger
+import StoreSwap
 
 /// An error of a layer below that has its place among the errors of a run.
 protocol RunErrorConvertible: Error {
@@ -33,6 +34,10 @@ extension PlanError: RunErrorConvertible {
 
 extension EngineError: RunErrorConvertible {
     var runError: RunError { .engine(self) }
+}
+
+extension SwapError: RunErrorConvertible {
+    var runError: RunError { .swap(self) }
 }
 
 extension LedgerError: RunErrorConvertible {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CoreDataStore
 import ManagedObjectModel
+import MappingModel
 import MigrationEngine
 
 /// The options that say how a store is migrated.

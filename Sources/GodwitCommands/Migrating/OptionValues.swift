@@ -1,5 +1,6 @@
 import ArgumentParser
 import CoreDataStore
+import MappingModel
 import MigrationEngine
 
 /// `--strategy`.

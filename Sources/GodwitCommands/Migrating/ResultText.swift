@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import RunService
 import MigrationEngine
+import MigrationValidation
 
 /// What `godwit migrate` tells of a single store that was migrated.
 enum ResultText {

@@ -2,7 +2,9 @@ import ArgumentParser
 import DurableFiles
 import RunService
 import ManagedObjectModel
+import MappingModel
 import MigrationEngine
+import MigrationValidation
 
 /// `godwit verify`.
 struct VerifyCommand: ParsableCommand {

@@ -1,6 +1,7 @@
 import DurableFiles
 import RunService
 import MigrationEngine
+import MigrationValidation
 
 /// Words and orders that the report has in text and in HTML.
 enum ReportWords {

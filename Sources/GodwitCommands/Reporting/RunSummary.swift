@@ -1,5 +1,6 @@
 package import RunService
 import MigrationEngine
+import MigrationValidation
 
 /// What the stores of a run add up to; its size does not grow with theirs.
 package struct RunSummary: Hashable, Sendable, Codable {

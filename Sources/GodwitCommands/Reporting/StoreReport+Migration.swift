@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 package import RunService
 import MigrationEngine
+import MigrationValidation
 package import RunLedger
 
 extension StoreReport {

@@ -1,5 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
+import MappingModel
 
 /// Cells and selections as SQL over a source attached as `src`, whose row is called `s`.
 struct CellSQL {

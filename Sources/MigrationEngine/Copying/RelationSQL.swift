@@ -1,4 +1,5 @@
 import CoreDataStore
+import MappingModel
 
 /// The links of a source relation as a query over a source attached as `src`.
 ///

@@ -8,20 +8,6 @@ package enum ChunkSubject: Hashable, Sendable, Codable {
     case join(plan: Int, feed: Int)
 }
 
-/// A range of integers, both ends included; nil is open.
-package struct KeyRange: Hashable, Sendable, Codable {
-    package var lower: Int64?
-    package var upper: Int64?
-
-    package init(lower: Int64? = nil, upper: Int64? = nil) {
-        self.lower = lower
-        self.upper = upper
-    }
-
-    /// Every key.
-    package static let all = KeyRange()
-}
-
 /// Which rows of its subject a chunk holds.
 package enum Selection: Hashable, Sendable, Codable {
     /// A range of keys: `Z_PK` of tables, the owner's key or the row's number of joins.

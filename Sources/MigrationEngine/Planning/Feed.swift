@@ -1,3 +1,4 @@
+package import CoreDataStore
 package import ManagedObjectModel
 
 /// Rows of one source table that go into one destination table.

@@ -1,3 +1,5 @@
+package import CoreDataStore
+
 extension MigrationPlan {
     /// Ranges of keys by destination table, those of its sources moved by their offsets;
     /// together they hold every key.

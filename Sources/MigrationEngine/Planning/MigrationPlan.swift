@@ -73,11 +73,6 @@ package enum HistoryPolicy: String, Hashable, Sendable, Codable, CaseIterable {
     case drop, keep
 }
 
-/// What becomes of references to objects that are gone.
-package enum DanglingPolicy: String, Hashable, Sendable, Codable, CaseIterable {
-    case keep, nullify
-}
-
 /// What the user chose.
 package struct PlanOptions: Hashable, Sendable, Codable {
     /// Nil lets the store's size decide.

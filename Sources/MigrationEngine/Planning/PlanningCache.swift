@@ -17,8 +17,6 @@ package final class PlanningCache: Sendable {
     private let inferences = Memo<Pair, Inference>(limit: PlanningCache.limit)
     private let shapes = Memo<PlanShape.Key, PlanShape>(limit: PlanningCache.limit)
     private let statements = Memo<StatementKey, [SQLText]>(limit: PlanningCache.limit)
-    /// What validations work out, by code of their own.
-    package let validations = ValidationCache()
 
     /// The most pairs of models that are kept.
     private static let limit = 32

@@ -1,7 +1,8 @@
+import CoreDataStore
 package import DurableFiles
 import Foundation
 package import Jobs
-package import MigrationEngine
+import MigrationEngine
 package import RunLedger
 import Synchronization
 
@@ -30,7 +31,7 @@ package final class ClusterRun: Sendable {
         package var state: FilePath
         package var roots: SharedRoots
         package var environment: RunEnvironment
-        package var cache = PlanningCache()
+        package var cache = MigrationCache()
         /// What jobs keep to.
         package var limits: JobLimits
         /// Jobs at a time that plans are cut for, and threads that validate one store.

@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 package import Jobs
 package import MigrationEngine
+import MigrationValidation
 package import RunLedger
 
 /// One store of a shared run that is cut into chunks: everything that happens to it beside the

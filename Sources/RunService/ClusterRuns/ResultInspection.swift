@@ -3,6 +3,7 @@ import DurableFiles
 import Foundation
 import Jobs
 import MigrationEngine
+import MigrationValidation
 import RunLedger
 
 /// A worker's result of a small store that this process has held against the source.
@@ -31,7 +32,7 @@ struct ResultInspection {
     let attempt: FilePath
 
     private var files: DurableFileSystem { shared.context.files }
-    private var cache: PlanningCache { shared.context.cache }
+    private var cache: MigrationCache { shared.context.cache }
 
     /// The longest time that a step may have taken, in seconds.
     private static let longestStep = 1e7
@@ -153,8 +154,8 @@ struct ResultInspection {
     /// Checks what lies in the result beside the rows that are validated.
     private func inspect(_ planned: PlannedStore, _ validation: ValidationRun) throws(RunError) {
         let check = MadeFileCheck(
-            plan: planned.laidOut, source: planned.source, destination: planned.destination,
-            stores: cache.stores)
+            MadeFileCheck.Expectation(planned.laidOut), source: planned.source,
+            destination: planned.destination, stores: cache.stores)
         let findings = try RunError.translating {
             let faults = try StrangersFile.faults(of: places.building, files)
             var findings = try validation.inspect(check)

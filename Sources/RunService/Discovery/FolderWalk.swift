@@ -1,5 +1,6 @@
 import DurableFiles
 import MigrationEngine
+import StoreSwap
 
 /// Searches one folder for stores.
 ///

@@ -2,6 +2,7 @@ import CoreDataStore
 package import DurableFiles
 import MigrationEngine
 package import RunLedger
+import StoreSwap
 
 /// The stores of a run, numbered, with what was left out: what every way to name them comes to.
 package struct NamedFleet: Sendable {

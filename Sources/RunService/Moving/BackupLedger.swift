@@ -2,6 +2,7 @@ import DurableFiles
 import Foundation
 import MigrationEngine
 import RunLedger
+import StoreSwap
 
 // What a backup holds is recorded in two places, both in the ledger: the swap's own entry, written
 // before anything moves, and entries of files that became copies since. The later one counts.

@@ -3,6 +3,7 @@ import DurableFiles
 import Jobs
 import MigrationEngine
 import RunLedger
+import StoreSwap
 
 // MARK: - Moves that no longer fit
 
@@ -53,15 +54,15 @@ extension CutOver {
             } catch {
                 throw .file(error)
             }
-            do throws(EngineError) {
+            do throws(SwapError) {
                 try swapper.check(plan, under: lock)
             } catch {
-                guard try isVoid(plan, after: error) else { throw .engine(error) }
+                guard try isVoid(plan, after: error) else { throw .swap(error) }
                 let kept = try RunError.translating { try discard(plan, under: lock) }
                 try giveUp(recorded)
                 guard kept.isEmpty else {
                     let words = kept.map(Self.words(ofKept:)).joined(separator: "; ")
-                    throw .engine(
+                    throw .swap(
                         .swapRefused(
                             store: plan.store.path.description,
                             reason: words + ". Run the same command again"))
@@ -116,7 +117,7 @@ extension CutOver {
         return kept
     }
 
-    private func isVoid(_ plan: SwapPlan, after error: EngineError) throws(RunError) -> Bool {
+    private func isVoid(_ plan: SwapPlan, after error: SwapError) throws(RunError) -> Bool {
         switch error {
         case .sourceChanged, .swapRefused: break
         default: return false

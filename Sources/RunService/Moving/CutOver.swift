@@ -3,6 +3,7 @@ import DurableFiles
 import Jobs
 import MigrationEngine
 import RunLedger
+import StoreSwap
 
 /// Gives validated results their names: the ledger first, then the files, then the ledger.
 ///
@@ -150,11 +151,11 @@ struct CutOver: Sendable {
                 newFile: store.places.building, snapshot: store.snapshot,
                 validated: store.building)
             let facts = try SwapFacts(reading: request, files: files)
-            do throws(EngineError) {
+            do throws(SwapError) {
                 return .swap(try SwapPlan(facts))
             } catch {
                 guard case .sourceChanged = error else { throw error }
-                throw EngineError.changed(facts.store.path)
+                throw SwapError.changed(facts.store.path)
             }
         }
     }

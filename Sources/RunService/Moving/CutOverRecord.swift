@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import MigrationEngine
+import StoreSwap
 
 /// How a result gets its name, as it is written to the ledger before anything moves.
 struct CutOverRecord: Codable {

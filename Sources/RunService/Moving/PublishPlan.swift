@@ -1,6 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import MigrationEngine
+import StoreSwap
 
 /// The renames that give a result its name in the output folder.
 ///

@@ -1,5 +1,6 @@
 package import DurableFiles
-package import MigrationEngine
+import MigrationEngine
+package import StoreSwap
 import Synchronization
 import Threads
 

@@ -3,6 +3,7 @@ package import DurableFiles
 import Jobs
 import MigrationEngine
 import RunLedger
+import StoreSwap
 
 /// Puts the originals of a run back.
 package struct RollbackRun: Sendable {
@@ -164,7 +165,7 @@ package struct RollbackRun: Sendable {
         else { return nil }
         for kind in [StoreCompanion.writeAheadLog, .rollbackJournal] where !discardsChanges {
             guard try tree.status(of: kind.path(of: path)).map({ $0.size == 0 }) ?? true else {
-                throw EngineError.storeChangedSinceSwap(store: path.description)
+                throw SwapError.storeChangedSinceSwap(store: path.description)
             }
         }
         let made = try tree.create(path)
@@ -200,7 +201,7 @@ package struct RollbackRun: Sendable {
         if let plan = try selected.unfinishedRollback(of: store) {
             do {
                 return try run(plan, under: lock)
-            } catch let error as EngineError {
+            } catch let error as SwapError {
                 // The plan knows nothing of what was written since: that takes another one.
                 guard case .storeChangedSinceSwap = error,
                     try discardsChanges || FileStatus.ifPresent(swap.store.path)?.size == 0

@@ -1,8 +1,10 @@
+import CoreDataStore
 package import DurableFiles
 import Foundation
 import Jobs
 import MigrationEngine
 import RunLedger
+import StoreSwap
 
 /// What a later command works on: a run of a state folder, all of its stores or one of them.
 package struct RunSelection: Sendable {

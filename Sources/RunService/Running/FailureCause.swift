@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import MigrationEngine
 import RunLedger
+import StoreSwap
 
 /// Why a store failed, coarse enough to count a fleet's failures by it.
 package enum FailureCause: String, Hashable, Sendable, Codable, CaseIterable {
@@ -68,6 +69,7 @@ extension FailureCause {
         case .plan(let error):
             if case .refused = error { self = .dataRefused } else { self = .noMapping }
         case .engine(let error): self.init(error)
+        case .swap(let error): self.init(error)
         case .file(let error): self.init(error)
         case .ledger(let error):
             if case .locked = error.cause {
@@ -106,8 +108,16 @@ extension FailureCause {
         case .wrongPlan: self = .inputOutput
         case .sourceChanged: self = .sourceChanged
         case .dataRefused: self = .dataRefused
+        case .internalError: self = .bug
+        }
+    }
+
+    private init(_ error: SwapError) {
+        switch error {
+        case .store(let error): self.init(error)
+        case .file(let error): self.init(error)
+        case .sourceChanged, .storeChangedSinceSwap: self = .sourceChanged
         case .storeBusy: self = .locked
-        case .storeChangedSinceSwap: self = .sourceChanged
         case .severalHardLinks, .swapRefused, .clientsHidden: self = .swapRefused
         case .internalError, .swapOutcomeUnknown: self = .bug
         }

@@ -15,7 +15,7 @@ struct RunContext: Sendable {
     /// Whether all who work on the run see the state folder.
     var sharesState = true
     /// What is known of stores of the same app.
-    let cache: PlanningCache
+    let cache: MigrationCache
 
     var files: DurableFileSystem { environment.files }
 

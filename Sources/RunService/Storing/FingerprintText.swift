@@ -1,3 +1,4 @@
+import CoreDataStore
 import DurableFiles
 import Foundation
 import MigrationEngine

@@ -2,13 +2,14 @@ import CoreDataStore
 import DurableFiles
 import Jobs
 import MigrationEngine
+import MigrationValidation
 
 /// Builds and validates results from plans; it knows files and no run.
 struct ResultBuilder {
     let places: StorePaths
     let files: DurableFileSystem
     /// What is known of stores of the same app.
-    let cache: PlanningCache
+    let cache: MigrationCache
     /// Jobs at a time; 1 does everything on the caller's thread.
     let slots: Int
     let isInPlace: Bool

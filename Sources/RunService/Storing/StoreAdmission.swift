@@ -1,6 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import MigrationEngine
+import StoreSwap
 
 /// What is looked at before any work on a store.
 struct StoreAdmission {
@@ -82,7 +83,7 @@ struct StoreAdmission {
         guard !clients.assumesClosed else { return }
         try RunError.translating {
             guard case .hidden(let reason) = try ClientVisibility(of: path) else { return }
-            throw EngineError.clientsHidden(store: path.description, reason: reason)
+            throw SwapError.clientsHidden(store: path.description, reason: reason)
         }
     }
 
@@ -93,7 +94,7 @@ struct StoreAdmission {
             guard links > 1 else { return }
             let own = try SwapFacts.backups(of: PlannedFile(at: path), files)
             guard links > own + 1 else { return }
-            throw EngineError.severalHardLinks(store: path.description, links: links - own)
+            throw SwapError.severalHardLinks(store: path.description, links: links - own)
         }
     }
 

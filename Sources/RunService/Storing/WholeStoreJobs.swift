@@ -3,6 +3,7 @@ package import DurableFiles
 import Foundation
 package import Jobs
 package import MigrationEngine
+import MigrationValidation
 import RunLedger
 import Synchronization
 
@@ -21,7 +22,7 @@ package final class WholeStoreJobs: Sendable {
     private let files: DurableFileSystem
     private let clock: @Sendable () -> Double
     private let ownResults: OwnResults?
-    private let cache = PlanningCache()
+    private let cache = MigrationCache()
     private let requests = Mutex<[String: RunRequest]>([:])
 
     /// The most requests that are kept.

@@ -1,7 +1,7 @@
 import Foundation
 import FoundationXML
 @testable import GodwitCommands
-@testable import MigrationEngine
+@testable import MigrationValidation
 import Testing
 
 @Suite struct HTMLReportTests {

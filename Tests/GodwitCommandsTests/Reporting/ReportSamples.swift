@@ -1,7 +1,8 @@
 import DurableFiles
+import MigrationEngine
 @testable import GodwitCommands
 import RunService
-@testable import MigrationEngine
+@testable import MigrationValidation
 
 /// Reports on stores that were never there.
 enum ReportSamples {

@@ -3,6 +3,7 @@ import DurableFiles
 import Foundation
 @testable import GodwitCommands
 import RunService
+import StoreSwap
 @testable import MigrationEngine
 import Testing
 
@@ -94,8 +95,8 @@ import Testing
             (.file(.system(.open, "a", number: EIO)), .inputOutput),
             (.file(.lockHeld("a", holder: "h")), .locked), (.outputExists("a"), .outputExists),
             (.store(.unsupported(path: "a", reason: "r")), .unsupported),
-            (.engine(.swapRefused(store: "a", reason: "r")), .swapRefused),
-            (.engine(.storeBusy(store: "a", holder: "h")), .locked),
+            (.swap(.swapRefused(store: "a", reason: "r")), .swapRefused),
+            (.swap(.storeBusy(store: "a", holder: "h")), .locked),
         ]
         for (error, cause) in causes {
             #expect(FailureCause(error) == cause)

@@ -1,4 +1,5 @@
 import ManagedObjectModel
+import MappingModel
 import MigrationEngine
 
 /// What a number of cases met.

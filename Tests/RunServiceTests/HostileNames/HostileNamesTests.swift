@@ -5,6 +5,7 @@ import GRDB
 @testable import RunService
 import ManagedObjectModel
 import MigrationEngine
+import MigrationValidation
 import StoreForge
 import TestSupport
 import Testing

@@ -5,6 +5,7 @@ import RunService
 import ManagedObjectModel
 import MappingModel
 import MigrationEngine
+import MigrationValidation
 import StoreForge
 import TestSupport
 

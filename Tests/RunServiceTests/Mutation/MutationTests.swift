@@ -4,6 +4,7 @@ import FaultSupport
 import Foundation
 import RunService
 import MigrationEngine
+import MigrationValidation
 import StoreForge
 import TestSupport
 import Testing
@@ -141,7 +142,8 @@ extension MutationCase {
             destination: path,
             destinationExternalData: SupportFolder.externalData(ofStore: result))
         do throws(StoreError) {
-            return try Validator(plan: plan, files: files).run().isEqual ? .missed : .differs
+            let report = try Validator(scope: ValidationScope(plan: plan), files: files).run()
+            return report.isEqual ? .missed : .differs
         } catch {
             // A file that can no longer be read as a store is caught as well.
             return .refused("\(error)")

@@ -4,6 +4,7 @@ import Foundation
 import MigrationEngine
 import RunLedger
 import StoreForge
+import StoreSwap
 import Testing
 
 @testable import RunService
@@ -22,7 +23,7 @@ import Testing
     }
 
     private func isChanged(_ change: StoreChange) -> Bool {
-        if case .engine(.storeChangedSinceSwap)? = change.failure { true } else { false }
+        if case .swap(.storeChangedSinceSwap)? = change.failure { true } else { false }
     }
 
     @Test func everyByteComesBack() throws {

@@ -6,6 +6,7 @@ import MigrationEngine
 import RunLedger
 import RunSupport
 import StoreForge
+import StoreSwap
 import TestSupport
 import Testing
 
@@ -32,9 +33,9 @@ import Testing
 
     private func fault(of error: RunError?) -> FolderFault? {
         switch error {
-        case .file(.refusedFolder(_, let fault)), .engine(.file(.refusedFolder(_, let fault))):
+        case .file(.refusedFolder(_, let fault)), .swap(.file(.refusedFolder(_, let fault))):
             fault
-        case .file(.refusedPath), .engine(.file(.refusedPath)): .symbolicLink
+        case .file(.refusedPath), .swap(.file(.refusedPath)): .symbolicLink
         default: nil
         }
     }
@@ -232,7 +233,7 @@ import Testing
             let size = Int(try FileStatus(of: backup).size)
             try lab.files.publish([UInt8](repeating: 0, count: size), to: backup)
             let change = try #require(try lab.rollBack().first)
-            guard case .engine(.swapOutcomeUnknown) = change.failure else {
+            guard case .swap(.swapOutcomeUnknown) = change.failure else {
                 Issue.record("\(String(describing: change.failure))")
                 return
             }

@@ -6,6 +6,7 @@ import RunService
 import MigrationEngine
 import RunLedger
 import StoreForge
+import StoreSwap
 import Synchronization
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import ClusterProtocol
 import CoreDataStore
 import DurableFiles
+import MappingModel
 import MigrationEngine
 import RunLedger
 import RunSupport

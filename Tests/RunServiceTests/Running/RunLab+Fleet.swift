@@ -7,6 +7,7 @@ import MigrationEngine
 import RunLedger
 import RunSupport
 import StoreForge
+import StoreSwap
 import Synchronization
 import Testing
 

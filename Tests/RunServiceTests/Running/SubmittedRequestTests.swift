@@ -3,6 +3,7 @@ import DurableFiles
 import Foundation
 import Jobs
 import ManagedObjectModel
+import MappingModel
 import MigrationEngine
 import TestSupport
 import Testing

@@ -1,0 +1,4 @@
+/// What becomes of references to objects that are gone.
+package enum DanglingPolicy: String, Hashable, Sendable, Codable, CaseIterable {
+    case keep, nullify
+}

@@ -1,0 +1,157 @@
+import CoreDataStore
+import ManagedObjectModel
+import DurableFiles
+import MappingModel
+
+/// One pass over a source table: what its rows must become.
+struct SourceScan {
+    let rules: SourceRules
+    let reader: CellReader
+    let links: [LinkReader]
+    let statement: Statement
+    private let hashKey: HashKey
+
+    /// Prepares the pass; with a destination table only for rows that go there, without links.
+    ///
+    /// `shared`: rules made for the same scope, all its places and every destination.
+    init(
+        _ table: TableLayout, keys: KeyRange, scope: ValidationScope, places: [LinkLocation],
+        connection: Connection, externalData: FilePath, destination: String? = nil,
+        shared: SharedRules? = nil
+    ) throws(StoreError) {
+        hashKey = scope.key
+        var list = SelectList(["Z_PK", "Z_ENT", "Z_OPT"])
+        let links = try SourceScan.links(
+            in: table.name, scope: scope, places: destination == nil ? places : [], list: &list,
+            connection: connection)
+        self.links = links
+        let make = {
+            SourceRules(table, scope: scope, links: links, list: list, destination: destination)
+        }
+        rules = shared?.sourceRules(table.name, make: make) ?? make()
+        reader = CellReader(
+            constants: rules.constants, connection: connection, externalData: externalData)
+        statement = try connection.prepare(
+            rules.list.sql(table: table.name, key: "Z_PK", range: keys))
+    }
+
+    private static func links(
+        in table: String, scope: ValidationScope, places: [LinkLocation], list: inout SelectList,
+        connection: Connection
+    ) throws(StoreError) -> [LinkReader] {
+        var readers: [LinkReader] = []
+        for (number, place) in places.enumerated() {
+            for feed in place.feeds where feed.storage.table == table && !feed.storage.isJoin {
+                readers.append(
+                    try LinkReader(
+                        feed, of: place, number: number, mustExist: scope.dangling == .nullify,
+                        key: scope.key, list: &list, connection: connection))
+            }
+        }
+        return readers
+    }
+
+    /// What a pass counts, by the places of rules, links and entities.
+    private struct Tally {
+        var sums: [CellSum]
+        var faulty: [Int64]
+        var unmade: [Int64]
+        var linkSums: [CellSum]
+        var missingLinks: [Int64]
+        var lostLinks: [Int64]
+        var strayLinks: [Int64]
+        var strays: [Int64]
+        /// Rows of a table of one entity that carry another number.
+        var misnumbered: Int64 = 0
+        var unknown: Int64 = 0
+        var rows: Int64 = 0
+
+        init(_ scan: SourceScan) {
+            sums = [CellSum](repeating: CellSum(), count: scan.rules.cells.count)
+            faulty = [Int64](repeating: 0, count: scan.rules.cells.count)
+            unmade = faulty
+            linkSums = [CellSum](repeating: CellSum(), count: scan.links.count)
+            missingLinks = [Int64](repeating: 0, count: scan.links.count)
+            lostLinks = missingLinks
+            strayLinks = missingLinks
+            strays = [Int64](repeating: 0, count: scan.rules.entities.count)
+        }
+    }
+
+    /// Sums over all rows of the range.
+    func sums(table: String, places: [LinkLocation]) throws(StoreError) -> PartialResult {
+        var tally = Tally(self)
+        var link = FoundLink()
+        let current = RawRow(statement)
+        let rules = rules
+        while try statement.step() {
+            tally.rows += 1
+            let key = current.integer(0)
+            var number = current.wholeNumber(1, hashKey)
+            if let only = rules.onlyEntity, only != number {
+                tally.misnumbered += 1
+                number = only
+            }
+            guard number >= 0, number < rules.entities.count,
+                let entity = rules.entities[Int(number)]
+            else {
+                tally.unknown += 1
+                continue
+            }
+            for program in entity.programs {
+                let row = hashKey.row(key &+ rules.programs[program].offset)
+                for cell in rules.programs[program].cells {
+                    guard let digest = try reader.expected(rules.cells[cell], current, row)
+                    else {
+                        tally.unmade[cell] += 1
+                        continue
+                    }
+                    tally.sums[cell].add(high: digest.high, low: digest.low)
+                    if digest.isNull, rules.cells[cell].isFaultIfNull { tally.faulty[cell] += 1 }
+                }
+            }
+            for entry in entity.links {
+                let place = rules.linkList[entry]
+                switch try links[place].read(current, key: key, number: number, into: &link) {
+                case .link: tally.linkSums[place].add(high: link.digest.high, low: link.digest.low)
+                case .missing: tally.missingLinks[place] += 1
+                case .lost: tally.lostLinks[place] += 1
+                case .stray: tally.strayLinks[place] += 1
+                case .none: break
+                }
+            }
+            for entry in entity.strays where !current.isNull(rules.strayList[entry]) {
+                tally.strays[Int(number)] += 1
+            }
+        }
+        return result(tally, table: table, places: places)
+    }
+
+    private func result(_ tally: Tally, table: String, places: [LinkLocation]) -> PartialResult {
+        var result = PartialResult()
+        result.sourceRows = tally.rows
+        result.add(Fault(entity: table, property: "", kind: .unknownEntity), source: tally.unknown)
+        let misnumbered = Fault(entity: rules.name, property: "Z_ENT", kind: .foreignEntity)
+        result.addInherited(misnumbered, tally.misnumbered)
+        for (cell, label) in rules.labels.enumerated() {
+            result.addExpected(tally.sums[cell].content, label)
+            result.add(Fault(label, .missingValue), source: tally.faulty[cell])
+            // What cannot be made is a fault of the result, whatever stands there.
+            result.add(Fault(label, .missingFile), destination: tally.unmade[cell])
+        }
+        for (number, reader) in links.enumerated() {
+            let label = places[reader.place].label
+            result.addExpected(tally.linkSums[number].content, label)
+            result.add(Fault(label, .missingLink), source: tally.missingLinks[number])
+            result.add(Fault(label, .stray), source: tally.strayLinks[number])
+            result.addInherited(Fault(label, .dangling), tally.lostLinks[number])
+        }
+        for (number, entity) in rules.entities.enumerated() where tally.strays[number] > 0 {
+            guard let program = entity?.programs.first else { continue }
+            result.add(
+                Fault(entity: rules.fates[program].entity, property: "", kind: .stray),
+                source: tally.strays[number])
+        }
+        return result
+    }
+}

@@ -1,0 +1,116 @@
+package import CoreDataStore
+package import DurableFiles
+package import Jobs
+
+/// Why a swap, its rollback or the removal of its backup failed.
+package enum SwapError: Error, Sendable {
+    /// A store could not be read or written.
+    case store(StoreError)
+    /// A file could not be read or written.
+    case file(DurableFileError)
+    /// The source changed since it was read; the text names it.
+    case sourceChanged(String)
+    /// A program has the store open; nothing was changed.
+    case storeBusy(store: String, holder: String)
+    /// Whether a program has the store open cannot be seen; nothing was changed.
+    case clientsHidden(store: String, reason: String)
+    /// The main file has several names, of which a swap could change only one.
+    case severalHardLinks(store: String, links: UInt64)
+    /// The swap, its rollback or the removal of its backup cannot be done; the text says why.
+    case swapRefused(store: String, reason: String)
+    /// The store was written since its swap; putting the original back would lose that.
+    case storeChangedSinceSwap(store: String)
+    /// The files contradict what was recorded of a swap: a person must look.
+    case swapOutcomeUnknown(store: String, reason: String)
+    /// Something that must hold did not.
+    case internalError(String)
+
+    /// That a store changed, with the programs that have it open now.
+    package static func changed(_ store: FilePath) -> SwapError {
+        .sourceChanged(store.description + FileUser.apposition(of: store))
+    }
+
+    /// Whether memory was refused, which under a limit of address space says so.
+    package var isOutOfMemory: Bool {
+        switch self {
+        case .store(let error): error.isOutOfMemory
+        case .file(let error): error.isOutOfMemory
+        default: false
+        }
+    }
+
+    /// The number that tells other processes.
+    package var code: FailureCode {
+        switch self {
+        case .store(let error): error.code
+        case .file(let error): error.code
+        case .sourceChanged: .sourceChanged
+        case .storeChangedSinceSwap: .dataRefused
+        case .severalHardLinks, .swapRefused, .clientsHidden: .swapRefused
+        case .storeBusy: .locked
+        case .internalError, .swapOutcomeUnknown: .internalError
+        }
+    }
+}
+
+extension SwapError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .store(let error): error.description
+        case .file(let error): error.description
+        case .sourceChanged(let text):
+            "\(text) changed since it was planned. Run the same "
+                + "command again when no program writes to the store"
+        case .storeBusy(let store, let holder):
+            "\(store) is open in \(holder). Nothing was changed; close it there, then run the "
+                + "same command again. A migration can be replayed as well (godwit replay)"
+        case .clientsHidden(let store, let reason):
+            "godwit cannot see whether a program has \(store) open: \(reason). Nothing was "
+                + "changed; use --output, or stop every program that uses the store and give "
+                + "--assume-closed"
+        case .severalHardLinks(let store, let links):
+            "\(store) has \(links) hard links, and only one of them would get the new store. "
+                + "Nothing was changed; use --output"
+        case .swapRefused(let store, let reason):
+            "\(store) cannot be swapped: \(reason). The store is whole"
+        case .storeChangedSinceSwap(let store):
+            "\(store) changed since it was swapped, and putting the original back would lose that. "
+                + "Nothing was changed; godwit rollback --discard-changes puts it back all the "
+                + "same"
+        case .swapOutcomeUnknown(let store, let reason):
+            "the state of \(store) is not what was recorded: \(reason). It was left as it is; "
+                + "its backup, if there is one, lies beside it in \(SwapPlan.backupPrefix)…"
+        case .internalError(let text):
+            "a bug of godwit: \(text). The original store was not changed"
+        }
+    }
+
+    /// Runs a body and turns what the layers below throw into errors of a swap.
+    package static func translating<Result>(
+        _ body: () throws -> Result
+    ) throws(SwapError) -> Result {
+        do {
+            return try body()
+        } catch let error as SwapError {
+            throw error
+        } catch let error as StoreError {
+            throw .store(error)
+        } catch let error as DurableFileError {
+            throw .file(error)
+        } catch {
+            throw .internalError("\(error)")
+        }
+    }
+
+    /// Runs a body and turns errors of the layers below into errors of a swap; any other
+    /// error, such as one of the caller's own, passes as it is.
+    package static func passing<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let error as StoreError {
+            throw SwapError.store(error)
+        } catch let error as DurableFileError {
+            throw SwapError.file(error)
+        }
+    }
+}
