@@ -83,13 +83,15 @@ let package = Package(
                 "Jobs", "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles",
                 grdb, sqlite,
             ]),
+        // Finding the stores that paths, patterns and lists name.
+        layer("StoreDiscovery", ["StoreSwap", "CoreDataStore", "DurableFiles"]),
         // Jobs of a run on slots of this machine, without a network.
         layer(
             "RunService",
             [
-                "RunLedger", "StoreSwap", "MigrationValidation", "MigrationEngine", "CoreDataStore",
-                "MappingModel",
-                "ManagedObjectModel", "DurableFiles", "Jobs", "Threads",
+                "RunLedger", "StoreDiscovery", "StoreSwap", "MigrationValidation",
+                "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
+                "DurableFiles", "Jobs", "Threads",
             ]),
         // What coordinator, workers, slots and clients say to each other.
         .target(
@@ -106,16 +108,16 @@ let package = Package(
         layer(
             "Coordinator",
             [
-                "ClusterCore", "ClusterProtocol", "RunService", "RunLedger", "MigrationEngine",
-                "CoreDataStore", "DurableFiles", "Jobs", "Threads", "ZeroMQ",
+                "ClusterCore", "ClusterProtocol", "RunService", "StoreDiscovery", "RunLedger",
+                "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs", "Threads", "ZeroMQ",
             ]),
         // A coordinator and a worker of one process, for one run on this machine.
         layer(
             "LocalCluster",
             [
                 "Coordinator", "Worker", "RunService", "ClusterCore", "ClusterProtocol",
-                "RunLedger", "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs",
-                "Threads", "ZeroMQ",
+                "RunLedger", "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs", "Threads",
+                "ZeroMQ",
             ]),
         // Coordinator and worker as pure state machines.
         layer("ClusterCore", ["ClusterProtocol", "Jobs"]),
@@ -128,10 +130,9 @@ let package = Package(
         layer(
             "GodwitCommands",
             [
-                "LocalCluster", "RunService", "StoreSwap", "MigrationValidation", "Coordinator",
-                "Worker", "ClusterCore",
-                "ClusterProtocol", "ZeroMQ", "RunLedger", "MigrationEngine", "StoreForge",
-                "CoreDataStore", "MappingModel",
+                "LocalCluster", "RunService", "StoreDiscovery", "StoreSwap", "MigrationValidation",
+                "Coordinator", "Worker", "ClusterCore", "ClusterProtocol", "ZeroMQ", "RunLedger",
+                "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel",
                 "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", arguments,
             ]),
         .executableTarget(
@@ -188,8 +189,8 @@ let package = Package(
         tests(
             "StoreForgeTests",
             [
-                "StoreForge", "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles",
-                "FaultSupport", "TestSupport",
+                "StoreForge", "CoreDataStore", "MappingModel", "ManagedObjectModel",
+                "DurableFiles", "FaultSupport", "TestSupport",
             ]),
         tests("DurableFilesTests", ["DurableFiles", "CLinux", "TestSupport"]),
         tests("ThreadsTests", ["Threads", "TestSupport"]),
@@ -210,6 +211,11 @@ let package = Package(
                 "DurableFiles", "Jobs", "StoreForge", "FaultSupport", "TestSupport",
             ]),
         tests(
+            "StoreDiscoveryTests",
+            [
+                "StoreDiscovery", "CoreDataStore", "DurableFiles", "FaultSupport", "TestSupport",
+            ]),
+        tests(
             "StoreSwapTests",
             [
                 "StoreSwap", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
@@ -218,23 +224,20 @@ let package = Package(
         tests(
             "RunServiceTests",
             [
-                "RunSupport", "StoreSwap", "MigrationValidation", "RunService", "ClusterProtocol",
-                "GodwitCommands",
-                "StoreForge",
-                "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
-                "DurableFiles", "Jobs", "FaultSupport",
-                "RunLedger", "CFaultVFS", "CStatementTrace", "TestSupport", grdb,
+                "RunSupport", "StoreDiscovery", "StoreSwap", "MigrationValidation", "RunService",
+                "ClusterProtocol", "GodwitCommands", "StoreForge", "MigrationEngine",
+                "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs",
+                "FaultSupport", "RunLedger", "CFaultVFS", "CStatementTrace", "TestSupport", grdb,
             ]),
         // These run the built program, too.
         tests(
             "GodwitCommandsTests",
             [
-                "GodwitCommands", "godwit", "RunService", "StoreSwap", "MigrationValidation",
-                "MigrationEngine",
-                "CoreDataStore",
-                "MappingModel", "ManagedObjectModel", "DurableFiles", "RunLedger", "Threads",
-                "StoreForge", "ClusterProtocol", "Jobs", "CLinux", "FaultSupport", "TestSupport",
-                "ZeroMQ", arguments, grdb,
+                "GodwitCommands", "godwit", "RunService", "StoreDiscovery", "StoreSwap",
+                "MigrationValidation", "MigrationEngine", "CoreDataStore", "MappingModel",
+                "ManagedObjectModel", "DurableFiles", "RunLedger", "Threads", "StoreForge",
+                "ClusterProtocol", "Jobs", "CLinux", "FaultSupport", "TestSupport", "ZeroMQ",
+                arguments, grdb,
             ]),
         tests("ClusterCoreTests", ["ClusterCore", "ClusterProtocol", "Jobs", "TestSupport"]),
         tests("ClusterSimulationTests", ["ClusterSimulation", "ClusterCore", "Jobs"]),
@@ -258,10 +261,10 @@ let package = Package(
             "CoordinatorTests",
             [
                 "Coordinator", "faulty-slot", "godwit", "Worker", "ClusterCore", "ClusterProtocol",
-                "StoreSwap", "RunService", "RunLedger", "MigrationEngine", "CoreDataStore",
-                "ManagedObjectModel",
-                "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CZeroMQ", "CLinux", "StoreForge",
-                "FaultSupport", "RunSupport", "TestSupport", grdb,
+                "StoreDiscovery", "StoreSwap", "RunService", "RunLedger", "MigrationEngine",
+                "CoreDataStore", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", "ZeroMQ",
+                "CZeroMQ", "CLinux", "StoreForge", "FaultSupport", "RunSupport", "TestSupport",
+                grdb,
             ]),
         tests("TidyTests", []),
     ]

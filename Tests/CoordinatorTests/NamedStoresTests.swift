@@ -1,6 +1,7 @@
 import DurableFiles
 import Foundation
 import RunLedger
+import StoreDiscovery
 import Testing
 
 @testable import RunService

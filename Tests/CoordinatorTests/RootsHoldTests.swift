@@ -6,6 +6,7 @@ import Glibc
 import Jobs
 import MigrationEngine
 import RunLedger
+import StoreDiscovery
 import Synchronization
 import TestSupport
 import Testing

@@ -13,6 +13,7 @@ enum LayerRules {
             "ManagedObjectModel", "DurableFiles", "Jobs", "CSQLite", "GRDB", "GRDBSQLite", "Crypto",
         ],
         "StoreSwap": ["CoreDataStore", "DurableFiles", "Jobs"],
+        "StoreDiscovery": ["StoreSwap", "CoreDataStore", "DurableFiles"],
         "MigrationValidation": [
             "Jobs", "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles",
             "GRDBSQLite",
@@ -23,14 +24,15 @@ enum LayerRules {
         ],
         "RunLedger": ["Jobs", "DurableFiles", "CSQLite", "GRDB", "GRDBSQLite"],
         "RunService": [
-            "RunLedger", "StoreSwap", "MigrationValidation", "MigrationEngine", "CoreDataStore",
+            "RunLedger", "StoreDiscovery", "StoreSwap", "MigrationValidation", "MigrationEngine",
+            "CoreDataStore",
             "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads",
         ],
         "ClusterProtocol": ["Jobs", "SwiftProtobuf"],
         "ClusterCore": ["Jobs", "ClusterProtocol"],
         "Coordinator": [
-            "ClusterCore", "ClusterProtocol", "RunService", "RunLedger", "MigrationEngine",
-            "CoreDataStore", "DurableFiles", "Jobs", "Threads", "ZeroMQ",
+            "ClusterCore", "ClusterProtocol", "RunService", "StoreDiscovery", "RunLedger",
+            "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs", "Threads", "ZeroMQ",
         ],
         "LocalCluster": [
             "Coordinator", "Worker", "RunService", "ClusterCore", "ClusterProtocol", "RunLedger",
@@ -44,7 +46,8 @@ enum LayerRules {
         "godwit-sim": ["ClusterSimulation", "ArgumentParser"],
         "StoreForge": ["CoreDataStore", "ManagedObjectModel", "DurableFiles"],
         "GodwitCommands": [
-            "LocalCluster", "RunService", "StoreSwap", "MigrationValidation", "Coordinator",
+            "LocalCluster", "RunService", "StoreDiscovery", "StoreSwap", "MigrationValidation",
+            "Coordinator",
             "Worker",
             "ClusterCore", "ClusterProtocol", "ZeroMQ", "RunLedger",
             "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel", "ManagedObjectModel",

@@ -5,6 +5,7 @@ import Jobs
 import RunService
 import MigrationEngine
 import RunLedger
+import StoreDiscovery
 
 // What clients ask for, and what they are told.
 

@@ -3,6 +3,7 @@ import ClusterProtocol
 import DurableFiles
 import Jobs
 import RunService
+import StoreDiscovery
 import ZeroMQ
 
 /// `godwit submit`.

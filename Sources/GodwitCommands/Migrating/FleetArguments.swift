@@ -2,6 +2,7 @@ import DurableFiles
 import RunService
 import MigrationEngine
 import RunLedger
+import StoreDiscovery
 
 /// The stores that a command line names, as a run numbers them.
 struct FleetArguments {

@@ -3,6 +3,7 @@ package import DurableFiles
 import Jobs
 import MigrationEngine
 package import RunLedger
+package import StoreDiscovery
 
 /// Begins, finds and reopens runs; all of it takes its time and belongs beside a coordinator's
 /// loop.

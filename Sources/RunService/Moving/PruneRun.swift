@@ -5,6 +5,7 @@ import Jobs
 import ManagedObjectModel
 import MigrationEngine
 import RunLedger
+import StoreDiscovery
 import StoreSwap
 
 /// What pruning a run frees.

@@ -4,6 +4,7 @@ import Foundation
 import MigrationEngine
 import RunLedger
 import RunSupport
+import StoreDiscovery
 import StoreForge
 import Testing
 
@@ -100,7 +101,7 @@ import Testing
             try FileManager.default.createSymbolicLink(
                 atPath: #require(inside.string), withDestinationPath: "good-1.sqlite")
             let before = try lab.bytes()
-            let found = try StoreDiscovery.discover(StoreSelection(paths: [lab.data]))
+            let found = try StoreSearch.discover(StoreSelection(paths: [lab.data]))
             #expect(found.skipped.map(\.path) == [link])
             #expect(found.stores.map(\.path).sorted() == good.sorted())
             let ending = try lab.run(

@@ -2,7 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Glibc
-@testable import RunService
+@testable import StoreDiscovery
 import TestSupport
 import Testing
 
@@ -211,10 +211,10 @@ import Testing
             try lab.store("a", "b", "c")
             var selection = StoreSelection(paths: [lab.folder])
             selection.limit = 3
-            #expect(try StoreDiscovery.discover(selection).stores.count == 3)
+            #expect(try StoreSearch.discover(selection).stores.count == 3)
             selection.limit = 2
             #expect(throws: DurableFileError.overLimit(lab.folder, limit: 2)) {
-                try StoreDiscovery.discover(selection)
+                try StoreSearch.discover(selection)
             }
         }
     }
@@ -225,7 +225,7 @@ import Testing
             try lab.link("also", to: "output")
             var selection = StoreSelection(paths: [lab.folder])
             selection.ignoredFolders = [lab.path("also"), lab.path("missing")]
-            #expect(try StoreDiscovery.discover(selection).relatives == ["a.sqlite"])
+            #expect(try StoreSearch.discover(selection).relatives == ["a.sqlite"])
         }
     }
 
@@ -233,7 +233,7 @@ import Testing
     func everyStoreThatAppleWroteIsFound() throws {
         let folder = try #require(Fixtures.folder)
         let root = try DurableFileSystem().resolve(FilePath(folder.path))
-        let found = try StoreDiscovery.discover(StoreSelection(paths: [root]))
+        let found = try StoreSearch.discover(StoreSelection(paths: [root]))
         let paths = Set(found.stores.map(\.path))
         // Some fixtures are damaged or no stores on purpose; those are told.
         let told = Set(found.skipped.map(\.path))

@@ -2,6 +2,7 @@ import CoreDataStore
 package import DurableFiles
 import MigrationEngine
 package import RunLedger
+package import StoreDiscovery
 import StoreSwap
 
 /// The stores of a run, numbered, with what was left out: what every way to name them comes to.
@@ -26,7 +27,7 @@ package struct NamedFleet: Sendable {
         files: DurableFileSystem
     ) throws(RunError) {
         let found = try RunError.translating {
-            try StoreDiscovery.discover(selection, files: files)
+            try StoreSearch.discover(selection, files: files)
         }
         if let named = found.skipped.first(where: { $0.isNamed && required.contains($0.path) }) {
             switch named.reason {

@@ -1,5 +1,4 @@
 import DurableFiles
-import MigrationEngine
 import StoreSwap
 
 /// Searches one folder for stores.

@@ -1,5 +1,5 @@
 import DurableFiles
-@testable import RunService
+@testable import StoreDiscovery
 import Testing
 
 /// What was named: single stores, patterns, lists, and how they go together.

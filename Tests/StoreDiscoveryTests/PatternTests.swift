@@ -1,5 +1,5 @@
 import DurableFiles
-@testable import RunService
+@testable import StoreDiscovery
 import TestSupport
 import Testing
 

@@ -1,12 +1,12 @@
 import CoreDataStore
-import DurableFiles
+package import DurableFiles
 import Glibc
 
 /// Tells whether a file found in a folder is a store, by its name and its first bytes.
 ///
 /// No store may be open in this process while a folder is searched: closing a file drops the
 /// locks that SQLite holds on it (`OpenFile`).
-struct StoreProbe: Sendable {
+package struct StoreProbe: Sendable {
     /// What a file is.
     enum Verdict: Hashable, Sendable {
         case store
@@ -15,7 +15,7 @@ struct StoreProbe: Sendable {
         case skipped(SkippedFile.Reason)
     }
 
-    let files: DurableFileSystem
+    private let files: DurableFileSystem
     /// How much of a database is searched before SQLite is asked: 16 pages hold the schema of
     /// most stores.
     private static let prefixBytes = 65_536
@@ -23,6 +23,9 @@ struct StoreProbe: Sendable {
     private static let patience: Int64 = 1000
     private static let magic = Array("SQLite format 3\0".utf8)
     private static let metadataTable = Array("CREATE TABLE Z_METADATA".utf8)
+
+    /// - Parameter files: opens what is looked at.
+    package init(files: DurableFileSystem) { self.files = files }
 
     /// Judges a regular file.
     ///
@@ -84,7 +87,7 @@ struct StoreProbe: Sendable {
     /// log or journal beside it to be whole.
     ///
     /// - Throws: `DurableFileError`.
-    func isReadable(_ real: FilePath) throws(DurableFileError) -> Bool {
+    package func isReadable(_ real: FilePath) throws(DurableFileError) -> Bool {
         do throws(StoreError) {
             let connection = try Connection(
                 path: real, mode: .immutable, patience: StoreProbe.patience)

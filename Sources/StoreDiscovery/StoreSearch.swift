@@ -30,7 +30,7 @@ package struct StoreSelection: Sendable {
 /// Reads the first bytes of every file in the folders that were named, and follows no symbolic
 /// link out of them. What is missing or cannot be read is skipped with its reason, and the search
 /// goes on.
-package struct StoreDiscovery {
+package struct StoreSearch {
     private let selection: StoreSelection
     private let files: DurableFileSystem
     private let include: [PathPattern]
@@ -45,8 +45,8 @@ package struct StoreDiscovery {
     private init(_ selection: StoreSelection, files: DurableFileSystem) throws(DurableFileError) {
         self.selection = selection
         self.files = files
-        include = try StoreDiscovery.patterns(selection.include)
-        exclude = try StoreDiscovery.patterns(selection.exclude)
+        include = try StoreSearch.patterns(selection.include)
+        exclude = try StoreSearch.patterns(selection.exclude)
         for folder in selection.ignoredFolders where try FileStatus.ifPresent(folder) != nil {
             ignored.insert(try files.with(.followed).resolve(folder))
         }
@@ -66,7 +66,7 @@ package struct StoreDiscovery {
     package static func discover(
         _ selection: StoreSelection, files: DurableFileSystem = DurableFileSystem()
     ) throws(DurableFileError) -> Discovery {
-        var discovery = try StoreDiscovery(selection, files: files)
+        var discovery = try StoreSearch(selection, files: files)
         for path in selection.paths { try discovery.take(path) }
         for list in selection.lists {
             for entry in try StoreListFile(list).entries {

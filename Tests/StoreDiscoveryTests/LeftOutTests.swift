@@ -1,7 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import Foundation
-@testable import RunService
+@testable import StoreDiscovery
 import TestSupport
 import Testing
 
@@ -77,7 +77,7 @@ import Testing
             var selection = StoreSelection(paths: [lab.path("in")])
             selection.exclude = ["not"]
             selection.ignoredFolders = [lab.path("in/result")]
-            let found = try StoreDiscovery.discover(selection)
+            let found = try StoreSearch.discover(selection)
             #expect(found.stores.isEmpty)
             for words in [
                 "in/b.sqlite (it is a symbolic link out of the folder", "thumbs.db (it is not an",

@@ -3,7 +3,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Glibc
-@testable import RunService
+@testable import StoreDiscovery
 import TestSupport
 import Testing
 
@@ -85,7 +85,7 @@ struct DiscoveryLab {
         selection.include = include
         selection.exclude = exclude
         selection.lists = lists.map(path)
-        return try StoreDiscovery.discover(selection)
+        return try StoreSearch.discover(selection)
     }
 
     private func withBytes<Result>(
