@@ -126,14 +126,21 @@ let package = Package(
         // Stores in Core Data's format, of any size, from a seed.
         layer("StoreForge", ["CoreDataStore", "ManagedObjectModel", "DurableFiles"]),
 
+        // Reports of runs for people and programs.
+        layer(
+            "RunReports",
+            [
+                "RunService", "RunLedger", "MigrationValidation", "MigrationEngine",
+                "CoreDataStore", "ManagedObjectModel", "DurableFiles", "ClusterCore",
+            ]),
         // The command line.
         layer(
             "GodwitCommands",
             [
-                "LocalCluster", "RunService", "StoreDiscovery", "StoreSwap", "MigrationValidation",
-                "Coordinator", "Worker", "ClusterCore", "ClusterProtocol", "ZeroMQ", "RunLedger",
-                "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel",
-                "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", arguments,
+                "RunReports", "LocalCluster", "RunService", "StoreDiscovery", "StoreSwap",
+                "MigrationValidation", "Coordinator", "Worker", "ClusterCore", "ClusterProtocol",
+                "ZeroMQ", "RunLedger", "MigrationEngine", "StoreForge", "CoreDataStore",
+                "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", arguments,
             ]),
         .executableTarget(
             name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
@@ -224,20 +231,26 @@ let package = Package(
         tests(
             "RunServiceTests",
             [
-                "RunSupport", "StoreDiscovery", "StoreSwap", "MigrationValidation", "RunService",
-                "ClusterProtocol", "GodwitCommands", "StoreForge", "MigrationEngine",
+                "RunSupport", "RunReports", "StoreDiscovery", "StoreSwap", "MigrationValidation",
+                "RunService", "ClusterProtocol", "GodwitCommands", "StoreForge", "MigrationEngine",
                 "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs",
                 "FaultSupport", "RunLedger", "CFaultVFS", "CStatementTrace", "TestSupport", grdb,
+            ]),
+        tests(
+            "RunReportsTests",
+            [
+                "RunReports", "RunService", "StoreSwap", "MigrationValidation", "MigrationEngine",
+                "CoreDataStore", "DurableFiles",
             ]),
         // These run the built program, too.
         tests(
             "GodwitCommandsTests",
             [
-                "GodwitCommands", "godwit", "RunService", "StoreDiscovery", "StoreSwap",
-                "MigrationValidation", "MigrationEngine", "CoreDataStore", "MappingModel",
-                "ManagedObjectModel", "DurableFiles", "RunLedger", "Threads", "StoreForge",
-                "ClusterProtocol", "Jobs", "CLinux", "FaultSupport", "TestSupport", "ZeroMQ",
-                arguments, grdb,
+                "GodwitCommands", "godwit", "RunReports", "RunService", "StoreDiscovery",
+                "StoreSwap", "MigrationValidation", "MigrationEngine", "CoreDataStore",
+                "MappingModel", "ManagedObjectModel", "DurableFiles", "RunLedger", "Threads",
+                "StoreForge", "ClusterProtocol", "Jobs", "CLinux", "FaultSupport", "TestSupport",
+                "ZeroMQ", arguments, grdb,
             ]),
         tests("ClusterCoreTests", ["ClusterCore", "ClusterProtocol", "Jobs", "TestSupport"]),
         tests("ClusterSimulationTests", ["ClusterSimulation", "ClusterCore", "Jobs"]),

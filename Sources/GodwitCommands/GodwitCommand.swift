@@ -1,6 +1,7 @@
 package import ArgumentParser
 import CoreDataStore
 import DurableFiles
+import RunReports
 import Threads
 
 /// The version of godwit: what `godwit --version` says and what the changelog has.

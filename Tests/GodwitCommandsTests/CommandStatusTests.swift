@@ -8,6 +8,7 @@ import ManagedObjectModel
 import MappingModel
 import MigrationEngine
 import RunLedger
+import RunReports
 import StoreSwap
 import Testing
 import ZeroMQ
@@ -59,6 +60,33 @@ import ZeroMQ
         }
     }
 
+    @Test func everyErrorHasItsCause() {
+        let causes: [(RunError, FailureCause)] = [
+            (.store(.notAStore(path: "a", reason: "r")), .damaged),
+            (.store(.modelMissing(path: "a")), .modelMissing),
+            (.store(.externalDataMissing(path: "a", count: 1)), .externalDataMissing),
+            (.plan(.refused(["r"])), .dataRefused), (.plan(.unsupported("r")), .noMapping),
+            (.engine(.sourceChanged("a")), .sourceChanged),
+            (.engine(.internalError("r")), .bug),
+            (.file(.system(.write, "a", number: ENOSPC)), .noSpace),
+            (.file(.system(.open, "a", number: ENOENT)), .missing),
+            (.file(.system(.open, "a", number: EIO)), .inputOutput),
+            (.file(.lockHeld("a", holder: "h")), .locked), (.outputExists("a"), .outputExists),
+            (.store(.unsupported(path: "a", reason: "r")), .unsupported),
+            (.swap(.swapRefused(store: "a", reason: "r")), .swapRefused),
+            (.swap(.storeBusy(store: "a", holder: "h")), .locked),
+        ]
+        for (error, cause) in causes {
+            #expect(FailureCause(error) == cause)
+            // Workers tell the code alone.
+            #expect(FailureCause(error.code) == cause, "\(error)")
+            #expect(CommandStatus(cause) == CommandStatus(error))
+        }
+        for cause in FailureCause.allCases {
+            #expect(!cause.title.isEmpty && cause.advice.hasSuffix("."))
+        }
+    }
+
     @Test func numbersAreThoseOfTheDesign() {
         #expect(CommandStatus.allCases.map(\.rawValue) == [0, 1, 64, 65, 70, 74, 75])
     }
@@ -67,7 +95,8 @@ import ZeroMQ
         let errors: [any Error] = [
             StoreError.modelMissing(path: "s"), ModelError.malformed("m"), PlanError.refused(["p"]),
             InferenceError(refusals: []), EngineError.dataRefused("d"),
-            DurableFileError.changedMeanwhile("f"), RunError.outputExists("o"),
+            SwapError.sourceChanged("w"), DurableFileError.changedMeanwhile("f"),
+            RunError.outputExists("o"),
         ]
         for error in errors {
             let failure = try #require(throws: CommandFailure.self) {

@@ -1,6 +1,7 @@
 import DurableFiles
 import Foundation
 import Glibc
+import RunReports
 @testable import GodwitCommands
 import Synchronization
 import TestSupport

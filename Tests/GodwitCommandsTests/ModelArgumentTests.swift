@@ -3,6 +3,7 @@ import DurableFiles
 import Foundation
 @testable import GodwitCommands
 import ManagedObjectModel
+import RunReports
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@ import CoreDataStore
 import MappingModel
 @testable import GodwitCommands
 import MigrationEngine
+import RunReports
 import Testing
 
 @Suite struct OptionTests {

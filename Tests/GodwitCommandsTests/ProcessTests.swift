@@ -4,6 +4,7 @@ import DurableFiles
 import Foundation
 @testable import GodwitCommands
 import ManagedObjectModel
+import RunReports
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 @testable import GodwitCommands
+import RunReports
 import RunService
 import Testing
 
@@ -48,10 +49,10 @@ import Testing
     }
 
     @Test func namesCannotSteerTheTerminal() throws {
-        #expect(Console.visible("Zürich\nx") == "Zürich\nx")
+        #expect(PrintedText.visible("Zürich\nx") == "Zürich\nx")
         let json = try Console.json(["z\u{9B}2J\u{202E}é\u{E0001}"], isPretty: false)
         #expect(json == #"["z\u009b2J\u202eé\udb40\udc01"]"#)
-        #expect(Console.visible("a\u{1B}[2J\r\u{202E}b") == #"a\u{1b}[2J\u{d}\u{202e}b"#)
+        #expect(PrintedText.visible("a\u{1B}[2J\r\u{202E}b") == #"a\u{1b}[2J\u{d}\u{202e}b"#)
     }
 
     @Test func tablesAreAligned() {

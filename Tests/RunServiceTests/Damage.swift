@@ -1,6 +1,7 @@
 @testable import GodwitCommands
 import DurableFiles
 import ManagedObjectModel
+import RunReports
 import StoreForge
 import Testing
 

@@ -8,6 +8,7 @@ import ManagedObjectModel
 import MappingModel
 import MigrationEngine
 import MigrationValidation
+import RunReports
 import TestSupport
 import Testing
 

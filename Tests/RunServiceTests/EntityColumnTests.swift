@@ -7,6 +7,7 @@ import ManagedObjectModel
 import MappingModel
 import MigrationEngine
 import MigrationValidation
+import RunReports
 import StoreForge
 import TestSupport
 import Testing

@@ -6,6 +6,7 @@ import RunService
 import ManagedObjectModel
 import MigrationEngine
 import MigrationValidation
+import RunReports
 import StoreForge
 import Testing
 

@@ -6,6 +6,7 @@ import Foundation
 import GRDB
 import ManagedObjectModel
 import MigrationEngine
+import RunReports
 import StoreForge
 import Testing
 

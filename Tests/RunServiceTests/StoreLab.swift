@@ -6,6 +6,7 @@ import GRDB
 import RunService
 import ManagedObjectModel
 import MigrationEngine
+import RunReports
 import StoreForge
 import TestSupport
 import Testing

@@ -4,7 +4,7 @@ import Testing
 @Suite struct CodePageTests {
     /// Enums by their file, and the heading of the page below which their cases are.
     static let enums: [(name: String, file: String, heading: String)] = [
-        ("CommandStatus", "Sources/GodwitCommands/Edge/CommandStatus.swift", "Exit codes"),
+        ("CommandStatus", "Sources/RunReports/CommandStatus.swift", "Exit codes"),
         ("RunState", "Sources/RunLedger/Records/RunState.swift", "Runs"),
         ("RunPhase", "Sources/ClusterCore/Coordinator/States.swift", "Runs"),
         ("StoreState", "Sources/RunLedger/Records/StoreState.swift", "Stores"),

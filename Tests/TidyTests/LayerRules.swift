@@ -45,8 +45,13 @@ enum LayerRules {
         "ClusterSimulation": ["ClusterCore", "ClusterProtocol", "Jobs"],
         "godwit-sim": ["ClusterSimulation", "ArgumentParser"],
         "StoreForge": ["CoreDataStore", "ManagedObjectModel", "DurableFiles"],
+        "RunReports": [
+            "RunService", "RunLedger", "MigrationValidation", "MigrationEngine", "CoreDataStore",
+            "ManagedObjectModel", "DurableFiles", "ClusterCore",
+        ],
         "GodwitCommands": [
-            "LocalCluster", "RunService", "StoreDiscovery", "StoreSwap", "MigrationValidation",
+            "RunReports", "LocalCluster", "RunService", "StoreDiscovery", "StoreSwap",
+            "MigrationValidation",
             "Coordinator",
             "Worker",
             "ClusterCore", "ClusterProtocol", "ZeroMQ", "RunLedger",

@@ -1,4 +1,5 @@
 import ClusterProtocol
+import RunReports
 
 /// What is known of a connection that does not work, as a text that says what to check.
 struct ClientErrors {

@@ -1,4 +1,5 @@
 import ClusterProtocol
+import RunReports
 
 /// What is known of a coordinator's runs and workers, and how it is put in lines: a value that
 /// knows no clock and no terminal.
@@ -57,7 +58,7 @@ struct ClusterPicture: Hashable, Sendable {
             lines += block
         }
         lines += Self.workers(report.workers, room: max(room - lines.count, 0))
-        return lines.prefix(room).map { Self.cut(Console.visible($0), to: width) }
+        return lines.prefix(room).map { Self.cut(PrintedText.visible($0), to: width) }
     }
 
     private func heading(_ report: StatusReport, _ seconds: Double) -> String {

@@ -1,4 +1,5 @@
 import ClusterProtocol
+import RunReports
 
 /// Workers as a table.
 enum WorkerTable {

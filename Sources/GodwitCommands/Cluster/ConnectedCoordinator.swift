@@ -1,4 +1,5 @@
 import ClusterProtocol
+import RunReports
 import ZeroMQ
 
 /// A coordinator as commands ask it: each request with the answer that it must have.

@@ -1,4 +1,5 @@
 import ClusterProtocol
+import RunReports
 import Threads
 import ZeroMQ
 

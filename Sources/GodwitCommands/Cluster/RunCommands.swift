@@ -1,5 +1,6 @@
 import ArgumentParser
 import ClusterProtocol
+import RunReports
 
 /// `godwit pause`.
 struct PauseCommand: ParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ClusterProtocol
 import RunLedger
+import RunReports
 
 /// How a run that the command waited for ended: a text, and the status of the process.
 struct RunEnd {

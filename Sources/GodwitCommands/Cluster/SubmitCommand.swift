@@ -2,6 +2,7 @@ import ArgumentParser
 import ClusterProtocol
 import DurableFiles
 import Jobs
+import RunReports
 import RunService
 import StoreDiscovery
 import ZeroMQ

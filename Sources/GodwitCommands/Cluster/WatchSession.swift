@@ -1,4 +1,5 @@
 import ClusterProtocol
+import RunReports
 
 /// Follows a run, or all runs, of a coordinator, also over its restarts.
 final class WatchSession {

@@ -1,6 +1,7 @@
 import ClusterCore
 import Coordinator
 import DurableFiles
+import RunReports
 import Synchronization
 import Threads
 import ZeroMQ

@@ -8,6 +8,7 @@ import Jobs
 import RunService
 import MigrationEngine
 import RunLedger
+import RunReports
 import Synchronization
 import Threads
 import ZeroMQ

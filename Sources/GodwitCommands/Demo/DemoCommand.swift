@@ -6,6 +6,7 @@ import LocalCluster
 import RunService
 import MigrationEngine
 import RunLedger
+import RunReports
 
 /// `godwit demo`.
 struct DemoCommand: ParsableCommand {

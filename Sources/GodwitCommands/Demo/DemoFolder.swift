@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import RunService
 import MigrationEngine
+import RunReports
 import StoreForge
 
 /// The folder that the demo works in.

@@ -1,3 +1,4 @@
+package import RunReports
 package import RunService
 import Threads
 import Worker

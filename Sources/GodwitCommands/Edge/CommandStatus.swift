@@ -4,24 +4,9 @@ import Glibc
 package import RunService
 import MigrationEngine
 import RunLedger
+import RunReports
 import StoreSwap
 import ZeroMQ
-
-/// How a process ends (design §2); the numbers above 63 are those of `sysexits.h`.
-package enum CommandStatus: Int32, Sendable, CaseIterable {
-    case success = 0
-    /// `verify` found differences.
-    case differences = 1
-    /// The command line asks for what cannot be.
-    case usage = 64
-    /// A store or a model cannot be used.
-    case badData = 65
-    /// Something that must hold did not.
-    case bug = 70
-    case inputOutput = 74
-    /// The same command may succeed when it is run again.
-    case canBeRepeated = 75
-}
 
 extension CommandStatus {
     /// The status of one failed store: the one place where failures become numbers.

@@ -1,4 +1,5 @@
 import CoreDataStore
+import RunReports
 
 extension StoreInspection {
     /// The report for a terminal: one paragraph for each kind of thing.

@@ -1,4 +1,5 @@
 import DurableFiles
+import RunReports
 import ZeroMQ
 
 /// The single files of a folder of keys: one key each, 40 characters of Z85 on a line.

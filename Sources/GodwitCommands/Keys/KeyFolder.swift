@@ -1,4 +1,5 @@
 import DurableFiles
+import RunReports
 import ZeroMQ
 
 /// The folder that `keys new --output DIR` writes, or a part of it carried to another machine.

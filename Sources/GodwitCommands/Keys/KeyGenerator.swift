@@ -1,4 +1,5 @@
 import DurableFiles
+import RunReports
 import ZeroMQ
 
 /// Writes folders of keys, durably and without ever overwriting a key.

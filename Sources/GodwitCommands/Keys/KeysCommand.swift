@@ -1,5 +1,6 @@
 import ArgumentParser
 import DurableFiles
+import RunReports
 import ZeroMQ
 
 /// `godwit keys`.

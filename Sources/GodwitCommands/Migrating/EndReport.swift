@@ -3,6 +3,7 @@ import DurableFiles
 import Foundation
 import RunService
 import RunLedger
+import RunReports
 import StoreDiscovery
 
 /// The report at the end of a run: shown, and kept in the run's folder as text, HTML and JSON.

@@ -3,6 +3,7 @@ import CoreDataStore
 import ManagedObjectModel
 import MappingModel
 import MigrationEngine
+import RunReports
 
 /// The options that say how a store is migrated.
 struct EngineOptions: ParsableArguments {

@@ -5,6 +5,7 @@ import Foundation
 import LocalCluster
 import RunService
 import RunLedger
+import RunReports
 
 /// Runs on slots of this machine, as commands begin, show and report them.
 struct LocalRuns {

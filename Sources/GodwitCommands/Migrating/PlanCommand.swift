@@ -2,6 +2,7 @@ import ArgumentParser
 import DurableFiles
 import RunService
 import RunLedger
+import RunReports
 
 /// `godwit plan`.
 struct PlanCommand: ParsableCommand {

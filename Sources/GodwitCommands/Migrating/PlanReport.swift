@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import RunService
 import MigrationEngine
+import RunReports
 
 /// What `godwit plan` tells of a store.
 ///

@@ -3,6 +3,7 @@ import DurableFiles
 import RunService
 import ManagedObjectModel
 import MigrationEngine
+import RunReports
 
 /// Turns the options of `plan` and `migrate` into one request for each store.
 struct RequestBuilder {

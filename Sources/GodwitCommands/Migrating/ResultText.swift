@@ -3,6 +3,7 @@ import DurableFiles
 import RunService
 import MigrationEngine
 import MigrationValidation
+import RunReports
 
 /// What `godwit migrate` tells of a single store that was migrated.
 enum ResultText {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import DurableFiles
 import LocalCluster
+import RunReports
 import Worker
 
 /// What the slots of a command are: its worker processes, or threads.

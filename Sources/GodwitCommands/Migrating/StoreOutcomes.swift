@@ -1,5 +1,6 @@
 import ArgumentParser
 import DurableFiles
+import RunReports
 
 /// Collects the failures of a command over several stores: one store's failure does not stop
 /// the others.

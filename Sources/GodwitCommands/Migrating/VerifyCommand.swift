@@ -5,6 +5,7 @@ import ManagedObjectModel
 import MappingModel
 import MigrationEngine
 import MigrationValidation
+import RunReports
 
 /// `godwit verify`.
 struct VerifyCommand: ParsableCommand {

@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import ManagedObjectModel
+import RunReports
 
 extension ModelArgument {
     /// What a model may be, for messages.

@@ -1,5 +1,6 @@
 import Foundation
 import ManagedObjectModel
+import RunReports
 
 extension VersionHashes {
     /// One entity a line, then digest and checksum; hashes in base64, as the JSON has them.

@@ -3,6 +3,7 @@ import DurableFiles
 import Foundation
 import RunService
 import RunLedger
+import RunReports
 
 /// `godwit prune`.
 struct PruneCommand: ParsableCommand {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Coordinator
 import DurableFiles
 import Foundation
+import RunReports
 import RunService
 
 /// `godwit replay`.

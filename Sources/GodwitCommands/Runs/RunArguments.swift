@@ -3,6 +3,7 @@ import DurableFiles
 import Foundation
 import RunService
 import RunLedger
+import RunReports
 
 /// What commands that work on earlier runs are pointed at.
 struct RunArguments: ParsableArguments {

@@ -4,6 +4,7 @@ import DurableFiles
 import Foundation
 import RunService
 import RunLedger
+import RunReports
 
 /// `godwit status`.
 struct StatusCommand: ParsableCommand {

@@ -5,6 +5,7 @@ import Foundation
 import LocalCluster
 import RunService
 import RunLedger
+import RunReports
 
 /// `godwit swap`.
 struct SwapCommand: ParsableCommand {

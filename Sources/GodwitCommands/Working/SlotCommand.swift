@@ -2,6 +2,7 @@ import ArgumentParser
 import LocalCluster
 import RunService
 import MigrationEngine
+import RunReports
 import Worker
 
 /// The process of one slot: started by workers, never by people.

@@ -6,6 +6,7 @@ import DurableFiles
 import Foundation
 import Glibc
 import MigrationEngine
+import RunReports
 import Threads
 import Worker
 import ZeroMQ

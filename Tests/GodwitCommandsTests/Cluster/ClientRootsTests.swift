@@ -2,6 +2,7 @@ import ClusterProtocol
 import DurableFiles
 import Foundation
 import Jobs
+import RunReports
 import TestSupport
 import Testing
 @testable import GodwitCommands

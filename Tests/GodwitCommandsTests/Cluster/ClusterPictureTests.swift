@@ -1,4 +1,5 @@
 import ClusterProtocol
+import RunReports
 import Testing
 @testable import GodwitCommands
 

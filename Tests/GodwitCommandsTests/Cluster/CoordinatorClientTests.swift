@@ -3,6 +3,7 @@ import DurableFiles
 import Foundation
 import Glibc
 import Jobs
+import RunReports
 import TestSupport
 import Testing
 import ZeroMQ

@@ -5,6 +5,7 @@ import Foundation
 import Jobs
 import MigrationEngine
 import RunLedger
+import RunReports
 import StoreForge
 import TestSupport
 import Testing

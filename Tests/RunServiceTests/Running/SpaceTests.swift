@@ -3,6 +3,7 @@ import DurableFiles
 import Foundation
 import MigrationEngine
 import RunLedger
+import RunReports
 import RunSupport
 import StoreForge
 import TestSupport

@@ -1,7 +1,7 @@
 /// Durations for people.
-enum Seconds {
+package enum Seconds {
     /// `0.25 s`, `12.3 s`, `4 min 05 s`, `2 h 07 min`.
-    static func words(_ seconds: Double) -> String {
+    package static func words(_ seconds: Double) -> String {
         let bounded = seconds.isFinite ? min(max(seconds, 0), 1e9) : 0
         if bounded < 9.995 { return decimal(bounded, scale: 100, digits: 2) }
         if bounded < 59.95 { return decimal(bounded, scale: 10, digits: 1) }

@@ -29,7 +29,7 @@ package struct TextReport {
         _ report: RunReport, stores: StoreReports, to write: (String) throws -> Void
     ) throws {
         try withoutActuallyEscaping(write) { write in
-            let text = TextReport(report) { try write(Console.visible($0)) }
+            let text = TextReport(report) { try write(PrintedText.visible($0)) }
             try text.writeHead()
             try text.writeCauses()
             try text.writeFailures(stores)

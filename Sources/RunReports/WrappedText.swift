@@ -1,7 +1,7 @@
 /// Text in lines of a terminal's width.
-enum WrappedText {
+package enum WrappedText {
     /// The columns of a report in text.
-    static let columns = 80
+    package static let columns = 80
 
     /// Breaks a text at blanks; words that are longer than a line stay whole.
     ///
@@ -10,7 +10,7 @@ enum WrappedText {
     ///   - first: what the first line begins with.
     ///   - rest: what the others begin with.
     /// - Returns: at least one line.
-    static func lines(_ text: String, first: String = "", rest: String = "") -> [String] {
+    package static func lines(_ text: String, first: String = "", rest: String = "") -> [String] {
         var lines: [String] = []
         var line = first
         var isEmpty = true

@@ -1,4 +1,4 @@
-@testable import GodwitCommands
+@testable import RunReports
 import Testing
 
 @Suite struct TextReportTests {

@@ -14,7 +14,7 @@ package enum JSONReport {
         _ report: RunReport, stores: StoreReports, to write: (String) throws -> Void
     ) throws {
         func text(_ value: some Encodable) throws -> String {
-            try Console.json(value, isPretty: false)
+            try PrintedText.json(value, isPretty: false)
         }
         try write("{\n\"run\": \(try text(report.facts)),\n\"stores\": [")
         var separator = "\n"

@@ -125,7 +125,7 @@ package struct StoreReports {
     ///
     /// - Returns: reports in memory.
     /// - Throws: what reading them throws.
-    func kept() throws -> StoreReports {
+    package func kept() throws -> StoreReports {
         var reports: [StoreReport] = []
         try forEach { reports.append($0) }
         return StoreReports(reports)

@@ -1,6 +1,6 @@
 import DurableFiles
 import MigrationEngine
-@testable import GodwitCommands
+@testable import RunReports
 import RunService
 @testable import MigrationValidation
 

@@ -74,18 +74,3 @@ extension StoreOutcome {
         }
     }
 }
-
-extension CommandStatus {
-    /// The status of a store that failed for this cause.
-    init(_ cause: FailureCause) {
-        switch cause {
-        case .damaged, .unsupported, .modelMissing, .externalDataMissing, .noMapping,
-            .dataRefused:
-            self = .badData
-        case .sourceChanged, .locked, .stopped, .crashed: self = .canBeRepeated
-        case .outputExists, .swapRefused: self = .usage
-        case .missing, .noSpace, .inputOutput: self = .inputOutput
-        case .validationFailed, .bug: self = .bug
-        }
-    }
-}

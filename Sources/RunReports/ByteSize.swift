@@ -1,18 +1,17 @@
-import ArgumentParser
 import ClusterCore
 
 /// A number of bytes as people write it: `65536`, `64K`, `64MiB`, `1.5 GiB`.
 ///
 /// Units are powers of 1024, with or without `iB` or `B`, in either case.
-struct ByteSize: Hashable, Sendable {
-    let bytes: Int64
+package struct ByteSize: Hashable, Sendable {
+    package let bytes: Int64
 
-    init(bytes: Int64) { self.bytes = bytes }
+    package init(bytes: Int64) { self.bytes = bytes }
 
     private static let units = ["K", "M", "G", "T"]
 
     /// Reads a size; nil for what is none, is below 1 or passes 2⁶².
-    init?(_ text: String) {
+    package init?(_ text: String) {
         var rest = text.uppercased().filter { $0 != " " }
         for ending in ["IB", "B"] where rest.hasSuffix(ending) {
             rest = String(rest.dropLast(ending.count))
@@ -38,19 +37,13 @@ struct ByteSize: Hashable, Sendable {
     }
 
     /// The size in the largest unit that leaves at least one before the point.
-    var words: String {
+    package var words: String {
         bytes < 1024 ? "\(bytes) B" : ByteWords.text(bytes)
     }
 }
 
-extension ByteSize: ExpressibleByArgument {
-    init?(argument: String) { self.init(argument) }
-
-    var defaultValueDescription: String { words }
-}
-
 /// A number with its digits in groups of three.
-func grouped(_ number: some BinaryInteger) -> String {
+package func grouped(_ number: some BinaryInteger) -> String {
     let digits = String(number.magnitude)
     var text = number < 0 ? "-" : ""
     for (place, digit) in digits.enumerated() {
@@ -61,6 +54,8 @@ func grouped(_ number: some BinaryInteger) -> String {
 }
 
 /// A number with its noun: `1 row`, `2,000 rows`.
-func counted(_ number: some BinaryInteger, _ noun: String, plural: String? = nil) -> String {
+package func counted(
+    _ number: some BinaryInteger, _ noun: String, plural: String? = nil
+) -> String {
     "\(grouped(number)) \(number == 1 ? noun : plural ?? noun + "s")"
 }

@@ -1,7 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import Foundation
-@testable import GodwitCommands
+@testable import RunReports
 import RunService
 import StoreSwap
 @testable import MigrationEngine
@@ -80,33 +80,6 @@ import Testing
         let report = try ReportSamples.report([store, store])
         #expect(report.summary.rows.before == .max)
         #expect(try !ReportSamples.text(report, [store, store]).isEmpty)
-    }
-
-    @Test func everyErrorHasItsCause() {
-        let causes: [(RunError, FailureCause)] = [
-            (.store(.notAStore(path: "a", reason: "r")), .damaged),
-            (.store(.modelMissing(path: "a")), .modelMissing),
-            (.store(.externalDataMissing(path: "a", count: 1)), .externalDataMissing),
-            (.plan(.refused(["r"])), .dataRefused), (.plan(.unsupported("r")), .noMapping),
-            (.engine(.sourceChanged("a")), .sourceChanged),
-            (.engine(.internalError("r")), .bug),
-            (.file(.system(.write, "a", number: ENOSPC)), .noSpace),
-            (.file(.system(.open, "a", number: ENOENT)), .missing),
-            (.file(.system(.open, "a", number: EIO)), .inputOutput),
-            (.file(.lockHeld("a", holder: "h")), .locked), (.outputExists("a"), .outputExists),
-            (.store(.unsupported(path: "a", reason: "r")), .unsupported),
-            (.swap(.swapRefused(store: "a", reason: "r")), .swapRefused),
-            (.swap(.storeBusy(store: "a", holder: "h")), .locked),
-        ]
-        for (error, cause) in causes {
-            #expect(FailureCause(error) == cause)
-            // Workers tell the code alone.
-            #expect(FailureCause(error.code) == cause, "\(error)")
-            #expect(CommandStatus(cause) == CommandStatus(error))
-        }
-        for cause in FailureCause.allCases {
-            #expect(!cause.title.isEmpty && cause.advice.hasSuffix("."))
-        }
     }
 
     @Test func jsonIsWrittenStoreByStoreAndReadBack() throws {

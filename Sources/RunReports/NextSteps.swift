@@ -43,7 +43,7 @@ enum ShellWord {
                 || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
         }
         if isPlain, !path.bytes.isEmpty { return path.description }
-        if let text = path.string, Console.visible(text) == text, !text.contains("\n") {
+        if let text = path.string, PrintedText.visible(text) == text, !text.contains("\n") {
             return "'"
                 + text.split(separator: "'", omittingEmptySubsequences: false)
                 .joined(separator: "'\\''") + "'"

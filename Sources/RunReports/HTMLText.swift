@@ -5,7 +5,7 @@ enum HTMLText {
     /// Control characters and marks that reorder text become visible first.
     static func escaped(_ text: String) -> String {
         var result = ""
-        for scalar in Console.visible(text).unicodeScalars {
+        for scalar in PrintedText.visible(text).unicodeScalars {
             switch scalar {
             case "&": result += "&amp;"
             case "<": result += "&lt;"

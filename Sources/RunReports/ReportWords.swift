@@ -4,7 +4,7 @@ import MigrationEngine
 import MigrationValidation
 
 /// Words and orders that the report has in text and in HTML.
-enum ReportWords {
+package enum ReportWords {
     /// Stages in the order of a run; unknown ones come last, by name.
     static func ordered(_ seconds: [String: Double]) -> [(stage: String, seconds: Double)] {
         let order = RunStep.allCases.map(\.rawValue) + ["swap"]
@@ -87,7 +87,7 @@ enum ReportWords {
     }
 
     /// A number with one digit after the point.
-    static func tenths(_ number: Double) -> String {
+    package static func tenths(_ number: Double) -> String {
         let bounded = number.isFinite ? min(max(number, 0), 1e15) : 0
         let scaled = Int64((bounded * 10).rounded())
         return "\(grouped(scaled / 10)).\(scaled % 10)"

@@ -1,6 +1,6 @@
 import Foundation
 import FoundationXML
-@testable import GodwitCommands
+@testable import RunReports
 @testable import MigrationValidation
 import Testing
 

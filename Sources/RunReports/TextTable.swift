@@ -1,7 +1,7 @@
 /// Rows of words in columns, for a terminal.
-struct TextTable {
+package struct TextTable {
     /// How the words of a column are put.
-    enum Alignment {
+    package enum Alignment {
         case left
         case right
     }
@@ -11,18 +11,19 @@ struct TextTable {
     private var rows: [[String]] = []
 
     /// - Parameter columns: title and alignment of each column.
-    init(_ columns: [(title: String, alignment: Alignment)]) {
+    package init(_ columns: [(title: String, alignment: Alignment)]) {
         header = columns.map(\.title)
         alignments = columns.map(\.alignment)
     }
 
     /// Adds a row; it has as many words as there are columns.
-    mutating func add(_ row: [String]) { rows.append(row) }
+    package mutating func add(_ row: [String]) { rows.append(row) }
 
-    var isEmpty: Bool { rows.isEmpty }
+    /// Whether there is no row.
+    package var isEmpty: Bool { rows.isEmpty }
 
     /// The lines, the header first; without blanks at their ends.
-    var lines: [String] {
+    package var lines: [String] {
         let all = [header] + rows
         let widths = header.indices.map { column in
             all.map { $0[column].count }.max() ?? 0
