@@ -81,6 +81,9 @@ package struct Receipt: Hashable, Sendable, Codable {
         self.counts = counts
     }
 
+    /// Whether a thread of the coordinator's own process made what is delivered.
+    package var isOwn: Bool { files.contains { $0.digest == DeliveredFile.ownDigest } }
+
     /// The count by which a receipt says that its store needs nothing; it delivers no file then.
     package static let unchanged = "unchanged"
 

@@ -87,6 +87,39 @@ import Testing
         #expect(bench.runStanding() == .ended)
     }
 
+    /// Results that wait for their check are held by the worker, which can name only so many of
+    /// them when it comes back.
+    @Test func aWorkerHoldsOnlySoMuch() throws {
+        var bench = CoordinatorBench { $0.sharing.heldAttempts = 40 }
+        bench.join("w", slots: 2)
+        bench.open(stores: 400)
+        bench.small(1...400)
+        var done = 0
+        while let entry = bench.orders.values.first {
+            bench.orders[entry.order.attempt.id] = nil
+            bench.say(.done(CoordinatorBench.receipt(entry.order)), "w")
+            done += 1
+        }
+        #expect(done == 40)
+        let worker = try #require(bench.machine.report().workers.first)
+        #expect(worker.reason?.contains("not checked yet") == true)
+        bench.answerAll()
+        bench.finishAll()
+        #expect(bench.runStanding() == .ended)
+        #expect(bench.machine.check().isEmpty)
+    }
+
+    /// What a worker of many slots holds is shared by its slots.
+    @Test func everySlotGetsItsShare() {
+        var bench = CoordinatorBench()
+        bench.open(stores: 9000)
+        bench.small(1...9000)
+        bench.join("w", slots: 128)
+        #expect(bench.orders.count == 512)
+        bench.finishAll()
+        #expect(bench.runStanding() == .ended)
+    }
+
     @Test func chunksOfOneStoreComeFromOneEngine() {
         var bench = CoordinatorBench { $0.sharing.tasks = 20 }
         bench.join("old", engine: "1")

@@ -40,9 +40,11 @@ import Testing
         }
 
         /// What another process makes of the run.
-        func restarted() throws -> ResultIntake {
+        func restarted(
+            _ validation: ResultValidation = .ownThreads
+        ) throws -> ResultIntake {
             try lab.reopen()
-            lab.dependencies.validation = .ownThreads
+            lab.dependencies.validation = validation
             return ResultIntake(
                 of: try lab.find(run.id), checked: ResultIntake.CheckedFiles())
         }
@@ -65,9 +67,12 @@ import Testing
         }
     }
 
-    /// Another process has nothing in memory, and inspects the result.
-    @Test(arguments: [false, true])
-    func aRestartedProcessInspectsTheResult(isChanged: Bool) throws {
+    /// Another process has nothing in memory, and inspects the result, also where it trusts the
+    /// workers of its own run.
+    @Test(arguments: [false, true], [ResultValidation.ownThreads, .coordinator, .workers])
+    func aRestartedProcessInspectsTheResult(
+        isChanged: Bool, validation: ResultValidation
+    ) throws {
         try SharingLab.run { lab in
             let delivery = try Delivery(lab, isPublished: false)
             let admitted = try delivery.intake.admit(delivery.receipt)
@@ -78,7 +83,7 @@ import Testing
                 try ForgedDelivery.edit(path, "UPDATE ZNOTE SET ZTITLE = 'x' WHERE Z_PK = 1")
             }
             let ending = try #require(
-                try delivery.restarted().move([try delivery.found]).first)
+                try delivery.restarted(validation).move([try delivery.found]).first)
             if isChanged {
                 let error = #expect(throws: RunError.self) { _ = try ending.result.get() }
                 #expect(error?.code == .wrongPlan)

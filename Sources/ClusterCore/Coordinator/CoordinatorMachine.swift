@@ -47,7 +47,7 @@ package struct CoordinatorMachine: Sendable {
 
     package init(settings: CoordinatorSettings) {
         self.settings = settings
-        roster = Roster(batchesAhead: settings.sharing.batchesAhead)
+        roster = Roster(settings.sharing)
         tasks = TaskQueue(limit: settings.sharing.tasks)
         throttle = settings.throttle
         bucket = TokenBucket(bytesPerSecond: settings.throttle.bytesPerSecond)

@@ -111,6 +111,10 @@ package struct SharingLimits: Hashable, Sendable {
     package var tasks = 2
     /// Batches that a worker is given beyond its slots.
     package var batchesAhead = 0
+    /// Attempts that a worker holds at most, those included whose results wait to be checked: it
+    /// names all of them when it comes back, in one message (`MessageLimits.attempts`), and what
+    /// was delivered takes space until it is checked.
+    package var heldAttempts = 512
     /// Small stores that wait in the machine, for each slot of the cluster.
     package var storesAhead = 32
 

@@ -164,7 +164,10 @@ extension CoordinatorMachine {
         attempts[id]?.worker = worker
         attempts[id]?.name = roster[worker]?.name ?? ""
         grants[attempt.grant]?.worker = worker
-        roster.update(worker) { $0.grants.insert(attempt.grant) }
+        roster.update(worker) {
+            $0.grants.insert(attempt.grant)
+            $0.attempts += 1
+        }
         renew(grant: attempt.grant)
         // It goes on, and counts as slow by its time alone.
         slow.remove(id)
@@ -177,8 +180,10 @@ extension CoordinatorMachine {
     /// have been forgotten meanwhile.
     mutating func rebind(_ id: String, to worker: Int) {
         guard let attempt = attempts[id], attempt.phase == .checking,
-            attempt.name == roster[worker]?.name
+            attempt.name == roster[worker]?.name, attempt.worker != worker
         else { return }
+        if let former = attempt.worker { roster.update(former) { $0.attempts -= 1 } }
+        roster.update(worker) { $0.attempts += 1 }
         attempts[id]?.worker = worker
     }
 
@@ -224,6 +229,7 @@ extension CoordinatorMachine {
         _ = holds(isListed, .attemptOfJob, run: stores[attempt.job.store]?.run, id)
         leaveGrant(id)
         move(attempt: id, to: .ended)
+        if let worker = attempts[id]?.worker { roster.update(worker) { $0.attempts -= 1 } }
         attempts[id] = nil
         stores[attempt.job.store]?.live.remove(id)
         stores[attempt.job.store]?.jobs[attempt.job.work]?.live.removeAll { $0 == id }

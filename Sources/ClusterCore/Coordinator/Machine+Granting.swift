@@ -120,7 +120,7 @@ extension CoordinatorMachine {
         var bytes: Int64 = 0
         var passedOver: [Int] = []
         let window = window
-        let most = batchSize(run)
+        let most = min(batchSize(run), roster.mostAttempts(for: worker))
         var left = runs[run]?.small[requirement]?.count ?? 0
         while jobs.count < most, bytes < settings.sharing.batchBytes, left > 0,
             let index = runs[run]?.small[requirement]?.popFirst()
@@ -204,6 +204,7 @@ extension CoordinatorMachine {
                 job: id, epoch: epoch, phase: .leased, worker: worker, name: state.name,
                 grant: lease,
                 batch: jobs.count, began: now)
+            roster.update(worker) { $0.attempts += 1 }
             grants[lease]?.attempts.append(name)
             runs[run]?.running += 1
             runs[run]?.bucket.take(bytes)

@@ -115,6 +115,11 @@ extension CoordinatorMachine {
                 found.append("attempt \(id) and its lease disagree")
             }
         }
+        var held: [Int: Int] = [:]
+        for worker in attempts.values.compactMap(\.worker) { held[worker, default: 0] += 1 }
+        for (index, worker) in roster.workers where worker.attempts != held[index] ?? 0 {
+            found.append("\(worker.name) does not hold \(worker.attempts) attempts")
+        }
         for (index, grant) in grants {
             if grant.attempts.isEmpty { found.append("lease \(index) is empty") }
             if let worker = grant.worker, roster[worker]?.grants.contains(index) != true {

@@ -54,6 +54,8 @@ extension CoordinatorMachine {
         case .draining:
             return isSilent(worker) ? silence(of: worker) : "it finishes what it has"
         case .quarantined: return worker.reason
+        case .ready where roster.awaitsChecks(worker):
+            return "\(worker.attempts) of its jobs are done or under way and not checked yet"
         case .ready where roster.hasRoom(index): return idleReason(of: worker, waiting)
         case .ready, .gone: return nil
         }

@@ -40,6 +40,8 @@ struct WorkerState: Sendable {
     var retired: [ConnectionID] = []
     /// Grants that it holds: batches in flight.
     var grants: Set<Int> = []
+    /// Attempts that it holds, those included whose results are being checked.
+    var attempts = 0
     var lastHeard: Instant
     var lastSent: Instant
     /// Whether it was silent for too long, or its connection is known to be gone.
@@ -84,8 +86,13 @@ struct Roster: Sendable {
     /// Slots of all ready workers.
     private(set) var slots = 0
     private let batchesAhead: Int
+    /// Attempts that a worker holds at most.
+    private let heldAttempts: Int
 
-    init(batchesAhead: Int) { self.batchesAhead = max(0, batchesAhead) }
+    init(_ limits: SharingLimits) {
+        batchesAhead = max(0, limits.batchesAhead)
+        heldAttempts = max(1, limits.heldAttempts)
+    }
 
     subscript(index: Int) -> WorkerState? { workers[index] }
 
@@ -161,7 +168,9 @@ extension Roster {
             active[worker.kind] += 1
             slots += worker.slots
         }
-        let hasRoom = Self.isActive(worker) && worker.grants.count < worker.slots + batchesAhead
+        let hasRoom =
+            Self.isActive(worker) && worker.grants.count < worker.slots + batchesAhead
+            && worker.attempts < heldAttempts
         if oldKind != worker.kind { free[oldKind].remove(index) }
         if hasRoom {
             let load = Load(busy: worker.grants.count * 1024 / max(1, worker.slots), turn: turn)
@@ -173,6 +182,19 @@ extension Roster {
             free[worker.kind].remove(index)
         }
         workers[index] = worker
+    }
+
+    /// The most attempts that a worker with room is given at a time: each of its slots gets its
+    /// share of what it may hold.
+    func mostAttempts(for index: Int) -> Int {
+        guard let worker = workers[index] else { return 1 }
+        let share = heldAttempts / max(1, worker.slots + batchesAhead)
+        return max(1, min(share, heldAttempts - worker.attempts))
+    }
+
+    /// Whether the results of a worker that wait to be checked keep it from getting more.
+    func awaitsChecks(_ worker: WorkerState) -> Bool {
+        Self.isActive(worker) && worker.attempts >= heldAttempts
     }
 
     /// Notes that a worker was heard of, which is cheap.

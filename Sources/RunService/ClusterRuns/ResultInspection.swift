@@ -46,8 +46,7 @@ struct ResultInspection {
     ///   stands in the way of reading the store.
     func run(_ receipt: Receipt) throws(RunError) -> InspectedResult {
         // A thread of an earlier process left none.
-        let isOwn = receipt.files.first?.digest == DeliveredFile.ownDigest
-        let outcome = isOwn ? nil : try WholeStoreOutcome(at: places, files)
+        let outcome = receipt.isOwn ? nil : try WholeStoreOutcome(at: places, files)
         let (store, _) = try shared.paths(of: found)
         let steps = StoreSteps(clock: shared.context.environment.clock)
         let (planned, connection) = try prepare(store)

@@ -208,7 +208,7 @@ extension ResultIntake {
                 accepting: result, own.outcome, of: found, at: places, building: identity,
                 files: files, clients: clients, isTrusted: false)
         case .compared, .inspected, nil:
-            guard shared.validation == .workers else { return nil }
+            guard shared.validation == .workers, !receipt.isOwn else { return nil }
             var isChecked = false
             if case .compared(identity) = looked { isChecked = true }
             return try BuiltStore(
