@@ -64,6 +64,21 @@ import Testing
         #expect(found == tables)
     }
 
+    /// FTS4 takes over a table that is there already; its rows are the app's.
+    @Test(arguments: ["T_stat", "t_stat", "[T_stat]", "\"T_stat\" "])
+    func aTableThatTheModuleTookOverIsTheApps(name: String) throws {
+        let columns = "(id INTEGER PRIMARY KEY, value BLOB)"
+        let (tables, found) = try shadows([
+            "CREATE TABLE \(name)\(columns)", "CREATE VIRTUAL TABLE T USING fts4(a)",
+        ])
+        #expect(tables.contains { $0.lowercased() == "t_stat" })
+        #expect(!found.contains { $0.lowercased() == "t_stat" })
+        let (_, renamed) = try shadows([
+            "CREATE VIRTUAL TABLE S USING fts4(a)", "ALTER TABLE S RENAME TO \"T 'x\"",
+        ])
+        #expect(renamed.contains("T 'x_stat"))
+    }
+
     /// A table of the app's own has a name and columns that the module would have given to one.
     @Test(arguments: declarations + ["V USING fts5vocab(T, row)", "V USING fts4aux(T)"])
     func otherTablesAreTheApps(declaration: String) throws {

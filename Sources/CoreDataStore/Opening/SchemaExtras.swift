@@ -121,8 +121,13 @@ package enum SchemaExtras {
                     let columns = table.columnText
                 else { return false }
                 return owned.contains { columns.hasPrefix($0) }
+                    && (!table.name.hasSuffix(adoptedSuffix) || table.isMadeByFullText)
             }.map(\.name))
     }
+
+    /// How the name of the one shadow table ends that a module takes over where it is there
+    /// already (`CREATE TABLE IF NOT EXISTS` in SQLite's `fts3.c`).
+    fileprivate static let adoptedSuffix = "_stat"
 }
 
 extension SchemaObject {
@@ -154,6 +159,16 @@ extension SchemaObject {
             return text.lowercased()
         }
         return nil
+    }
+
+    /// Whether the full-text module wrote the statement: it quotes the name, and a table that was
+    /// renamed with its index has double quotes.
+    fileprivate var isMadeByFullText: Bool {
+        let columns = "(id INTEGER PRIMARY KEY, value BLOB)"
+        return ["'", "\""].contains { quote in
+            let quoted = name.replacing(quote, with: quote + quote)
+            return sql?.isExactly("CREATE TABLE \(quote)\(quoted)\(quote)\(columns)") == true
+        }
     }
 
     /// The module of a virtual table, in upper case; nil for anything else.
@@ -192,8 +207,8 @@ extension SchemaObject {
         // CREATE VIRTUAL TABLE name USING module: the name may be any word in quotes.
         for _ in 0..<4 { _ = tokens.next() }
         while let token = tokens.next() {
-            guard token.isWord, token.text.uppercased() == "USING" else { continue }
-            guard let name = tokens.next()?.text.uppercased() else { return nil }
+            guard token.isWord, token.upperText == "USING" else { continue }
+            guard let name = tokens.next()?.upperText else { return nil }
             return (name, tokens)
         }
         return nil
@@ -206,6 +221,14 @@ private struct SQLTokens {
         let text: String
         /// Whether it has no quotes.
         let isWord: Bool
+
+        /// In upper case, as SQLite compares words: letters of ASCII alone have two cases.
+        var upperText: String {
+            String(
+                decoding: text.utf8.map { byte in
+                    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) ? byte - 32 : byte
+                }, as: UTF8.self)
+        }
 
         func isSign(_ sign: String) -> Bool { isWord && text == sign }
     }

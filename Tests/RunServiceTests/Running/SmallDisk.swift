@@ -86,6 +86,8 @@ final class Neighbour: Sendable {
     private let place: Int
     private let takesInodes: Bool
     private let count = Atomic(0)
+    /// Another thread meets the full disk, and clears it, while this one still fills it.
+    private let filling = Mutex(())
 
     /// - Parameters:
     ///   - disk: to fill.
@@ -104,7 +106,7 @@ final class Neighbour: Sendable {
         DurableFileSystem(
             faults: FaultPoints { _ in
                 let number = self.count.add(1, ordering: .relaxed).oldValue
-                if number == self.place { self.fill() }
+                if number == self.place { self.filling.withLock { _ in self.fill() } }
                 return nil
             })
     }
@@ -134,8 +136,10 @@ final class Neighbour: Sendable {
     /// Gives everything back.
     func clear() {
         do {
-            if try FileStatus.ifPresent(folder) != nil {
-                try DurableFileSystem().removeTree(folder)
+            try filling.withLock { _ in
+                if try FileStatus.ifPresent(folder) != nil {
+                    try DurableFileSystem().removeTree(folder)
+                }
             }
         } catch {
             Issue.record(error)
