@@ -3,7 +3,7 @@ package import DurableFiles
 package import Jobs
 
 /// Why a job or a stage failed.
-package enum EngineError: Error, Sendable {
+package enum EngineError: StoreAccessError, Sendable {
     /// A store or shard could not be read or written.
     case store(StoreError)
     /// A file could not be read or written.
@@ -56,35 +56,6 @@ extension EngineError: CustomStringConvertible {
         case .dataRefused(let text): text
         case .internalError(let text):
             "a bug of godwit: \(text). The original store was not changed"
-        }
-    }
-
-    /// Runs a body and turns what the layers below throw into errors of the engine.
-    package static func translating<Result>(
-        _ body: () throws -> Result
-    ) throws(EngineError) -> Result {
-        do {
-            return try body()
-        } catch let error as EngineError {
-            throw error
-        } catch let error as StoreError {
-            throw .store(error)
-        } catch let error as DurableFileError {
-            throw .file(error)
-        } catch {
-            throw .internalError("\(error)")
-        }
-    }
-
-    /// Runs a body and turns errors of the layers below into errors of the engine; any other
-    /// error, such as one of the caller's own, passes as it is.
-    package static func passing<Result>(_ body: () throws -> Result) throws -> Result {
-        do {
-            return try body()
-        } catch let error as StoreError {
-            throw EngineError.store(error)
-        } catch let error as DurableFileError {
-            throw EngineError.file(error)
         }
     }
 }

@@ -3,7 +3,7 @@ package import DurableFiles
 package import Jobs
 
 /// Why a swap, its rollback or the removal of its backup failed.
-package enum SwapError: Error, Sendable {
+package enum SwapError: StoreAccessError, Sendable {
     /// A store could not be read or written.
     case store(StoreError)
     /// A file could not be read or written.
@@ -82,35 +82,6 @@ extension SwapError: CustomStringConvertible {
                 + "its backup, if there is one, lies beside it in \(SwapPlan.backupPrefix)…"
         case .internalError(let text):
             "a bug of godwit: \(text). The original store was not changed"
-        }
-    }
-
-    /// Runs a body and turns what the layers below throw into errors of a swap.
-    package static func translating<Result>(
-        _ body: () throws -> Result
-    ) throws(SwapError) -> Result {
-        do {
-            return try body()
-        } catch let error as SwapError {
-            throw error
-        } catch let error as StoreError {
-            throw .store(error)
-        } catch let error as DurableFileError {
-            throw .file(error)
-        } catch {
-            throw .internalError("\(error)")
-        }
-    }
-
-    /// Runs a body and turns errors of the layers below into errors of a swap; any other
-    /// error, such as one of the caller's own, passes as it is.
-    package static func passing<Result>(_ body: () throws -> Result) throws -> Result {
-        do {
-            return try body()
-        } catch let error as StoreError {
-            throw SwapError.store(error)
-        } catch let error as DurableFileError {
-            throw SwapError.file(error)
         }
     }
 }
