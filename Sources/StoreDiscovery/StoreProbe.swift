@@ -16,13 +16,17 @@ package struct StoreProbe: Sendable {
     }
 
     private let files: DurableFileSystem
-    /// How much of a database is searched before SQLite is asked: 16 pages hold the schema of
-    /// most stores.
-    private static let prefixBytes = 65_536
     /// How long one may keep SQLite busy, in milliseconds: many are judged one after the other.
     private static let patience: Int64 = 1000
     private static let magic = Array("SQLite format 3\0".utf8)
     private static let metadataTable = Array("CREATE TABLE Z_METADATA".utf8)
+
+    /// What the first bytes of an SQLite database lead to.
+    private struct Opening {
+        /// Whether its schema has a text that looks like the declaration of Core Data's table of
+        /// metadata.
+        let declaresMetadata: Bool
+    }
 
     /// - Parameter files: opens what is looked at.
     package init(files: DurableFileSystem) { self.files = files }
@@ -41,7 +45,7 @@ package struct StoreProbe: Sendable {
         do throws(DurableFileError) {
             if let database = StoreFileName.databaseName(ofCompanion: name) {
                 if hasDatabase(database) { return .other }
-                if try databasePrefix(of: real) != nil { return .skipped(.companionName) }
+                if try opening(of: real) != nil { return .skipped(.companionName) }
                 let isLost = StoreFileName.isLog(name) && size > 0
                 return isLost ? .skipped(.logWithoutDatabase) : .other
             }
@@ -49,10 +53,10 @@ package struct StoreProbe: Sendable {
                 if try hasUnseenContent(real) { return .store }
                 return unreadable(name, .empty)
             }
-            guard let start = try databasePrefix(of: real) else {
+            guard let start = try opening(of: real) else {
                 return unreadable(name, .notADatabase)
             }
-            return try isCoreDataStore(real, prefix: start)
+            return try isCoreDataStore(real, start)
                 ? .store : .skipped(.notACoreDataStore)
         } catch {
             return error.isMissing ? .other : .skipped(.unreadable("\(error)"))
@@ -75,7 +79,7 @@ package struct StoreProbe: Sendable {
         else { return false }
         do throws(DurableFileError) {
             if size == 0 { return true }
-            return try databasePrefix(of: real) == nil
+            return try opening(of: real) == nil
         } catch {
             return false
         }
@@ -103,23 +107,27 @@ package struct StoreProbe: Sendable {
             return rows != 0
         } catch {
             // After a checkpoint that a reader held up, SQLite finds the file too short alone.
-            guard try hasUnseenContent(real), let start = try databasePrefix(of: real) else {
+            guard try hasUnseenContent(real), let start = try opening(of: real) else {
                 return false
             }
-            return StoreProbe.declaresMetadata(start)
+            return start.declaresMetadata
         }
     }
 
-    /// The beginning of an SQLite database; nil for every other file.
-    private func databasePrefix(of path: FilePath) throws(DurableFileError) -> [UInt8]? {
+    /// Looks into an SQLite database; nil for every other file.
+    private func opening(of path: FilePath) throws(DurableFileError) -> Opening? {
         let file = try files.openForReading(path)
-        let magic = StoreProbe.magic
-        var prefix: [UInt8]?
-        if try file.read(count: magic.count, at: 0) == magic {
-            prefix = try file.read(count: StoreProbe.prefixBytes, at: 0)
+        let start = try file.read(count: DatabaseHeader.size, at: 0)
+        guard start.starts(with: StoreProbe.magic) else {
+            try file.close()
+            return nil
         }
-        try file.close()
-        return prefix
+        guard case .success(let header) = DatabaseHeader.read(start) else {
+            try file.close()
+            return Opening(declaresMetadata: false)
+        }
+        let pages = SchemaPages(of: file, header)
+        return Opening(declaresMetadata: try pages.contain(StoreProbe.metadataTable))
     }
 
     /// Whether a database has Core Data's table of metadata, or what is left of a store without
@@ -128,9 +136,9 @@ package struct StoreProbe: Sendable {
     /// A text that merely looks like its declaration is enough, and so is doubt: a database that
     /// is damaged or that has content elsewhere is taken, and the run says what is wrong with it.
     private func isCoreDataStore(
-        _ path: FilePath, prefix: [UInt8]
+        _ path: FilePath, _ start: Opening
     ) throws(DurableFileError) -> Bool {
-        if StoreProbe.declaresMetadata(prefix) { return true }
+        if start.declaresMetadata { return true }
         if try hasUnseenContent(path) { return true }
         do throws(StoreError) {
             let connection = try Connection(
@@ -142,24 +150,6 @@ package struct StoreProbe: Sendable {
             return count != 0
         } catch {
             return true
-        }
-    }
-
-    /// Whether bytes hold the declaration of Core Data's table; one pass in C, for there may be
-    /// a hundred thousand stores.
-    private static func declaresMetadata(_ bytes: [UInt8]) -> Bool {
-        let wanted = metadataTable
-        return bytes.withUnsafeBytes { buffer in
-            guard let start = buffer.baseAddress else { return false }
-            var offset = 0
-            while offset + wanted.count <= buffer.count,
-                let hit = memchr(
-                    start + offset, Int32(wanted[0]), buffer.count - wanted.count - offset + 1)
-            {
-                if memcmp(hit, wanted, wanted.count) == 0 { return true }
-                offset = UnsafeRawPointer(hit) - start + 1
-            }
-            return false
         }
     }
 

@@ -1,5 +1,7 @@
 /// The first 100 bytes of a database file (SQLite file format, section 1.3).
 package struct DatabaseHeader: Hashable, Sendable, Codable {
+    /// In bytes.
+    package static let size = 100
     /// 512 … 65536, a power of two.
     package let pageSize: Int
     /// Whether readers and writers use a write-ahead log (bytes 18 and 19 are 2).
@@ -25,7 +27,7 @@ package struct DatabaseHeader: Hashable, Sendable, Codable {
     /// - Returns: the header, or why the bytes are none.
     package static func read(_ bytes: [UInt8]) -> Result<DatabaseHeader, HeaderFault> {
         guard !bytes.isEmpty else { return .failure(HeaderFault("the file is empty")) }
-        guard bytes.count >= 100 else {
+        guard bytes.count >= size else {
             return .failure(HeaderFault("the file is shorter than a database header"))
         }
         guard bytes.starts(with: Array("SQLite format 3\0".utf8)) else {

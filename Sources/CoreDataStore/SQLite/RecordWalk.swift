@@ -73,7 +73,7 @@ package struct RecordWalk: ~Copyable {
             try files.openForReading(path)
         }
         let start = try Self.reading(path) { () throws(DurableFileError) in
-            try opened.read(count: 100, at: 0)
+            try opened.read(count: DatabaseHeader.size, at: 0)
         }
         let size = try Self.reading(path) { () throws(DurableFileError) in
             try opened.status().size

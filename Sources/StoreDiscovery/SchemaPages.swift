@@ -1,0 +1,78 @@
+import CoreDataStore
+import DurableFiles
+import Glibc
+
+/// The pages that hold the schema of an SQLite database, read without SQLite.
+///
+/// SQLite parses the whole schema before it answers a question about it. The pages of the schema
+/// are few and known from the file format (§1.6, §2.6), wherever in the file they lie.
+struct SchemaPages: ~Copyable {
+    private let file: OpenFile
+    private let pageSize: Int
+    /// The end of what one database may make this look at, whatever its pages point to.
+    private static let mostPages = 256
+
+    /// - Parameters:
+    ///   - file: a database; stays open as long as this value.
+    ///   - header: its first bytes.
+    init(of file: consuming OpenFile, _ header: DatabaseHeader) {
+        self.file = file
+        pageSize = header.pageSize
+    }
+
+    /// Searches the schema for a text.
+    ///
+    /// - Parameter text: not empty; found where it lies in one page.
+    /// - Returns: whether it was found; false, too, where pages are damaged or too many.
+    /// - Throws: `DurableFileError`.
+    /// - Complexity: reads at most 256 pages.
+    func contain(_ text: [UInt8]) throws(DurableFileError) -> Bool {
+        var waiting: [UInt32] = [1]
+        var read = 0
+        while let number = waiting.popLast(), read < SchemaPages.mostPages {
+            read += 1
+            let page = try file.read(count: pageSize, at: Int64(number - 1) * Int64(pageSize))
+            let start = number == 1 ? DatabaseHeader.size : 0
+            guard page.count == pageSize else { continue }
+            switch page[start] {
+            case 0x0d: if SchemaPages.hold(text, page) { return true }
+            case 0x05: waiting += SchemaPages.children(of: page, at: start)
+            default: continue
+            }
+        }
+        return false
+    }
+
+    /// The pages below an interior page of a table, the last one first.
+    private static func children(of page: [UInt8], at start: Int) -> [UInt32] {
+        let count = Int(page[start + 3]) << 8 | Int(page[start + 4])
+        guard start + 12 + 2 * count <= page.count else { return [] }
+        var found = [word(page, start + 8)]
+        for index in (0..<count).reversed() {
+            let pointer = start + 12 + 2 * index
+            let cell = Int(page[pointer]) << 8 | Int(page[pointer + 1])
+            if cell + 4 <= page.count { found.append(word(page, cell)) }
+        }
+        return found.filter { $0 > 1 }
+    }
+
+    private static func word(_ page: [UInt8], _ place: Int) -> UInt32 {
+        page[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    /// Whether a page holds a text; one pass in C, for there may be a hundred thousand stores.
+    private static func hold(_ text: [UInt8], _ page: [UInt8]) -> Bool {
+        page.withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress, let first = text.first else { return false }
+            var offset = 0
+            while offset + text.count <= bytes.count,
+                let hit = memchr(
+                    start + offset, Int32(first), bytes.count - text.count - offset + 1)
+            {
+                if memcmp(hit, text, text.count) == 0 { return true }
+                offset = UnsafeRawPointer(hit) - start + 1
+            }
+            return false
+        }
+    }
+}
