@@ -133,11 +133,14 @@ let package = Package(
                 "RunService", "RunLedger", "MigrationValidation", "MigrationEngine",
                 "CoreDataStore", "ManagedObjectModel", "DurableFiles", "ClusterCore",
             ]),
+        // What a program needs to ask a coordinator and to follow its runs.
+        layer("ClusterClient", ["ClusterProtocol", "Threads", "ZeroMQ"]),
         // The command line.
         layer(
             "GodwitCommands",
             [
-                "RunReports", "LocalCluster", "RunService", "StoreDiscovery", "StoreSwap",
+                "RunReports", "ClusterClient", "LocalCluster", "RunService", "StoreDiscovery",
+                "StoreSwap",
                 "MigrationValidation", "Coordinator", "Worker", "ClusterCore", "ClusterProtocol",
                 "ZeroMQ", "RunLedger", "MigrationEngine", "StoreForge", "CoreDataStore",
                 "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", arguments,
@@ -246,8 +249,9 @@ let package = Package(
         tests(
             "GodwitCommandsTests",
             [
-                "GodwitCommands", "godwit", "RunReports", "RunService", "StoreDiscovery",
-                "StoreSwap", "MigrationValidation", "MigrationEngine", "CoreDataStore",
+                "GodwitCommands", "godwit", "RunReports", "ClusterClient", "RunService",
+                "StoreDiscovery", "StoreSwap", "MigrationValidation", "MigrationEngine",
+                "CoreDataStore",
                 "MappingModel", "ManagedObjectModel", "DurableFiles", "RunLedger", "Threads",
                 "StoreForge", "ClusterProtocol", "Jobs", "CLinux", "FaultSupport", "TestSupport",
                 "ZeroMQ", arguments, grdb,

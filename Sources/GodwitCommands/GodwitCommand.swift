@@ -1,4 +1,5 @@
 package import ArgumentParser
+import ClusterClient
 import CoreDataStore
 import DurableFiles
 import RunReports
@@ -54,8 +55,9 @@ package struct GodwitCommand: ParsableCommand {
             try command.run()
             Interruption.shared.gate()
         } catch let failure as CommandFailure {
-            Console.log("godwit: \(failure)")
-            exit(withError: ExitCode(failure.status.rawValue))
+            fail(failure)
+        } catch let error as ClientError {
+            fail(CommandFailure(error))
         } catch {
             Interruption.shared.gate()
             // What the parser throws, help included: it knows its own texts and exit codes.
@@ -67,6 +69,11 @@ package struct GodwitCommand: ParsableCommand {
             }
             exit(withError: error)
         }
+    }
+
+    private static func fail(_ failure: CommandFailure) -> Never {
+        Console.log("godwit: \(failure)")
+        exit(withError: ExitCode(failure.status.rawValue))
     }
 
     private static func watchSignals() throws(CommandFailure) {

@@ -13,14 +13,18 @@ import Testing
 
     /// A database with tables before Core Data's table of metadata.
     private func database(
-        tables: Int, metadata: Bool, in folder: URL, _ change: (inout [UInt8]) -> Void = { _ in }
+        tables: Int, columns: Int = 11, metadata: Bool, in folder: URL,
+        _ change: (inout [UInt8]) -> Void = { _ in }
     ) throws -> FilePath {
         let path = FilePath(folder.appendingPathComponent("store.sqlite").path)
         let connection = try Connection(path: path, mode: .create)
+        let names = (0..<columns).map { "c\($0)" }.joined(separator: ", ")
+        try connection.execute("BEGIN")
         for number in 0..<tables {
-            try connection.execute("CREATE TABLE t\(number) (a, b, c, d, e, f, g, h, i, j, k)")
+            try connection.execute("CREATE TABLE t\(number) (\(names))")
         }
         if metadata { try connection.execute("CREATE TABLE Z_METADATA (Z_VERSION INTEGER)") }
+        try connection.execute("COMMIT")
         try connection.close()
         var bytes = try DurableFileSystem().contents(of: path, limit: 1 << 24)
         change(&bytes)
@@ -47,7 +51,7 @@ import Testing
         try withTemporaryFolder { folder in
             let path = try database(tables: 400, metadata: false, in: folder)
             let connection = try Connection(path: path, mode: .readWrite)
-            try connection.execute("INSERT INTO t0 (a) VALUES ('CREATE TABLE Z_METADATA')")
+            try connection.execute("INSERT INTO t0 (c0) VALUES ('CREATE TABLE Z_METADATA')")
             try connection.close()
             #expect(try !contains(path))
         }
@@ -93,6 +97,22 @@ import Testing
                 bytes.replaceSubrange(last..<last + 4, with: [0, 0, 0, 2])
             }
             #expect(try !contains(path))
+        }
+    }
+
+    /// SQLite finds no table in such a database, and says nothing.
+    @Test func aStoreWhoseFirstPageLostItsCellsIsStillFound() throws {
+        try withTemporaryFolder { folder in
+            // Few pages with long declarations.
+            let path = try database(tables: 10, columns: 90, metadata: true, in: folder) { bytes in
+                #expect(bytes[DatabaseHeader.size] == 0x05)
+                bytes[DatabaseHeader.size + 3] = 0
+                bytes[DatabaseHeader.size + 4] = 0
+                // The last page of the schema is gone, too.
+                let last = DatabaseHeader.size + 8
+                bytes.replaceSubrange(last..<last + 4, with: [0, 0, 0, 0])
+            }
+            #expect(try contains(path))
         }
     }
 

@@ -49,8 +49,10 @@ enum LayerRules {
             "RunService", "RunLedger", "MigrationValidation", "MigrationEngine", "CoreDataStore",
             "ManagedObjectModel", "DurableFiles", "ClusterCore",
         ],
+        "ClusterClient": ["ClusterProtocol", "Threads", "ZeroMQ"],
         "GodwitCommands": [
-            "RunReports", "LocalCluster", "RunService", "StoreDiscovery", "StoreSwap",
+            "RunReports", "ClusterClient", "LocalCluster", "RunService", "StoreDiscovery",
+            "StoreSwap",
             "MigrationValidation",
             "Coordinator",
             "Worker",

@@ -130,6 +130,8 @@ package struct WatchNote: Hashable, Sendable {
     package static let earlierFailure = "store-failed-earlier"
     /// The kind of one that tells of a run that stopped before its end.
     package static let runStopped = "run-stopped"
+    /// The kind of one that names files which a run left out though they may hold a user's data.
+    package static let filesLeftOut = "files-left-out"
     /// The kind of a note that a run waits.
     package static let runPaused = "run-paused"
     /// How many failed stores are reported to a client that comes later, and at the end.

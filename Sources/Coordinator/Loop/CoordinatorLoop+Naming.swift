@@ -54,7 +54,7 @@ extension CoordinatorLoop {
         }
         let words = files.count == 1 ? "file was" : "files were"
         let note = WatchNote(
-            run: run, store: nil, kind: "files-left-out",
+            run: run, store: nil, kind: WatchNote.filesLeftOut,
             text: "\(files.count) \(words) left out that may hold a user's data: \(named)")
         leftOut.append(note)
         if leftOut.count > Self.shownRuns { leftOut.removeFirst() }

@@ -1,3 +1,4 @@
+import ClusterClient
 import ClusterProtocol
 import RunReports
 
@@ -236,20 +237,5 @@ extension RunStatus {
     /// Whether a worker that is heard of has a job of it, or what one delivered is looked at.
     var isMoving: Bool {
         state == "open" && jobs["running", default: 0] + jobs["checking", default: 0] > 0
-    }
-}
-
-/// The order of runs by their ids: `r10` comes after `r9`.
-struct RunNumber: Comparable {
-    private let number: Int
-    private let text: String
-
-    init(_ run: String) {
-        number = Int(run.drop { !$0.isNumber }.prefix { $0.isNumber }) ?? -1
-        text = run
-    }
-
-    static func < (left: RunNumber, right: RunNumber) -> Bool {
-        (left.number, left.text) < (right.number, right.text)
     }
 }

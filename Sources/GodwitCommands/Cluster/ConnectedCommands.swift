@@ -1,4 +1,5 @@
 import ArgumentParser
+import ClusterClient
 import ClusterProtocol
 
 // What commands on runs do where --connect names a coordinator instead of a state folder.

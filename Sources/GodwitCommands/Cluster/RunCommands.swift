@@ -1,4 +1,5 @@
 import ArgumentParser
+import ClusterClient
 import ClusterProtocol
 import RunReports
 

@@ -1,11 +1,11 @@
 import ArgumentParser
+import ClusterClient
 import ClusterProtocol
 import DurableFiles
 import Jobs
 import RunReports
 import RunService
 import StoreDiscovery
-import ZeroMQ
 
 /// `godwit submit`.
 struct SubmitCommand: ParsableCommand {
@@ -102,14 +102,15 @@ struct SubmitCommand: ParsableCommand {
         let connection = try connection.connection()
         let request = try request()
         let clock = MonotonicClock.start()
-        let client = try CoordinatorClient(connection, context: Context(), clock: clock)
+        let client = try ConnectedCoordinator(connection, clock: clock).client
         // The coordinator looks for the stores first, which may be many.
         let reply = try client.ask(
             .submit(request),
             patience: CoordinatorClient.Patience(
-                answer: .seconds(3600), note: "the coordinator looks for the stores"))
+                answer: .seconds(3600),
+                whenSlow: { Console.log("the coordinator looks for the stores") }))
         guard case .accepted(let run) = reply else {
-            throw ClientErrors(connection).unexpected()
+            throw ClientError(.unexpectedAnswer, connection)
         }
         guard wait else {
             if arguments.json { return try Console.printJSON(AcceptedRun(run: run)) }
@@ -118,8 +119,9 @@ struct SubmitCommand: ParsableCommand {
             return
         }
         let view = ClusterView(isLive: Console.isTerminal, clock: clock)
-        let session = WatchSession(client, run: run, view: view)
-        let ending = try session.follow()
+        let session = WatchSession(
+            client, run: run, observer: WatchLines(view, of: connection, run: run))
+        let ending = try session.followed(view)
         try RunEnd(
             ending, run: run, connection: connection, leftOut: session.leftOut,
             failures: session.failures

@@ -1,5 +1,5 @@
 import ArgumentParser
-import ClusterProtocol
+import ClusterClient
 
 /// `godwit watch`.
 struct WatchCommand: ParsableCommand {
@@ -24,15 +24,11 @@ struct WatchCommand: ParsableCommand {
         let coordinator = try ConnectedCoordinator(try connection.connection(), clock: clock)
         let run = try coordinator.run(try ConnectedTarget.run(target))
         let view = ClusterView(isLive: Console.isTerminal && !json, clock: clock)
-        let session =
-            json
-            ? WatchSession(
-                coordinator.client, run: run, view: view, endsWhenStopped: false,
-                tell: { event throws(CommandFailure) in
-                    try Console.printJSONLine(EventEntry(event))
-                })
-            : WatchSession(coordinator.client, run: run, view: view, endsWhenStopped: false)
-        let ending = try session.follow()
+        let lines = WatchLines(view, of: coordinator.connection, run: run)
+        let session = WatchSession(
+            coordinator.client, run: run,
+            observer: json ? WatchValues(lines) : lines, endsWhenStopped: false)
+        let ending = try session.followed(view)
         let end = RunEnd(
             ending, run: run, connection: coordinator.connection, leftOut: session.leftOut,
             failures: session.failures)

@@ -1,3 +1,4 @@
+import ClusterClient
 package import RunReports
 package import RunService
 import Threads
@@ -37,6 +38,7 @@ package struct CommandFailure: Error, Sendable, CustomStringConvertible {
     init(caught error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
+        case let error as ClientError: self.init(error)
         case let error as any RunErrorConvertible: self.init(error.runError)
         case let error as ZeroMQError: self.init(CommandStatus(error), "\(error)")
         case let error as ThreadError: self.init(.inputOutput, "\(error)")

@@ -1,3 +1,4 @@
+import ClusterClient
 import ClusterProtocol
 import RunReports
 import Testing
@@ -169,7 +170,7 @@ import Testing
     private func end(_ ending: WatchSession.Ending) throws -> RunEnd {
         RunEnd(
             ending, run: "r3",
-            connection: try CoordinatorConnection(endpoint: "tcp://127.0.0.1:7000", keys: nil))
+            connection: CoordinatorConnection(endpoint: "tcp://127.0.0.1:7000", keys: nil))
     }
 
     @Test(
@@ -216,7 +217,7 @@ import Testing
 
     @Test func filesThatWereLeftOutAreTold() throws {
         let run = ClusterSamples.run(state: "ended", stores: ["done": 1])
-        let connection = try CoordinatorConnection(endpoint: "tcp://127.0.0.1:7000", keys: nil)
+        let connection = CoordinatorConnection(endpoint: "tcp://127.0.0.1:7000", keys: nil)
         let text = "1 file was left out that may hold a user's data: a: no model"
         let end = RunEnd(
             .ended(run, failures: 0), run: "r3", connection: connection, leftOut: text)
@@ -229,7 +230,7 @@ import Testing
 
     @Test func causesAreToldAtTheEnd() throws {
         let run = ClusterSamples.run(state: "ended", stores: ["failed": 3])
-        let connection = try CoordinatorConnection(endpoint: "tcp://127.0.0.1:7000", keys: nil)
+        let connection = CoordinatorConnection(endpoint: "tcp://127.0.0.1:7000", keys: nil)
         func lines(_ ending: WatchSession.Ending) -> [String] {
             RunEnd(
                 ending, run: "r3", connection: connection,

@@ -1,3 +1,4 @@
+import ClusterClient
 import ClusterProtocol
 import DurableFiles
 import Foundation
@@ -19,11 +20,11 @@ import ZeroMQ
     ) throws -> CoordinatorClient {
         try CoordinatorClient(
             connection, context: try context ?? ClientScript.context.get(),
-            clock: ClientScript.clock)
+            clock: ClientScript.clock, routingID: CoordinatorClient.randomID)
     }
 
-    private func clear(_ endpoint: String) throws -> CoordinatorConnection {
-        try CoordinatorConnection(endpoint: endpoint, keys: nil)
+    private func clear(_ endpoint: String) -> CoordinatorConnection {
+        CoordinatorConnection(endpoint: endpoint)
     }
 
     /// Asks on a thread of its own while the test plays the coordinator.
@@ -32,7 +33,8 @@ import ZeroMQ
         _ script: () throws -> Void
     ) throws -> Result<ClientReply, any Error> {
         let client = try client(clear(endpoint))
-        return try Meanwhile.run({ try client.ask(request) }, script)
+        return try Meanwhile.run(
+            { try CommandFailure.translating { try client.ask(request) } }, script)
     }
 
     @Test func whereNobodyIsTheEndpointIsNamed() throws {
@@ -40,7 +42,7 @@ import ZeroMQ
             let endpoint = ClientProcess.endpoint(in: url)
             let client = try client(clear(endpoint))
             let failure = #expect(throws: CommandFailure.self) {
-                try client.ask(.workers, patience: soon)
+                try CommandFailure.translating { try client.ask(.workers, patience: soon) }
             }
             #expect(failure?.status == .inputOutput)
             #expect(failure?.description.contains(endpoint) == true)
@@ -54,7 +56,7 @@ import ZeroMQ
             let script = try ClientScript(endpoint)
             let client = try client(clear(endpoint))
             let failure = #expect(throws: CommandFailure.self) {
-                try client.ask(.workers, patience: soon)
+                try CommandFailure.translating { try client.ask(.workers, patience: soon) }
             }
             #expect(failure?.description.contains("has not answered") == true)
             #expect(try script.next() == .workers)
@@ -63,7 +65,9 @@ import ZeroMQ
 
     @Test func anEndpointThatCannotBeRightIsTold() throws {
         let client = try client(clear("nonsense"))
-        #expect(throws: CommandFailure.self) { try client.ask(.workers) }
+        #expect(throws: CommandFailure.self) {
+            try CommandFailure.translating { try client.ask(.workers) }
+        }
     }
 
     @Test func anAnswerAndARefusalArrive() throws {
@@ -142,7 +146,9 @@ import ZeroMQ
             FileReference(root: "data", path: "folder/store-\(number).sqlite")
         }
         let failure = #expect(throws: CommandFailure.self) {
-            try client.ask(.submit(SubmitRequest(request: large.request, paths: paths)))
+            try CommandFailure.translating {
+                try client.ask(.submit(SubmitRequest(request: large.request, paths: paths)))
+            }
         }
         #expect(failure?.status == .usage)
         #expect(failure?.description.contains("folders or patterns") == true)
@@ -180,7 +186,7 @@ import ZeroMQ
             _ = chmod(secret.path, 0o600)
             try Data(server.text.utf8).write(
                 to: folder.appendingPathComponent(KeyFiles.coordinatorName))
-            return try CoordinatorConnection(endpoint: endpoint, keys: folder.path)
+            return try CoordinatorConnection(endpoint: endpoint, keysIn: folder.path)
         }
     }
 
@@ -218,7 +224,9 @@ import ZeroMQ
             let unknown = try client(
                 guarded.connection(stranger, server: guarded.server.publicKey, in: url),
                 in: guarded.context)
-            let first = #expect(throws: CommandFailure.self) { try unknown.ask(.workers) }
+            let first = #expect(throws: CommandFailure.self) {
+                try CommandFailure.translating { try unknown.ask(.workers) }
+            }
             #expect(first?.status == .usage)
             #expect(first?.description.contains(stranger.publicKey.text) == true)
             #expect(first?.description.contains(stranger.secretKey.text) == false)
@@ -227,13 +235,13 @@ import ZeroMQ
                 guarded.connection(guarded.client, server: stranger.publicKey, in: url),
                 in: guarded.context)
             let second = #expect(throws: CommandFailure.self) {
-                try wrong.ask(.workers, patience: soon)
+                try CommandFailure.translating { try wrong.ask(.workers, patience: soon) }
             }
             #expect(second?.description.contains("key") == true, "\(String(describing: second))")
 
             let plain = try client(clear(guarded.endpoint), in: guarded.context)
             let third = #expect(throws: CommandFailure.self) {
-                try plain.ask(.workers, patience: soon)
+                try CommandFailure.translating { try plain.ask(.workers, patience: soon) }
             }
             #expect(third?.description.contains("--keys") == true, "\(String(describing: third))")
             withExtendedLifetime(guarded.script) {}

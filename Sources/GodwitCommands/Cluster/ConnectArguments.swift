@@ -1,28 +1,21 @@
 import ArgumentParser
+import ClusterClient
 import ClusterProtocol
 import DurableFiles
 import ZeroMQ
 
-/// Where a coordinator is to be found, and with which keys.
-struct CoordinatorConnection: Sendable {
-    let endpoint: String
-    /// The folder of the keys; nil in the clear.
-    let keys: String?
-    let security: SocketOptions.Security
-    /// This side's public key, by which an allow-list knows it.
-    let publicKey: String?
-
+/// A connection as the command line names it.
+extension CoordinatorConnection {
     /// Reads the keys.
     ///
     /// - Throws: `CommandFailure` for keys that cannot be read.
-    init(endpoint: String, keys: String?) throws(CommandFailure) {
-        let member = try keys.map { text throws(CommandFailure) in
+    init(endpoint: String, keysIn folder: String?) throws(CommandFailure) {
+        let member = try folder.map { text throws(CommandFailure) in
             try KeyFolder(FilePath(text)).client()
         }
-        self.endpoint = endpoint
-        self.keys = keys
-        security = member?.security ?? .none
-        publicKey = member?.keys.publicKey.text
+        self.init(
+            endpoint: endpoint, keys: folder, security: member?.security ?? .none,
+            publicKey: member?.keys.publicKey.text)
     }
 
     /// The options that name the same coordinator again, for commands that are shown.
@@ -67,7 +60,7 @@ struct ConnectArguments: ParsableArguments {
 
     /// - Throws: `CommandFailure` for keys that cannot be read.
     func connection() throws(CommandFailure) -> CoordinatorConnection {
-        try CoordinatorConnection(endpoint: connect, keys: keys)
+        try CoordinatorConnection(endpoint: connect, keysIn: keys)
     }
 }
 
@@ -101,7 +94,7 @@ struct ConnectChoice: ParsableArguments {
             throw .usage(
                 "--connect asks the coordinator, --state a folder of this machine: choose one")
         }
-        return try CoordinatorConnection(endpoint: connect, keys: keys)
+        return try CoordinatorConnection(endpoint: connect, keysIn: keys)
     }
 }
 

@@ -1,25 +1,33 @@
-import ClusterProtocol
-import RunReports
+package import ClusterProtocol
 import Threads
-import ZeroMQ
+package import ZeroMQ
 
-/// A command's connection to a coordinator: one request at a time, or a stream of events.
+/// A client's connection to a coordinator: one request at a time, or a stream of events.
 ///
 /// Used by one thread, which waits here; the sockets live on a thread of their own.
-final class CoordinatorClient {
-    let connection: CoordinatorConnection
+package final class CoordinatorClient {
+    package let connection: CoordinatorConnection
     private let loop: PollLoop<ClientTransport>
     private let news = BoundedMailbox<NumberedNews>(capacity: 1024)
     private var number = 0
 
-    /// What a command waits for at most.
-    struct Patience: Sendable {
+    /// How long a request may take.
+    package struct Patience: Sendable {
         /// For a connection.
-        var connecting = Duration.seconds(10)
+        package var connecting: Duration
         /// For the answer, once there is a connection.
-        var answer = Duration.seconds(30)
-        /// What is said on standard error where the answer takes longer than a few seconds.
-        var note: String?
+        package var answer: Duration
+        /// Called once where the answer takes longer than a few seconds.
+        package var whenSlow: (@Sendable () -> Void)?
+
+        package init(
+            connecting: Duration = .seconds(10), answer: Duration = .seconds(30),
+            whenSlow: (@Sendable () -> Void)? = nil
+        ) {
+            self.connecting = connecting
+            self.answer = answer
+            self.whenSlow = whenSlow
+        }
     }
 
     /// Starts the thread; nothing is connected yet.
@@ -29,15 +37,14 @@ final class CoordinatorClient {
     ///   - context: that of the process.
     ///   - clock: seconds of a clock that never goes back.
     ///   - routingID: random ones, a new one for each call.
-    /// - Throws: `CommandFailure` where there is no thread or socket to be had.
-    init(
+    /// - Throws: `ClientError` where there is no thread or socket to be had.
+    package init(
         _ connection: CoordinatorConnection, context: Context,
-        clock: @escaping @Sendable () -> Double,
-        routingID: @escaping @Sendable () -> String = { RandomText.hexadecimal(bytes: 16) }
-    ) throws(CommandFailure) {
+        clock: @escaping @Sendable () -> Double, routingID: @escaping @Sendable () -> String
+    ) throws(ClientError) {
         self.connection = connection
         let news = news
-        loop = try CommandFailure.translating {
+        loop = try ClientError.translating(connection) {
             try PollLoop(name: "client", context: context, clock: { Int64(clock() * 1000) }) {
                 ClientTransport($0, connection, routingID: routingID, news: news)
             }
@@ -47,35 +54,35 @@ final class CoordinatorClient {
     deinit { close() }
 
     /// Ends the connection; a second call does nothing.
-    func close() {
+    package func close() {
         // A thread that waits for room in the mailbox continues.
         news.close()
         loop.end()
     }
 
     /// Has the next wait end with `.interrupted`; fit for any thread.
-    func interrupter() -> @Sendable () -> Void {
+    package func interrupter() -> @Sendable () -> Void {
         let news = news
         return { _ = news.sendIfRoom(NumberedNews(connection: .max, news: .interrupted)) }
     }
 
     /// Makes a new connection and sends a request as soon as that is done.
     ///
-    /// - Throws: `CommandFailure` for a request beyond the bounds of messages.
-    func open(sending request: ClientRequest) throws(CommandFailure) {
-        let frame = try Self.frame(of: request)
+    /// - Throws: `ClientError` for a request beyond the bounds of messages.
+    package func open(sending request: ClientRequest) throws(ClientError) {
+        let frame = try frame(of: request)
         number += 1
         let number = number
         loop.submit { $0.open(number, sending: frame) }
     }
 
     /// Hears nothing more of the connection that there was.
-    func forget() { number += 1 }
+    package func forget() { number += 1 }
 
     /// What is heard next of the connection that was opened last; nil where nothing is in time.
     ///
-    /// - Throws: `CommandFailure` where the thread has ended.
-    func next(within limit: Duration) throws(CommandFailure) -> ClientEvent? {
+    /// - Throws: `ClientError` where the thread has ended.
+    package func next(within limit: Duration) throws(ClientError) -> ClientEvent? {
         let deadline = ContinuousClock.now.advanced(by: limit)
         while true {
             let rest = ContinuousClock.now.duration(to: deadline)
@@ -91,10 +98,10 @@ final class CoordinatorClient {
         }
     }
 
-    private func ended() -> CommandFailure {
-        do throws(CommandFailure) {
-            try CommandFailure.translating { try loop.join() }
-            return CommandFailure(.bug, "a bug of godwit: the client's thread has ended")
+    private func ended() -> ClientError {
+        do throws(ClientError) {
+            try ClientError.translating(connection) { try loop.join() }
+            return ClientError(.thread("the client's thread has ended"), connection)
         } catch {
             return error
         }
@@ -104,61 +111,64 @@ final class CoordinatorClient {
     ///
     /// A connection that is lost on the way is made again where asking twice does no harm.
     ///
-    /// - Throws: `CommandFailure` with what to check where no coordinator answers, where it
-    ///   refuses, or where the answer makes no sense.
-    func ask(
+    /// - Throws: `ClientError` where no coordinator answers, where it refuses, and where the
+    ///   answer makes no sense.
+    package func ask(
         _ request: ClientRequest, patience: Patience = Patience()
-    ) throws(CommandFailure) -> ClientReply {
-        var trouble = ClientErrors(connection)
+    ) throws(ClientError) -> ClientReply {
+        var isConnected = false
+        var unfinished: String?
         try open(sending: request)
         var deadline = ContinuousClock.now.advanced(by: patience.connecting)
-        var note = patience.note
+        var whenSlow = patience.whenSlow
         while true {
             let rest = ContinuousClock.now.duration(to: deadline)
-            guard rest > .zero else { throw trouble.silence(patience) }
-            let isToBeSaid = trouble.isConnected && note != nil
-            guard let heard = try next(within: isToBeSaid ? min(rest, .seconds(3)) : rest) else {
-                if isToBeSaid, let text = note.take() { Console.log(text) }
+            guard rest > .zero else {
+                throw error(
+                    isConnected
+                        ? .noAnswer(within: patience.answer)
+                        : .noCoordinator(within: patience.connecting, unfinished: unfinished))
+            }
+            let waitsToTell = isConnected && whenSlow != nil
+            guard let heard = try next(within: waitsToTell ? min(rest, .seconds(3)) : rest) else {
+                if waitsToTell { whenSlow.take()?() }
                 continue
             }
             switch heard {
             case .connected:
-                trouble.isConnected = true
+                isConnected = true
                 deadline = ContinuousClock.now.advanced(by: patience.answer)
-            case .reply(.refused(let refusal)): throw trouble.refused(refusal, of: request)
+            case .reply(.refused(let refusal)): throw error(.refused(refusal, request))
             case .reply(let reply): return reply
-            case .unreadable(let error): throw trouble.unreadable(error)
-            case .unfinished(let reason): trouble.unfinished = reason
-            case .keptOut(let refusal): throw trouble.keptOut(refusal)
-            case .interrupted:
-                throw CommandFailure(.canBeRepeated, "asked to end before there was an answer")
+            case .unreadable(let fault): throw error(.unreadable(fault))
+            case .unfinished(let reason): unfinished = reason
+            case .keptOut(let refusal): throw error(.handshakeRefused(refusal))
+            case .interrupted: throw error(.interrupted)
             case .lost:
-                guard request.isRepeatable else { throw trouble.lost() }
-                trouble.isConnected = false
+                guard request.isRepeatable else { throw error(.lost) }
+                isConnected = false
                 try open(sending: request)
                 deadline = ContinuousClock.now.advanced(by: patience.connecting)
             }
         }
     }
 
-    private static func frame(of request: ClientRequest) throws(CommandFailure) -> [UInt8] {
+    private func error(_ cause: ClientError.Cause) -> ClientError {
+        ClientError(cause, connection)
+    }
+
+    private func frame(of request: ClientRequest) throws(ClientError) -> [UInt8] {
         do throws(ProtocolError) {
             return try MessageCodec().encode(request)
         } catch {
-            switch error {
-            case .tooLong, .tooMany:
-                throw .usage(
-                    "\(error): name folders or patterns instead of single stores, or submit them "
-                        + "in several runs")
-            default: throw .usage("\(error)")
-            }
+            throw self.error(.notSendable(error))
         }
     }
 }
 
 extension ClientRequest {
     /// The run that has to be there; nil where none is named.
-    var run: String? {
+    package var run: String? {
         switch self {
         case .status(let run), .watch(let run): run
         case .pause(let run), .resume(let run), .cancel(let run): run

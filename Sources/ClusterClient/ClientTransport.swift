@@ -1,9 +1,9 @@
-import ClusterProtocol
+package import ClusterProtocol
 import Threads
 import ZeroMQ
 
-/// What a client's command hears of its connection.
-enum ClientEvent: Sendable {
+/// What a client hears of its connection.
+package enum ClientEvent: Sendable {
     case connected
     case reply(ClientReply)
     /// A message that is none of this protocol's version.
@@ -19,7 +19,7 @@ enum ClientEvent: Sendable {
 }
 
 /// Why the handshake cannot succeed as things are.
-enum HandshakeRefusal: Hashable, Sendable {
+package enum HandshakeRefusal: Hashable, Sendable {
     /// The coordinator does not know this key.
     case unknownKey
     /// The coordinator has this key on the list of workers.

@@ -1,0 +1,72 @@
+import ClusterClient
+import ClusterProtocol
+import RunReports
+
+/// Shows what a watch session hears on standard error.
+struct WatchLines: WatchObserver {
+    private let view: ClusterView
+    private let connection: CoordinatorConnection
+    private let run: String?
+
+    /// - Parameters:
+    ///   - view: what shows it.
+    ///   - connection: where the coordinator is.
+    ///   - run: the one that the session follows, whose end the command reports; nil for all.
+    init(_ view: ClusterView, of connection: CoordinatorConnection, run: String?) {
+        self.view = view
+        self.connection = connection
+        self.run = run
+    }
+
+    func observe(_ event: WatchEvent) {
+        switch event {
+        case .status(let report): view.show(report, endingWith: run)
+        // The command says at the end what was left out.
+        case .note(let note) where note.kind == WatchNote.filesLeftOut: break
+        case .note(let note): view.show(note)
+        case .ended(let ended, let failures):
+            guard ended != run else { return }
+            view.log("\(ended): ended, \(counted(failures, "store")) not migrated")
+        }
+    }
+
+    func observe(_ change: WatchConnection) {
+        let endpoint = connection.endpoint
+        switch change {
+        case .silent(let time): again("nothing was heard of \(endpoint) for \(time.words)")
+        case .lost: again("the connection to \(endpoint) is lost")
+        case .handshakeRefused(let refusal):
+            again(CommandFailure.text(of: refusal, connection))
+        case .connectedAgain: view.log("connected to \(endpoint) again")
+        case .endUnknown(let error):
+            view.log("how the run ended is not known in detail: \(CommandFailure(error))")
+        }
+    }
+
+    private func again(_ reason: String) {
+        view.log("\(reason); the run does not depend on this: trying again")
+    }
+}
+
+/// Prints what a watch session hears as JSON on standard output.
+struct WatchValues: WatchObserver {
+    private let lines: WatchLines
+
+    /// - Parameter lines: shows changes of the connection.
+    init(_ lines: WatchLines) { self.lines = lines }
+
+    func observe(_ event: WatchEvent) throws { try Console.printJSONLine(EventEntry(event)) }
+
+    func observe(_ change: WatchConnection) { lines.observe(change) }
+}
+
+extension WatchSession {
+    /// Follows until the run is over or a signal comes, and then takes the view away.
+    ///
+    /// - Throws: `ClientError`, and what the observer throws.
+    func followed(_ view: ClusterView) throws -> Ending {
+        Interruption.shared.atFirstSignal(interrupter)
+        defer { view.end() }
+        return try follow()
+    }
+}
