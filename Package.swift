@@ -132,9 +132,10 @@ let package = Package(
             [
                 "RunService", "RunLedger", "MigrationValidation", "MigrationEngine",
                 "CoreDataStore", "ManagedObjectModel", "DurableFiles", "ClusterCore",
+                "Jobs",
             ]),
         // What a program needs to ask a coordinator and to follow its runs.
-        layer("ClusterClient", ["ClusterProtocol", "Threads", "ZeroMQ"]),
+        layer("ClusterClient", ["ClusterProtocol", "Jobs", "Threads", "ZeroMQ"]),
         // The command line.
         layer(
             "GodwitCommands",

@@ -1,4 +1,5 @@
 package import ClusterProtocol
+import Jobs
 
 /// Follows a run, or all runs, of a coordinator, also over its restarts.
 package final class WatchSession {
@@ -29,9 +30,9 @@ package final class WatchSession {
     private let endsWhenStopped: Bool
     private var isTrying = false
     /// What was reported about files that the run did not take, though they may hold a user's data.
-    package private(set) var leftOut: String?
+    package private(set) var leftOut: Note?
     /// What was reported about failed stores of the run, by number; the first ones alone.
-    package private(set) var failures: [Int: String] = [:]
+    package private(set) var failures: [Int: Note] = [:]
 
     /// - Parameters:
     ///   - client: one that the coordinator has answered before.
@@ -100,8 +101,8 @@ package final class WatchSession {
         case .status: break
         case .note(let note):
             remember(note)
-            if endsWhenStopped, let run, note.run == run, note.kind == WatchNote.runStopped {
-                return .stopped(reason: note.text)
+            if endsWhenStopped, case .run(run, .stopped(let reason)) = note {
+                return .stopped(reason: reason)
             }
         case .ended(let ended, let failures):
             if ended == run { return end(failures: failures) }
@@ -110,15 +111,15 @@ package final class WatchSession {
     }
 
     /// Keeps for the end which files were left out and why stores failed.
-    private func remember(_ note: WatchNote) {
+    private func remember(_ note: Note) {
         guard let run, note.run == run else { return }
-        if note.kind == WatchNote.filesLeftOut { leftOut = note.text }
-        guard let store = note.store else { return }
-        switch note.kind {
-        case "store-failed", WatchNote.earlierFailure:
-            guard failures[store] != nil || failures.count < WatchNote.mostFailures else { return }
-            failures[store] = note.text
-        case "store-done", "store-validated", "store-cancelled": failures[store] = nil
+        switch note {
+        case .run(_, .filesLeftOut): leftOut = note
+        case .store(let key, _, .ended(.failed, _, _)):
+            let store = key.number
+            guard failures[store] != nil || failures.count < Note.mostFailures else { return }
+            failures[store] = note
+        case .store(let key, _, .ended): failures[key.number] = nil
         default: return
         }
     }

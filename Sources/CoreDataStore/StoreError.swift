@@ -71,7 +71,7 @@ extension StoreError: CustomStringConvertible {
                 + "same command again"
         case .inUse(let path, let users):
             "\(path) is open in \(users). The store was not changed; close it there, then replay "
-                + "the run (godwit replay), or run the same command again"
+                + "the run, or run the same command again"
         case .changed(let text):
             "\(text) changed while it was read. The store was not changed by godwit; run the same "
                 + "command again when no program writes the store"
@@ -87,15 +87,14 @@ extension StoreError: CustomStringConvertible {
             "\(path) differs from what its model implies: \(reason). The store was not changed; "
                 + "give a template store that the app's new version made as the destination"
         case .modelMissing(let path):
-            "\(path) holds no model: give its model with --from. The store was not changed"
+            "\(path) holds no model: give the model that wrote it. The store was not changed"
         case .modelDiffers(let path, let entities):
-            "\(path) is of another version than the model given with --from: the hashes of "
-                + "\(entities) differ. Give with --from the model that this store was written "
-                + "with. The store was not changed"
+            "\(path) is of another version than the source model given: the hashes of "
+                + "\(entities) differ. Give the model that this store was written with. "
+                + "The store was not changed"
         case .externalDataMissing(let path, let count):
             "\(path) refers to \(count) external data files that are not there. Restore its "
-                + "support directory, or keep the references with --allow-missing-external. "
-                + "The store was not changed"
+                + "support directory, or have the references kept. The store was not changed"
         }
     }
 }

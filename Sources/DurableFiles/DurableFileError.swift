@@ -116,7 +116,7 @@ extension DurableFileError: CustomStringConvertible {
         case .lockHeld: "wait until it has ended, or end it; the lock goes with its process"
         case .inUse: "close it there, then try again"
         case .clientsHidden:
-            "use --output, or stop every program that uses it and give --assume-closed"
+            "stop every program that uses it and say so, or write results to another folder"
         case .refusedPath: "name a path without symbolic links, below the root that it belongs to"
         case .refusedFolder(_, let fault): fault.hint
         case .notRegularFile: "move it away, or name the database file itself"

@@ -22,8 +22,9 @@ package enum FolderFault: Hashable, Sendable {
     var hint: String {
         switch self {
         case .symbolicLink: "put the folder itself in the place of the link, then try again"
-        case .otherFileSystem: "move it to the file system of its store, or use --output"
-        case .otherOwner: "give both the same owner (chown), or use --output"
+        case .otherFileSystem:
+            "move it to the file system of its store, or write results to another folder"
+        case .otherOwner: "give both the same owner (chown), or write results to another folder"
         }
     }
 }

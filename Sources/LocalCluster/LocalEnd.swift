@@ -1,5 +1,6 @@
 import ClusterCore
 import ClusterProtocol
+import Jobs
 import Synchronization
 import Threads
 import Worker
@@ -28,11 +29,10 @@ final class EndMailbox: Sendable {
     func take(_ event: WatchEvent, waitsForSpace: Bool) {
         switch event {
         case .ended(let run, _): _ = ends.sendIfRoom((run, .ended))
-        case .note(let note) where note.kind == WatchNote.runStopped:
-            _ = ends.sendIfRoom((note.run, .stopped(reason: note.text)))
-        case .note(let note) where note.kind == WatchNote.runPaused && !waitsForSpace:
-            guard note.text.hasPrefix(PauseReason.room) else { return }
-            _ = ends.sendIfRoom((note.run, .noSpace(note.text)))
+        case .note(.run(let run, .stopped(let reason))):
+            _ = ends.sendIfRoom((run, .stopped(reason: reason)))
+        case .note(.run(let run, .paused(.space(let shortage)))) where !waitsForSpace:
+            _ = ends.sendIfRoom((run, .noSpace(PauseReason.space(shortage).text)))
         case .note, .status: return
         }
     }

@@ -121,13 +121,13 @@ extension LedgerError: CustomStringConvertible {
 
     private var hint: String {
         switch cause {
-        case .locked: "wait until it has ended, or give another --state"
-        case .networkFileSystem: "give a --state on a local disk"
-        case .laterVersion: "use the newer program that wrote it, or give another --state"
+        case .locked: "wait until it has ended, or choose another state folder"
+        case .networkFileSystem: "choose a state folder on a local disk"
+        case .laterVersion: "use the newer program that wrote it, or choose another state folder"
         case .earlierVersion: "start the run with this program once, which brings it up to date"
         case .damaged:
-            "copy it away and check the disk; give another --state to start again"
-        case .missing: "check --state"
+            "copy it away and check the disk; choose another state folder to start again"
+        case .missing: "check the path of the state folder"
         case .noSpace: "free space or inodes on its file system, then go on"
         case .inputOutput, .refusing:
             "check the disk, then start the same command again: it resumes where the ledger ends"

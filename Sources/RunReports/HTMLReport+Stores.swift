@@ -67,7 +67,7 @@ extension HTMLReport {
         }
         if let failure = store.failure {
             add("reason", store.shortReason)
-            add("what to do", failure.cause.advice)
+            add("what to do", report.guide.advice(failure.cause))
         }
         add("result", store.result)
         if store.steps.count > 2 { add("steps", store.steps.joined(separator: " → ")) }

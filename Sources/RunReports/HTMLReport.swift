@@ -94,7 +94,8 @@ package struct HTMLReport {
             try write(
                 "<tr>" + HTMLText.element("td", grouped(cause.stores), class: "number")
                     + "<td>" + HTMLText.escaped(cause.cause.title)
-                    + HTMLText.element("p", cause.cause.advice, class: "advice") + "</td>"
+                    + HTMLText.element("p", report.guide.advice(cause.cause), class: "advice")
+                    + "</td>"
                     + "<td class=\"path wide\">"
                     + cause.examples.map(HTMLText.escaped).joined(separator: "<br />")
                     + "</td></tr>\n")
@@ -177,9 +178,10 @@ package struct HTMLReport {
         guard !steps.isEmpty else { return }
         try write("<section>\n<h2>Next steps</h2>\n<dl class=\"steps\">\n")
         for step in steps {
+            let command = report.guide.command(step, report.facts)
             try write(
                 HTMLText.element("dt", step.purpose)
-                    + "<dd>\(HTMLText.element("code", step.command))</dd>\n")
+                    + "<dd>\(HTMLText.element("code", command))</dd>\n")
         }
         try write("</dl>\n</section>\n")
     }

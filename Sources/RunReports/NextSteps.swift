@@ -1,56 +1,53 @@
-import DurableFiles
+package import RunService
 
 /// Something that can be done after a run.
-package struct NextStep: Hashable, Sendable {
+package enum NextStep: Hashable, Sendable {
+    /// Repairing what made stores fail, and retrying them.
+    case replay
+    /// Swapping results in that wait for it.
+    case swap
+    /// Putting the originals back.
+    case rollBack
+    /// Removing the kept originals, which take so many bytes.
+    case prune(bytes: Int64)
+
     /// What it is for, as a sentence's beginning.
-    package let purpose: String
-    /// As it is typed.
-    package let command: String
+    var purpose: String {
+        switch self {
+        case .replay: "repair the causes, then retry the failed stores"
+        case .swap: "swap the results in"
+        case .rollBack: "put the originals back"
+        case .prune(let bytes):
+            "remove the kept originals, which frees \(ByteSize(bytes: bytes).words)"
+        }
+    }
 
     /// What makes sense after a run, the most urgent first.
     static func all(after report: RunReport) -> [NextStep] {
         let outcomes = report.summary.outcomes
-        let place =
-            "\(ShellWord.quoted(report.facts.run)) "
-            + "--state \(ShellWord.quoted(report.facts.state))"
         var steps: [NextStep] = []
-        func add(_ verb: String, _ purpose: String) {
-            steps.append(NextStep(purpose: purpose, command: "godwit \(verb) \(place)"))
-        }
-        if outcomes[.failed] != nil {
-            add("replay", "repair the causes, then retry the failed stores")
-        }
-        if outcomes[.deferred] != nil { add("swap", "swap the results in") }
+        if outcomes[.failed] != nil { steps.append(.replay) }
+        if outcomes[.deferred] != nil { steps.append(.swap) }
         if report.summary.backups > 0 {
-            add("rollback", "put the originals back")
-            let size = ByteSize(bytes: report.summary.backupBytes).words
-            add("prune", "remove the kept originals, which frees \(size)")
+            steps += [.rollBack, .prune(bytes: report.summary.backupBytes)]
         }
         return steps
     }
 }
 
-/// Words for a shell.
-enum ShellWord {
-    /// A text as one word.
-    static func quoted(_ text: String) -> String { quoted(FilePath(text)) }
+/// What a report cannot say itself: the program that writes it knows its own options.
+package struct ReportGuide: Sendable {
+    let advice: @Sendable (FailureCause) -> String
+    let command: @Sendable (NextStep, RunFacts) -> String
 
-    /// A path as one word that gives the same bytes back, whatever they are.
-    static func quoted(_ path: FilePath) -> String {
-        let plain = Set("/._-+=:@%,".utf8)
-        let isPlain = path.bytes.allSatisfy { byte in
-            plain.contains(byte) || (0x30...0x39).contains(byte)
-                || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-        }
-        if isPlain, !path.bytes.isEmpty { return path.description }
-        if let text = path.string, PrintedText.visible(text) == text, !text.contains("\n") {
-            return "'"
-                + text.split(separator: "'", omittingEmptySubsequences: false)
-                .joined(separator: "'\\''") + "'"
-        }
-        // bash, zsh and ksh read \xNN and \\ in $'…' as `description` writes them.
-        return "$'"
-            + path.description.split(separator: "'", omittingEmptySubsequences: false)
-            .joined(separator: "\\'") + "'"
+    /// - Parameters:
+    ///   - advice: what to do before stores that failed by a cause are tried again.
+    ///   - command: how a step is typed for a run.
+    package init(
+        advice: @escaping @Sendable (FailureCause) -> String,
+        command: @escaping @Sendable (NextStep, RunFacts) -> String
+    ) {
+        self.advice = advice
+        self.command = command
     }
 }

@@ -58,14 +58,20 @@ package struct RunFacts: Hashable, Sendable, Codable {
 ///
 /// The stores themselves are read twice, once to add them up and once to list them, and never
 /// held together.
-package struct RunReport: Hashable, Sendable {
+package struct RunReport: Sendable {
     package let facts: RunFacts
     package let summary: RunSummary
+    let guide: ReportGuide
 
     /// Adds the stores up.
     ///
+    /// - Parameters:
+    ///   - facts: what the run tells of itself.
+    ///   - stores: its stores.
+    ///   - guide: the program's words on causes and next steps.
     /// - Throws: what reading the stores throws.
-    package init(_ facts: RunFacts, stores: StoreReports) throws {
+    package init(_ facts: RunFacts, stores: StoreReports, guide: ReportGuide) throws {
+        self.guide = guide
         var summary = RunSummary()
         try stores.forEach { summary.add($0) }
         self.facts = facts

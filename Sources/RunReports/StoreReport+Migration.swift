@@ -1,5 +1,6 @@
 import CoreDataStore
 import DurableFiles
+import Jobs
 package import RunService
 import MigrationEngine
 import MigrationValidation

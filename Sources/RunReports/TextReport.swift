@@ -66,7 +66,8 @@ package struct TextReport {
             let indent = String(repeating: " ", count: 9)
             try lines(
                 WrappedText.lines(cause.cause.title, first: label, rest: indent)
-                    + WrappedText.lines(cause.cause.advice, first: indent, rest: indent))
+                    + WrappedText.lines(
+                        report.guide.advice(cause.cause), first: indent, rest: indent))
         }
     }
 
@@ -194,6 +195,9 @@ package struct TextReport {
         let steps = NextStep.all(after: report)
         guard !steps.isEmpty else { return }
         try heading("Next steps")
-        for step in steps { try lines(["  \(step.purpose):", "      \(step.command)"]) }
+        for step in steps {
+            let command = report.guide.command(step, report.facts)
+            try lines(["  \(step.purpose):", "      \(command)"])
+        }
     }
 }

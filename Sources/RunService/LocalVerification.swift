@@ -83,14 +83,8 @@ package struct LocalVerification: Sendable {
         } catch let error as StoreError {
             switch error {
             case .modelDiffers(let path, let entities):
-                throw StoreError.unsupported(
-                    path: path,
-                    reason: "it is of another version than --to names: the hashes of "
-                        + "\(entities) differ. Give with --to the model that the result should "
-                        + "be of, or the result that is of that model")
-            case .modelMissing(let path):
-                throw StoreError.unsupported(
-                    path: path, reason: "it holds no model: give its model with --to")
+                throw RunError.resultOfOtherModel(path, entities: entities)
+            case .modelMissing(let path): throw RunError.resultWithoutModel(path)
             default: throw error
             }
         }

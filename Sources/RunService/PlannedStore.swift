@@ -239,7 +239,7 @@ struct StorePreparation {
             throw EngineError.dataRefused(
                 "\(source.path): history cannot be kept, because properties of "
                     + "\(changed.joined(separator: ", ")) change and recorded changes name them "
-                    + "by position. Use --history drop. Nothing was written")
+                    + "by position. Drop history instead. Nothing was written")
         }
     }
 }

@@ -29,6 +29,10 @@ package enum RunError: Error, Sendable {
     case otherRun(id: String, store: FilePath, state: FilePath)
     /// There is nothing that the command could work on; the text says what was looked for.
     case nothingToDo(String)
+    /// The state folder has no run of that id, or none at all.
+    case noRun(id: String?, state: FilePath)
+    /// What remains of a store that is gone must not be removed unless that is asked for.
+    case lostStore(String)
     /// The store is of the destination's version already; nothing is to be done.
     case alreadyThere(FilePath)
     /// The run was stopped before the store came to its end.
@@ -40,6 +44,13 @@ package enum RunError: Error, Sendable {
     /// What a worker delivered is not what its receipt says, or not what the store must become;
     /// the text says in what.
     case badDelivery(String)
+    /// A result that is to be compared with its original is not of the destination's version; the
+    /// names of the entities that differ.
+    case resultOfOtherModel(String, entities: String)
+    /// A result that is to be compared with its original holds no model.
+    case resultWithoutModel(String)
+    /// A file lies in none of the folders that the coordinator and its workers share.
+    case notShared(FilePath)
 }
 
 extension RunError: CustomStringConvertible {
@@ -54,24 +65,36 @@ extension RunError: CustomStringConvertible {
         case .file(let error): error.description
         case .ledger(let error): error.description
         case .outputExists(let path):
-            "\(path) exists already; nothing was written. Remove it or give another --output"
+            "\(path) exists already; nothing was written. Remove it, or choose another output "
+                + "folder"
         case .validationFailed(let report):
             "the result differs from what the mapping asks for and was discarded; the original "
                 + "is as it was:\n" + report.lines.joined(separator: "\n")
-        case .otherRun(let id, let store, let state):
+        case .otherRun(let id, let store, _):
             "\(store) belongs to the unfinished run \(id), which was asked for something else; "
-                + "nothing was changed. Repeat the command of that run, cancel it with "
-                + "godwit cancel \(id) --state \(state), or use another --state"
-        case .nothingToDo(let text): text
+                + "nothing was changed. Repeat the command of that run, cancel that run, "
+                + "or use another state folder"
+        case .nothingToDo(let text), .lostStore(let text): text
+        case .noRun(let id?, let state): "\(state) has no run \(id)"
+        case .noRun(nil, let state): "\(state) has no run yet"
         case .alreadyThere(let path): "\(path) is of the destination's version already"
         case .stopped:
             "the run was stopped; the original is as it was. The same command resumes it"
         case .resources(let text):
             "\(text). Every original is whole; the same command resumes the run"
         case .noRoom(let shortage):
-            "\(shortage). No store was begun. Free room there, or give another --output or --state"
+            "\(shortage). No store was begun. Free room there, or choose folders on another disk"
         case .badDelivery(let text):
             "the result was discarded, and the original is as it was: \(text)"
+        case .resultOfOtherModel(let path, let entities):
+            "\(path) is of another version than the destination model: the hashes of \(entities) "
+                + "differ. Give the model that the result should be of, or the result that is of "
+                + "that model. Nothing was changed"
+        case .resultWithoutModel(let path):
+            "\(path) holds no model: give its model as the destination. Nothing was changed"
+        case .notShared(let path):
+            "\(path) lies in no folder that workers share: name one that holds it, on both sides. "
+                + "Nothing was written"
         }
     }
 }
@@ -85,18 +108,22 @@ extension RunError {
         case .engine(let error): error.code
         case .swap(let error): error.code
         case .ledger(let error): error.failureCode
-        case .plan(.refused): .dataRefused
+        case .plan(.refused), .notShared: .dataRefused
         case .model, .inference, .plan: .noMapping
         case .outputExists: .outputExists
         case .otherRun: .locked
-        case .nothingToDo, .alreadyThere: .dataRefused
+        case .nothingToDo, .noRun, .lostStore, .alreadyThere: .dataRefused
         case .noRoom: .noSpace
         case .validationFailed: .validationFailed
         case .badDelivery: .badDelivery
+        case .resultOfOtherModel, .resultWithoutModel: .unsupported
         case .stopped: .cancelled
         case .resources: .inputOutput
         }
     }
+
+    /// Whether the run that was asked for is not there.
+    package var isUnknownRun: Bool { if case .noRun = self { true } else { false } }
 
     /// Whether the disk or a quota is full: room may come, so a run can wait.
     package var isOutOfSpace: Bool { code == .noSpace }

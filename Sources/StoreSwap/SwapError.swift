@@ -63,19 +63,19 @@ extension SwapError: CustomStringConvertible {
                 + "command again when no program writes to the store"
         case .storeBusy(let store, let holder):
             "\(store) is open in \(holder). Nothing was changed; close it there, then run the "
-                + "same command again. A migration can be replayed as well (godwit replay)"
+                + "same command again. A migration can be replayed as well"
         case .clientsHidden(let store, let reason):
             "godwit cannot see whether a program has \(store) open: \(reason). Nothing was "
-                + "changed; use --output, or stop every program that uses the store and give "
-                + "--assume-closed"
+                + "changed; stop every program that uses the store and say so, or write results to "
+                + "another folder"
         case .severalHardLinks(let store, let links):
             "\(store) has \(links) hard links, and only one of them would get the new store. "
-                + "Nothing was changed; use --output"
+                + "Nothing was changed; write results to another folder"
         case .swapRefused(let store, let reason):
             "\(store) cannot be swapped: \(reason). The store is whole"
         case .storeChangedSinceSwap(let store):
             "\(store) changed since it was swapped, and putting the original back would lose that. "
-                + "Nothing was changed; godwit rollback --discard-changes puts it back all the "
+                + "Nothing was changed; a rollback that discards changes puts it back all the "
                 + "same"
         case .swapOutcomeUnknown(let store, let reason):
             "the state of \(store) is not what was recorded: \(reason). It was left as it is; "

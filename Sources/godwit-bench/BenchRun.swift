@@ -1,5 +1,6 @@
 import Coordinator
 import DurableFiles
+import Jobs
 import LocalCluster
 import RunService
 import RunLedger

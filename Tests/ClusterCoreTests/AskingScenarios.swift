@@ -21,10 +21,10 @@ extension CoordinatorScenario {
                         key: StoreKey(run: "r", number: 1), bytes: 1,
                         entry: .swap(isRequested: true))))
             bench.answerAll()
-            #expect(bench.standing(1) == .done)
-            #expect(bench.runStanding() == nil && bench.machine.wantedStores == ["r": 1])
+            #expect(bench.state(1) == .done)
+            #expect(bench.runState() == nil && bench.machine.wantedStores == ["r": 1])
             bench.handle(.exhausted(run: "r", left: 0))
-            #expect(bench.runStanding() == .ended && bench.machine.wantedStores.isEmpty)
+            #expect(bench.runState() == .ended && bench.machine.wantedStores.isEmpty)
             // What is known to be less is not made more.
             bench.handle(.exhausted(run: "r", left: 3))
             #expect(bench.machine.wantedStores.isEmpty)
@@ -34,11 +34,11 @@ extension CoordinatorScenario {
             bench.open(stores: 1, defersSwap: true)
             bench.small(1...1)
             bench.finishAll()
-            #expect(bench.runStanding() == nil && bench.machine.isOver(run: "r"))
+            #expect(bench.runState() == nil && bench.machine.isOver(run: "r"))
             bench.request(.pause(run: "r"))
             #expect(bench.machine.isOver(run: "r"))
             bench.request(.cancel(run: "r"))
-            #expect(bench.runStanding() == .cancelled)
+            #expect(bench.runState() == .cancelled)
         },
         CoordinatorScenario("a run does not end while the ledger is asked for its stores") {
             bench in
@@ -49,7 +49,7 @@ extension CoordinatorScenario {
                 bench.fail(.whole, store: first, .badSource)
                 bench.request(.replay(run: run, store: nil))
                 bench.finishAll()
-                #expect(bench.runStanding(run) == nil)
+                #expect(bench.runState(run) == nil)
                 bench.handle(.lookedUp(RunOffer(run: run, stores: found)))
                 if found > 0 {
                     bench.handle(
@@ -60,7 +60,7 @@ extension CoordinatorScenario {
                                 jobs: [.whole: JobHistory(epoch: 1, attempts: 1)])))
                     bench.finishAll()
                 }
-                #expect(bench.runStanding(run) == .ended)
+                #expect(bench.runState(run) == .ended)
             }
         },
         CoordinatorScenario(
@@ -69,9 +69,9 @@ extension CoordinatorScenario {
         ) { bench in
             bench.open("a", stores: 1)
             bench.open("b", stores: 0)
-            #expect(bench.runStanding("b") == .ended)
+            #expect(bench.runState("b") == .ended)
             bench.request(.cancel(run: "a"))
-            #expect(bench.runStanding("a") == .cancelled)
+            #expect(bench.runState("a") == .cancelled)
         },
         CoordinatorScenario("a run that is over is let go of, and comes back for a replay") {
             bench in
@@ -81,7 +81,7 @@ extension CoordinatorScenario {
             bench.handle(.forgotten(run: "r"))
             #expect(!bench.machine.isOver(run: "r"))
             bench.fail(.whole, .badSource)
-            #expect(bench.runStanding() == .ended && bench.machine.isOver(run: "r"))
+            #expect(bench.runState() == .ended && bench.machine.isOver(run: "r"))
             // Not while the ledger is asked.
             bench.request(.replay(run: "r", store: nil))
             bench.handle(.forgotten(run: "r"))
@@ -96,10 +96,10 @@ extension CoordinatorScenario {
             #expect(bench.machine.report().runs.map(\.state) == ["ended"])
             bench.request(.replay(run: "r", store: nil))
             bench.handle(.lookedUp(RunOffer(run: "r", stores: 1)))
-            #expect(bench.runStanding() == .open)
+            #expect(bench.runState() == .open)
             bench.small(1...1)
             bench.finishAll()
-            #expect(bench.standing(1) == .done && bench.runStanding() == .ended)
+            #expect(bench.state(1) == .done && bench.runState() == .ended)
         },
         CoordinatorScenario("a delivery for a run that is not here is looked up") { bench in
             bench.join("w")

@@ -54,7 +54,7 @@ extension CoordinatorScenario {
                 bench.said(to: "w").contains(
                     .denied(attempt: order.attempt.id, reason: .alreadyAccepted)))
             bench.answerAll()
-            #expect(bench.standing(1) == .done)
+            #expect(bench.state(1) == .done)
         },
         CoordinatorScenario("progress renews a lease") { bench in
             prepared(&bench, 1)
@@ -65,7 +65,7 @@ extension CoordinatorScenario {
             }
             #expect(bench.failures.isEmpty)
             bench.finishAll()
-            #expect(bench.standing(1) == .done)
+            #expect(bench.state(1) == .done)
         },
         CoordinatorScenario("a failure is tried again elsewhere, after a while") { bench in
             prepared(&bench, 1, workers: ["w", "v"])
@@ -75,7 +75,7 @@ extension CoordinatorScenario {
             bench.wait(700)
             #expect(bench.orders.values.first?.worker != first)
             bench.finishAll()
-            #expect(bench.standing(1) == .done)
+            #expect(bench.state(1) == .done)
         },
         CoordinatorScenario("a chunk that fails everywhere is given up, and only that") { bench in
             let workers = ["a", "b", "c", "d", "e", "f"]
@@ -89,17 +89,17 @@ extension CoordinatorScenario {
                 bench.records.contains(
                     .jobQuarantined(
                         key, .copy(chunk: 1), Cause(.slotCrashed, "slotCrashed"))))
-            #expect(bench.standing(1) == .running)
+            #expect(bench.state(1) == .running)
             bench.finishAll()
-            #expect(bench.standing(1) == .failed)
+            #expect(bench.state(1) == .failed)
             #expect(bench.accepted.count == 3)
-            #expect(bench.runStanding() == .ended)
+            #expect(bench.runState() == .ended)
         },
         CoordinatorScenario("data that no worker can do are given up at once") { bench in
             prepared(&bench, 0, links: 2)
             bench.fail(.link(chunk: 0), .dataRefused)
             bench.done(.link(chunk: 1))
-            #expect(bench.standing(1) == .failed)
+            #expect(bench.state(1) == .failed)
         },
         CoordinatorScenario("a small store that is given up fails alone") { bench in
             bench.join("w")
@@ -107,8 +107,8 @@ extension CoordinatorScenario {
             bench.small(1...2)
             bench.fail(.whole, store: 1, .badSource)
             bench.finishAll()
-            #expect(bench.standing(1) == .failed)
-            #expect(bench.standing(2) == .done)
+            #expect(bench.state(1) == .failed)
+            #expect(bench.state(2) == .done)
         },
         CoordinatorScenario("what is given back is ready at once") { bench in
             prepared(&bench, 1)
@@ -118,7 +118,7 @@ extension CoordinatorScenario {
             #expect(next.attempt.id != order.attempt.id)
             #expect(next.attempt.epoch == order.attempt.epoch)
             bench.finishAll()
-            #expect(bench.standing(1) == .done)
+            #expect(bench.state(1) == .done)
         },
         CoordinatorScenario(
             "a slow job gets a second attempt; the first accepted wins",
@@ -146,7 +146,7 @@ extension CoordinatorScenario {
                 bench.said(to: "w").contains(
                     .denied(attempt: slow.attempt.id, reason: .alreadyAccepted)))
             bench.answerAll()
-            #expect(bench.standing(1) == .done)
+            #expect(bench.state(1) == .done)
         },
         CoordinatorScenario(
             "of two attempts that are checked one wins, and one lease may end alone",
@@ -177,7 +177,7 @@ extension CoordinatorScenario {
             let last = try bench.admission(of: other)
             bench.handle(.taskEnded(last.id, .admitted(other)))
             bench.finishAll()
-            #expect(bench.standing(1) == .done)
+            #expect(bench.state(1) == .done)
         },
         CoordinatorScenario("a shard that cannot be taken is made again, or given up") { bench in
             prepared(&bench, 2, workers: ["a", "b", "c"])
@@ -194,7 +194,7 @@ extension CoordinatorScenario {
                 bench.wait(1000, beating: ["a", "b", "c"])
             }
             bench.finishAll()
-            #expect(bench.standing(1) == .failed)
+            #expect(bench.state(1) == .failed)
         },
         CoordinatorScenario("while a late shard is checked nothing of its store is begun again") {
             bench in
@@ -222,13 +222,13 @@ extension CoordinatorScenario {
                 bench.handle(.taskEnded(winner.id, .admitted(early)))
                 for outcome in [.stepped] + outcomes { bench.answer(outcome) }
                 #expect(bench.tasks.isEmpty)
-                #expect(bench.standing(1) == .running)
+                #expect(bench.state(1) == .running)
                 bench.handle(.taskEnded(loser.id, .admitted(late)))
                 if outcomes.last == changed {
                     bench.answer(.prepared(CoordinatorBench.chunks(1), .fresh(reason: nil)))
                 }
             }
-            #expect(bench.standing(1) == .done)
+            #expect(bench.state(1) == .done)
         },
         CoordinatorScenario("a source that changed is planned again, once its tasks have ended") {
             bench in
@@ -251,7 +251,7 @@ extension CoordinatorScenario {
             bench.fail(.link(chunk: 0), .wrongPlan)
             bench.answer(.prepared(CoordinatorBench.chunks(0), .fresh(reason: nil)))
             bench.answerAll()
-            #expect(bench.standing(1) == .done)
+            #expect(bench.state(1) == .done)
         },
     ].map { scenario in
         var patient = scenario

@@ -10,7 +10,7 @@ struct CoordinatorBench {
     /// Of the last event.
     var last = CoordinatorEffects()
     var records: [CoordinatorRecord] = []
-    var notes: [CoordinatorNote] = []
+    var notes: [Note] = []
     /// Orders that were sent and not answered by the test, by attempt, with who has them.
     var orders: [String: (order: JobOrder, worker: String)] = [:]
     /// In the order in which they were sent.
@@ -291,17 +291,17 @@ struct CoordinatorBench {
 
     // MARK: What happened
 
-    func standing(_ number: Int, run: String = "r") -> StoreStanding? {
-        for case .storeChanged(StoreKey(run: run, number: number), let standing, _)
+    func state(_ number: Int, run: String = "r") -> StoreState? {
+        for case .storeChanged(StoreKey(run: run, number: number), let state, _)
             in records.reversed()
         {
-            return standing
+            return state
         }
         return nil
     }
 
-    func runStanding(_ run: String = "r") -> RunStanding? {
-        for case .runChanged(run, let standing, _) in records.reversed() { return standing }
+    func runState(_ run: String = "r") -> RunState? {
+        for case .runChanged(run, let state, _) in records.reversed() { return state }
         return nil
     }
 

@@ -39,7 +39,7 @@ struct CoordinatorScenario: CustomTestStringConvertible, Sendable {
     func storyEndsWell(_ scenario: CoordinatorScenario) throws {
         let bench = try scenario.told()
         #expect(bench.machine.check().isEmpty)
-        #expect(!bench.notes.contains { if case .odd = $0 { true } else { false } })
+        #expect(!bench.notes.contains { if case .unexpected = $0 { true } else { false } })
         // Whatever happens, a job is accepted once.
         #expect(bench.accepted.values.allSatisfy { $0 == 1 })
     }
@@ -58,7 +58,7 @@ extension CoordinatorScenario {
             bench.join("w")
             bench.open()
             bench.large()
-            #expect(bench.standing(1) == .running)
+            #expect(bench.state(1) == .running)
             bench.answer(.prepared(CoordinatorBench.chunks(2, links: 1), .fresh(reason: nil)))
             bench.done(.copy(chunk: 0))
             bench.done(.copy(chunk: 1))
@@ -70,8 +70,8 @@ extension CoordinatorScenario {
             bench.answer(.validated)
             #expect(bench.last.records == [.swapIntended(StoreKey(run: "r", number: 1))])
             bench.answer(.swapped)
-            #expect(bench.standing(1) == .done)
-            #expect(bench.runStanding() == .ended)
+            #expect(bench.state(1) == .done)
+            #expect(bench.runState() == .ended)
             #expect(bench.machine.isIdle)
         },
         CoordinatorScenario("shards are merged in the order of the plan") { bench in
@@ -96,16 +96,16 @@ extension CoordinatorScenario {
             #expect(chunks == 1..<3)
             #expect(shards.map(\.work) == [.copy(chunk: 1), .copy(chunk: 2)])
             bench.answerAll()
-            #expect(bench.standing(1) == .done)
+            #expect(bench.state(1) == .done)
         },
         CoordinatorScenario("a small store is one job and a swap") { bench in
             bench.join("w")
             bench.open()
             bench.small(1...1)
-            #expect(bench.standing(1) == .running)
+            #expect(bench.state(1) == .running)
             bench.done(.whole)
             bench.answer(.swapped)
-            #expect(bench.standing(1) == .done)
+            #expect(bench.state(1) == .done)
         },
         CoordinatorScenario("a store that turns out to be small joins the others") { bench in
             bench.join("w")
@@ -114,14 +114,14 @@ extension CoordinatorScenario {
             bench.answer(.prepared(CoordinatorBench.plan(.whole), .fresh(reason: nil)))
             bench.done(.whole)
             bench.answer(.swapped)
-            #expect(bench.standing(1) == .done)
+            #expect(bench.state(1) == .done)
         },
         CoordinatorScenario("a store that needs no migration is done") { bench in
             bench.open()
             bench.large()
             bench.answer(.unchanged)
-            #expect(bench.standing(1) == .done)
-            #expect(bench.runStanding() == .ended)
+            #expect(bench.state(1) == .done)
+            #expect(bench.runState() == .ended)
         },
         CoordinatorScenario("a swap that is put off waits for a request") { bench in
             bench.join("w")
@@ -129,9 +129,9 @@ extension CoordinatorScenario {
             bench.small(1...1)
             bench.large(2)
             bench.finishAll()
-            #expect(bench.standing(1) == .validated)
-            #expect(bench.standing(2) == .validated)
-            #expect(bench.runStanding() == nil)
+            #expect(bench.state(1) == .validated)
+            #expect(bench.state(2) == .validated)
+            #expect(bench.runState() == nil)
             bench.request(.swap(run: "r", store: nil))
             #expect(bench.last.lookups == [.validated(run: "r", store: nil)])
             bench.handle(.lookedUp(RunOffer(run: "r", stores: 2)))
@@ -143,8 +143,8 @@ extension CoordinatorScenario {
                             entry: .swap(isRequested: true))))
             }
             bench.answerAll()
-            #expect(bench.standing(1) == .done)
-            #expect(bench.runStanding() == .ended)
+            #expect(bench.state(1) == .done)
+            #expect(bench.runState() == .ended)
         },
         CoordinatorScenario("a validated store stays so when its run is opened again") { bench in
             bench.open(stores: 1, defersSwap: true)
@@ -163,7 +163,7 @@ extension CoordinatorScenario {
             bench.answer(.prepared(CoordinatorBench.chunks(0), .fresh(reason: nil)))
             bench.answer(.indexed)
             bench.answer(.different(text: "Person.name"))
-            #expect(bench.standing(1) == .failed)
+            #expect(bench.state(1) == .failed)
             let key = StoreKey(run: "r", number: 1)
             #expect(bench.records.contains(.progressReset(key, reason: "Person.name")))
         },
@@ -181,8 +181,8 @@ extension CoordinatorScenario {
             bench.answer(.failed(.inputOutput, text: "disk"))
             bench.wait(60_000)
             while !bench.tasks.isEmpty { bench.answer(.failed(.inputOutput, text: "disk")) }
-            #expect(bench.standing(1) == .done || bench.standing(2) == .done)
-            #expect(bench.standing(1) == .failed || bench.standing(2) == .failed)
+            #expect(bench.state(1) == .done || bench.state(2) == .done)
+            #expect(bench.state(1) == .failed || bench.state(2) == .failed)
         },
         CoordinatorScenario("tasks end stores at every stage") { bench in
             bench.join("w", slots: 4)
@@ -212,9 +212,9 @@ extension CoordinatorScenario {
                     }
                     bench.handle(.taskEnded(bench.tasks.remove(at: place).id, outcome))
                 }
-                #expect(bench.standing(number + 1) == .failed)
+                #expect(bench.state(number + 1) == .failed)
             }
-            #expect(bench.runStanding() == .ended)
+            #expect(bench.runState() == .ended)
         },
         CoordinatorScenario("a changed source is planned again at every stage") { bench in
             bench.join("w", slots: 2)
@@ -225,11 +225,11 @@ extension CoordinatorScenario {
             for outcomes in [[], [plan], [plan, .indexed], [plan, .indexed, .validated]] {
                 for outcome in outcomes { bench.answer(outcome) }
                 bench.answer(changed)
-                #expect(bench.standing(1) == .running)
+                #expect(bench.state(1) == .running)
             }
             bench.answer(plan)
             bench.answerAll()
-            #expect(bench.standing(1) == .done)
+            #expect(bench.state(1) == .done)
         },
     ].map { scenario in
         var patient = scenario

@@ -21,13 +21,14 @@ import Testing
         _ bench: CoordinatorBench, _ invariant: Invariant,
         _ location: SourceLocation = #_sourceLocation
     ) {
-        let found = bench.notes.compactMap { note in
-            if case .broken(let broken) = note { broken.invariant } else { nil }
+        let isReported = bench.notes.contains { note in
+            if case .broken(let text) = note { text.contains(invariant.rawValue) } else { false }
         }
-        #expect(found.contains(invariant), sourceLocation: location)
-        #expect(bench.runStanding() == .paused, sourceLocation: location)
+        #expect(isReported, sourceLocation: location)
+        #expect(bench.machine.broken.map(\.invariant).contains(invariant))
+        #expect(bench.runState() == .paused, sourceLocation: location)
         let isExplained = bench.notes.contains { note in
-            if case .runStopped("r", let reason) = note {
+            if case .run("r", .stopped(let reason)) = note {
                 reason.contains(invariant.rawValue) && reason.contains("restart the coordinator")
             } else {
                 false

@@ -10,7 +10,7 @@ struct LifeBench {
     var now = Instant.zero
     /// Works that were not answered.
     var works: [RunWork] = []
-    var notes: [RunNote] = []
+    var events: [WatchEvent] = []
     var records: [CoordinatorRecord] = []
     var replies: [ClientReply] = []
     var left: [StoreLeave] = []
@@ -40,21 +40,21 @@ struct LifeBench {
 
     private mutating func take(_ effects: SupervisorEffects) {
         works += effects.works
-        notes += effects.notes
+        events += effects.events
         records += effects.machine.records
         replies += effects.machine.replies.map(\.reply)
         left += effects.left
         forgotten += effects.forgotten.map(\.run)
         tasks += effects.machine.tasks
         for note in effects.machine.notes {
-            if case .broken(let broken) = note { Issue.record("\(broken)") }
+            if case .broken(let text) = note { Issue.record("\(text)") }
         }
     }
 
     // MARK: Runs
 
     func opening(
-        _ state: RunStanding = .open, added: Int = 0, validated: Int = 0,
+        _ state: RunState = .open, added: Int = 0, validated: Int = 0,
         shortage: String? = nil, isDeferring: Bool = false
     ) -> RunOpening {
         RunOpening(
@@ -150,10 +150,10 @@ struct LifeBench {
     mutating func finish() { answerAll("read", "reopen", "find", "reserve", "end", "report") }
 
     /// Ends of the run that were told.
-    var endsTold: Int { notes.count { if case .ended = $0 { true } else { false } } }
+    var endsTold: Int { events.count { if case .ended = $0 { true } else { false } } }
 
     /// What is written of the run's states.
-    var states: [RunStanding] {
+    var states: [RunState] {
         records.compactMap { if case .runChanged(_, let state, _) = $0 { state } else { nil } }
     }
 }

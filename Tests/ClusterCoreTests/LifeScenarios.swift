@@ -205,7 +205,7 @@ extension LifeScenario {
             #expect(bench.phase == .ending)
             bench.finish()
             #expect(bench.endsTold == 1)
-            #expect(bench.notes.contains(.nothingFailed(run: LifeBench.run)))
+            #expect(bench.events.contains(.note(.run(LifeBench.run, .nothingFailed))))
         },
         LifeScenario("a replay brings back a run that was forgotten") { bench in
             bench.request(.replay(run: LifeBench.run, store: nil))
@@ -283,7 +283,7 @@ extension LifeScenario {
 @Suite struct RunAtStartTests {
     @Test func eachRunIsResumedEndedOrLeft() {
         func decision(
-            _ state: RunStanding, _ work: Bool, _ untidy: Bool, _ reported: Bool
+            _ state: RunState, _ work: Bool, _ untidy: Bool, _ reported: Bool
         ) -> RunAtStart.Decision {
             RunAtStart(
                 state: state, hasWork: work, isUntidy: untidy, isReported: reported

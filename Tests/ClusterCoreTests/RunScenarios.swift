@@ -11,14 +11,14 @@ extension CoordinatorScenario {
             bench.open(stores: 2)
             bench.small(1...2)
             bench.request(.pause(run: "r"))
-            #expect(bench.runStanding() == .paused)
+            #expect(bench.runState() == .paused)
             bench.done(.whole, store: 1)
             #expect(bench.orders.isEmpty)
             #expect(bench.tasks.isEmpty)
             #expect(bench.machine.waitingReason(run: "r") == .paused("paused on request"))
             bench.request(.resume(run: "r"))
             bench.finishAll()
-            #expect(bench.runStanding() == .ended)
+            #expect(bench.runState() == .ended)
         },
         CoordinatorScenario("a swap between two names is no failure") { bench in
             bench.join("w")
@@ -26,20 +26,20 @@ extension CoordinatorScenario {
             bench.small(1...1)
             bench.done(.whole, store: 1)
             for _ in 0..<3 {
-                #expect(bench.runStanding() != .paused)
+                #expect(bench.runState() != .paused)
                 bench.answer(.interrupted(.inputOutput, text: "no answer"))
                 bench.wait(100_000, beating: ["w"])
             }
-            #expect(bench.standing(1) == .running)
-            #expect(bench.runStanding() == .paused)
+            #expect(bench.state(1) == .running)
+            #expect(bench.runState() == .paused)
             bench.request(.resume(run: "r"))
             bench.answer(.interrupted(.noSpace, text: "full"))
-            #expect(bench.runStanding() == .paused)
-            #expect(bench.standing(1) == .running)
+            #expect(bench.runState() == .paused)
+            #expect(bench.state(1) == .running)
             bench.wait(40_000, beating: ["w"])
             bench.finishAll()
-            #expect(bench.standing(1) == .done)
-            #expect(bench.runStanding() == .ended)
+            #expect(bench.state(1) == .done)
+            #expect(bench.runState() == .ended)
         },
         CoordinatorScenario("a swap between two names stops no other store") { bench in
             bench.join("w")
@@ -48,23 +48,23 @@ extension CoordinatorScenario {
             bench.done(.whole, store: 1)
             for _ in 0..<8 {
                 bench.answer(.interrupted(.inputOutput, text: "it is open"))
-                #expect(bench.runStanding() != .paused)
+                #expect(bench.runState() != .paused)
                 bench.wait(100_000, beating: ["w"])
             }
             let swap = bench.tasks
             bench.tasks = []
             bench.small(2...3)
             bench.finishAll()
-            #expect(bench.standing(2) == .done && bench.standing(3) == .done)
-            #expect(bench.standing(1) == .running)
+            #expect(bench.state(2) == .done && bench.state(3) == .done)
+            #expect(bench.state(1) == .running)
             bench.tasks = swap
             bench.answer(.interrupted(.inputOutput, text: "it is open"))
-            #expect(bench.runStanding() == .paused)
-            #expect(bench.standing(1) == .running)
+            #expect(bench.runState() == .paused)
+            #expect(bench.state(1) == .running)
             bench.request(.resume(run: "r"))
             bench.finishAll()
-            #expect(bench.standing(1) == .done)
-            #expect(bench.runStanding() == .ended)
+            #expect(bench.state(1) == .done)
+            #expect(bench.runState() == .ended)
         },
         CoordinatorScenario("a move whose sync failed is not tried again by itself") { bench in
             bench.join("w")
@@ -78,15 +78,15 @@ extension CoordinatorScenario {
                 bench.answerAll(until: { if case .swap = $0 { true } else { false } })
                 if run == "b" { bench.request(.cancel(run: "b")) }
                 bench.answer(.interrupted(.wrongPlan, text: "not synced"))
-                #expect(bench.last.notes.contains(.runStopped(run: run, reason: "not synced")))
+                #expect(bench.last.notes.contains(.run(run, .stopped(reason: "not synced"))))
                 bench.wait(100_000, beating: ["w"])
                 #expect(bench.tasks.isEmpty)
-                #expect(bench.standing(store, run: run) == .running)
+                #expect(bench.state(store, run: run) == .running)
             }
-            #expect(bench.runStanding("a") == .paused && bench.runStanding("b") == .cancelled)
+            #expect(bench.runState("a") == .paused && bench.runState("b") == .cancelled)
             bench.request(.resume(run: "a"))
             bench.answer(.swapped)
-            #expect(bench.runStanding("a") == .ended)
+            #expect(bench.runState("a") == .ended)
         },
         CoordinatorScenario("a full disk pauses the run, which tries again by itself") { bench in
             bench.join("w")
@@ -94,16 +94,16 @@ extension CoordinatorScenario {
             bench.small(1...1)
             bench.large(2)
             bench.fail(.whole, .noSpace)
-            #expect(bench.runStanding() == .paused)
+            #expect(bench.runState() == .paused)
             bench.answer(.failed(.noSpace, text: "full"))
             #expect(bench.orders.isEmpty)
             bench.wait(30_000, beating: ["w"])
-            #expect(bench.runStanding() == .open)
+            #expect(bench.runState() == .open)
             bench.fail(.whole, .noSpace)
             bench.handle(.room(run: "r"))
-            #expect(bench.runStanding() == .open)
+            #expect(bench.runState() == .open)
             bench.finishAll()
-            #expect(bench.runStanding() == .ended)
+            #expect(bench.runState() == .ended)
         },
         CoordinatorScenario(
             "too many failures stop a run", settings: { $0.sharing.batchJobs = 1 }
@@ -112,14 +112,14 @@ extension CoordinatorScenario {
             bench.open(stores: 5, limits: RunLimits(failures: 2))
             bench.small(1...5)
             bench.fail(.whole, store: 1, .badSource)
-            #expect(bench.runStanding() == nil)
+            #expect(bench.runState() == nil)
             bench.fail(.whole, store: 2, .badSource)
-            #expect(bench.runStanding() == .paused)
+            #expect(bench.runState() == .paused)
             #expect(bench.orders.isEmpty)
             #expect(bench.machine.isIdle)
             bench.request(.resume(run: "r"))
             bench.finishAll()
-            #expect(bench.runStanding() == .ended)
+            #expect(bench.runState() == .ended)
         },
         CoordinatorScenario("a bug stops the run") { bench in
             bench.join("w")
@@ -127,14 +127,14 @@ extension CoordinatorScenario {
             bench.small(1...1)
             bench.large(2)
             bench.fail(.whole, .internalError)
-            #expect(bench.standing(1) == .failed)
-            #expect(bench.runStanding() == .paused)
+            #expect(bench.state(1) == .failed)
+            #expect(bench.runState() == .paused)
             bench.request(.resume(run: "r"))
             while let task = bench.tasks.first {
                 bench.tasks.removeFirst()
                 bench.handle(.taskEnded(task.id, .failed(.internalError, text: "bug")))
             }
-            #expect(bench.runStanding() == .ended)
+            #expect(bench.runState() == .ended)
         },
         CoordinatorScenario("a replay runs what failed and nothing else") { bench in
             bench.join("w", slots: 2)
@@ -142,12 +142,12 @@ extension CoordinatorScenario {
             bench.small(1...2)
             bench.fail(.whole, store: 1, .badSource)
             bench.finishAll()
-            #expect(bench.runStanding() == .ended)
+            #expect(bench.runState() == .ended)
             let sent = bench.records.count { if case .attemptBegan = $0 { true } else { false } }
             bench.request(.replay(run: "r", store: nil))
             #expect(bench.last.lookups == [.failed(run: "r", store: nil)])
             bench.handle(.lookedUp(RunOffer(run: "r", stores: 1)))
-            #expect(bench.runStanding() == .open)
+            #expect(bench.runState() == .open)
             bench.handle(
                 .offered(
                     StoreOffer(
@@ -156,7 +156,7 @@ extension CoordinatorScenario {
                         jobs: [.whole: JobHistory(epoch: 1, attempts: 1)])))
             #expect(bench.order(.whole)?.attempt.id == "r-1-whole-2")
             bench.finishAll()
-            #expect(bench.standing(1) == .done)
+            #expect(bench.state(1) == .done)
             let again = bench.records.count { if case .attemptBegan = $0 { true } else { false } }
             #expect(again == sent + 1)
         },
@@ -171,14 +171,14 @@ extension CoordinatorScenario {
             bench.request(.cancel(run: "d"))
             bench.small(1...1, run: "a")
             bench.finishAll()
-            #expect(bench.runStanding("a") == .ended)
+            #expect(bench.runState("a") == .ended)
             bench.request(.resume(run: "c"))
             bench.request(.pause(run: "c"))
             bench.small(1...1, run: "b")
             bench.small(1...1, run: "c")
             bench.finishAll()
             bench.request(.cancel(run: "c"))
-            #expect(bench.runStanding("c") == .cancelled)
+            #expect(bench.runState("c") == .cancelled)
         },
         CoordinatorScenario("a run that was paused before stays so, and may end paused") { bench in
             bench.join("w")
@@ -190,7 +190,7 @@ extension CoordinatorScenario {
             bench.done(.whole)
             bench.request(.pause(run: "r"))
             bench.answer(.swapped)
-            #expect(bench.runStanding() == .ended)
+            #expect(bench.runState() == .ended)
             #expect(order.attempt.epoch == 1)
         },
         CoordinatorScenario("limits of a run hold", settings: { $0.sharing.batchJobs = 1 }) {
@@ -209,7 +209,7 @@ extension CoordinatorScenario {
                 bench.machine.waitingReason(of: StoreKey(run: "r", number: 4), .whole)
                     == .storeLimit(3))
             bench.finishAll()
-            #expect(bench.runStanding() == .ended)
+            #expect(bench.runState() == .ended)
         },
         CoordinatorScenario("a throttle holds back jobs and bytes") { bench in
             bench.join("w", slots: 4)
@@ -225,7 +225,7 @@ extension CoordinatorScenario {
             bench.finishAll()
             bench.wait(70_000, beating: ["w"])
             bench.finishAll()
-            #expect(bench.runStanding() == .ended)
+            #expect(bench.runState() == .ended)
         },
     ]
 
@@ -260,7 +260,7 @@ extension CoordinatorScenario {
             bench.fail(.copy(chunk: 1), store: 9, .sourceChanged)
             bench.small(12...12)
             bench.request(.cancel(run: "r"))
-            #expect(bench.runStanding() == .cancelled)
+            #expect(bench.runState() == .cancelled)
             let tasks = bench.tasks
             bench.tasks = []
             for task in tasks {
@@ -277,12 +277,12 @@ extension CoordinatorScenario {
                 bench.handle(.taskEnded(task.id, outcome))
             }
             #expect(bench.tasks.isEmpty)
-            #expect(bench.standing(4) == .done)
+            #expect(bench.state(4) == .done)
             for number in [1, 2, 3, 5, 6, 7, 8, 9, 10, 12] {
-                #expect(bench.standing(number) == .cancelled, "store \(number)")
+                #expect(bench.state(number) == .cancelled, "store \(number)")
             }
             bench.request(.resume(run: "r"))
-            #expect(bench.runStanding() == .cancelled)
+            #expect(bench.runState() == .cancelled)
         }
     ].map { scenario in
         var roomy = scenario

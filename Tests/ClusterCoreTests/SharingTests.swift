@@ -84,7 +84,7 @@ import Testing
         #expect(sizes.first == 16)
         #expect(sizes.suffix(2) == [1, 1])
         #expect(sizes.reduce(0, +) == 200)
-        #expect(bench.runStanding() == .ended)
+        #expect(bench.runState() == .ended)
     }
 
     /// Results that wait for their check are held by the worker, which can name only so many of
@@ -105,7 +105,7 @@ import Testing
         #expect(worker.reason?.contains("not checked yet") == true)
         bench.answerAll()
         bench.finishAll()
-        #expect(bench.runStanding() == .ended)
+        #expect(bench.runState() == .ended)
         #expect(bench.machine.check().isEmpty)
     }
 
@@ -139,7 +139,7 @@ import Testing
         }
         #expect(engines[1]?.count == 1 && engines[2]?.count == 1)
         bench.finishAll()
-        #expect(bench.standing(1) == .done && bench.standing(2) == .done)
+        #expect(bench.state(1) == .done && bench.state(2) == .done)
     }
 
     @Test func onlySoManyShardsWaitForTheirMerge() {
@@ -161,7 +161,7 @@ import Testing
             bench.machine.waitingReason(
                 of: StoreKey(run: "r", number: 1), .copy(chunk: 20)) == .merge)
         bench.finishAll()
-        #expect(bench.standing(1) == .done)
+        #expect(bench.state(1) == .done)
     }
 
     @Test func storesAreWantedAsTheyAreUsedUp() {

@@ -15,9 +15,9 @@ import Testing
         bench.small(1...6)
         #expect(running(bench) == 4)
         for store in 1...4 { bench.fail(.whole, store: store, .noSpace) }
-        #expect(bench.runStanding() == .paused && running(bench) == 0)
+        #expect(bench.runState() == .paused && running(bench) == 0)
         bench.wait(30_000, beating: ["w"])
-        #expect(bench.runStanding() == .open)
+        #expect(bench.runState() == .open)
         #expect(running(bench) == 1)
         // The one that runs alone also fills the disk.
         bench.fail(.whole, store: bench.orders.values.first?.order.job.store ?? 0, .noSpace)
@@ -27,8 +27,8 @@ import Testing
         bench.say(.ready(freeSlots: 4), "w")
         #expect(running(bench) > 1)
         bench.finishAll()
-        #expect(bench.runStanding() == .ended)
-        for store in 1...6 { #expect(bench.standing(store) == .done) }
+        #expect(bench.runState() == .ended)
+        for store in 1...6 { #expect(bench.state(store) == .done) }
     }
 
     /// A plan of three copies that are merged and one that is appended.
@@ -53,7 +53,7 @@ import Testing
         bench.done(.copy(chunk: 2))
         #expect(bench.tasks.contains { $0.kind.isStep })
         bench.finishAll()
-        #expect(bench.standing(1) == .done)
+        #expect(bench.state(1) == .done)
     }
 
     /// A swap that was put off is asked for while the store has changed.
@@ -63,7 +63,7 @@ import Testing
         bench.open(stores: 1, defersSwap: true)
         bench.small(1...1)
         bench.finishAll()
-        #expect(bench.standing(1) == .validated)
+        #expect(bench.state(1) == .validated)
         bench.request(.swap(run: "r", store: nil))
         bench.handle(.lookedUp(RunOffer(run: "r", stores: 1, defersSwap: true)))
         bench.handle(
@@ -79,7 +79,7 @@ import Testing
     @Test func whatIsBuiltAgainForARequestedSwapDoesNotWait() {
         var bench = asked(.failed(.sourceChanged, text: "written since"))
         bench.finishAll(plan: CoordinatorBench.plan(.whole))
-        #expect(bench.standing(1) == .done)
+        #expect(bench.state(1) == .done)
         #expect(!bench.tasks.contains { $0.kind == .keep })
     }
 
@@ -93,7 +93,7 @@ import Testing
             tries += 1
         }
         #expect(tries > 1)
-        #expect(bench.standing(1) == .validated)
+        #expect(bench.state(1) == .validated)
         let failed = bench.records.contains { record in
             if case .storeChanged(_, .failed, _) = record { true } else { false }
         }

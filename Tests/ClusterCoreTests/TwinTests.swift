@@ -50,7 +50,9 @@ import Testing
                 Self.refusal(Self.hello("b", by: "w-b\(attempt)", &bench)))
             #expect(refusal.code == .nameTaken)
             #expect(refusal.text.contains("on host-a, this one is on host-b"), "\(refusal.text)")
-            told += bench.last.notes.count { if case .workerRefused = $0 { true } else { false } }
+            told += bench.last.notes.count {
+                if case .worker(_, .refused) = $0 { true } else { false }
+            }
             bench.connections["w"] = first
             bench.wait(2000, beating: ["w"])
         }
@@ -65,7 +67,7 @@ import Testing
         for instance in ["b", "c"] {
             #expect(Self.refusal(Self.hello(instance, by: "w-\(instance)", &bench)) != nil)
             let refused = bench.last.notes.contains {
-                if case .workerRefused = $0 { true } else { false }
+                if case .worker(_, .refused) = $0 { true } else { false }
             }
             #expect(refused)
         }

@@ -32,7 +32,7 @@ import Testing
         bench.done(.copy(chunk: 0))
         #expect(bench.failures == [.cancelled])
         bench.finishAll()
-        #expect(bench.standing(1) == .done)
+        #expect(bench.state(1) == .done)
     }
 
     @Test func whoComesBackInTimeKeepsItAlone() {

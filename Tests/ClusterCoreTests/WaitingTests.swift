@@ -78,21 +78,23 @@ import Testing
         }
         bench.request(jobs(nil, 1))
         bench.small(1...9, bytes: 5000)
-        let all = "throttled to 1 job at a time, all runs together; throttle --off lifts it"
+        let all = "throttled to 1 job at a time, all runs together, until the throttle is lifted"
         #expect(reason(bench) == all)
         #expect(worker(bench, "w") == "r: \(all)")
         bench.request(jobs(nil, nil))
         #expect(reason(bench) == "the run's limit of 3 jobs at a time is reached")
         bench.request(jobs("r", 2))
         #expect(
-            reason(bench) == "throttled to 2 jobs at a time of run r; throttle r --off lifts it")
+            reason(bench) == "throttled to 2 jobs at a time of run r, until its throttle is lifted")
         bench.request(jobs("r", nil))
         for store in 1...3 { bench.done(.whole, store: store) }
         bench.request(.throttle(ThrottleSettings(run: nil, bytesPerSecond: 900, jobs: nil)))
         for store in 4...6 { bench.done(.whole, store: store) }
         #expect(
             reason(bench)
-                == "throttled to 900 bytes a second, all runs together; throttle --off lifts it")
+                == "throttled to 900 bytes a second, all runs together, until the throttle is "
+                + "lifted"
+        )
     }
 
     @Test func whatTheCoordinatorDoesItselfIsTold() {
@@ -122,7 +124,7 @@ import Testing
             (.throttled(run: "r", bytesPerSecond: .max), "to 8388608.0 TiB a second"),
         ])
     func amountsAreWords(reason: WaitingReason, text: String) {
-        #expect(reason.description == "throttled \(text) of run r; throttle r --off lifts it")
+        #expect(reason.description == "throttled \(text) of run r, until its throttle is lifted")
     }
 
     @Test func idleWorkersOfARunThatIsPausedSaySo() {

@@ -68,7 +68,7 @@ extension CoordinatorScenario {
                     worker: "w"))
             bench.say(.ready(freeSlots: 1), "w")
             bench.finishAll()
-            #expect(bench.standing(1) == .done)
+            #expect(bench.state(1) == .done)
         },
         CoordinatorScenario("after a restart open attempts get a full lease and are taken back") {
             bench in
@@ -98,7 +98,7 @@ extension CoordinatorScenario {
                             run: "r", store: 1, work: .copy(chunk: 0), attempt: "r-1-copy-0-1",
                             epoch: 4, files: [], rows: 1, sums: [:], counts: [:])), "w")
                 bench.answerAll()
-                #expect(bench.standing(1) == .done)
+                #expect(bench.state(1) == .done)
                 bench.wait(2000, beating: ["w"])
                 #expect(bench.failures == [.leaseExpired, .leaseExpired])
                 bench.request(.cancel(run: "r"))
@@ -120,7 +120,7 @@ extension CoordinatorScenario {
             bench.answer(.prepared(CoordinatorBench.chunks(1), .kept(steps: 0)))
             bench.say(.done(receipt), "w")
             bench.answerAll()
-            #expect(bench.standing(1) == .done)
+            #expect(bench.state(1) == .done)
             #expect(bench.failures.isEmpty)
         },
         CoordinatorScenario("what is held of a store that has ended is denied") { bench in
@@ -147,7 +147,7 @@ extension CoordinatorScenario {
             #expect(order.attempt.epoch == 2)
             #expect(order.attempt.id == "r-1-copy-0-2")
             bench.finishAll()
-            #expect(bench.standing(1) == .done)
+            #expect(bench.state(1) == .done)
         },
         CoordinatorScenario("a worker that is killed loses its leases at once") { bench in
             bench.join("w")
@@ -159,7 +159,7 @@ extension CoordinatorScenario {
             bench.join("v")
             bench.wait(2000)
             bench.finishAll()
-            #expect(bench.standing(1) == .done)
+            #expect(bench.state(1) == .done)
         },
         CoordinatorScenario("who falls silent is missed, heard again, and forgotten in the end") {
             bench in
@@ -168,7 +168,7 @@ extension CoordinatorScenario {
             bench.open()
             bench.small(1...1)
             bench.wait(6000)
-            #expect(bench.notes.contains(.workerSilent(worker: "w")))
+            #expect(bench.notes.contains(.worker("w", .silent)))
             bench.say(.heartbeat(scratchFree: 1, runningAttempts: []), "w")
             #expect(bench.machine.workerStatus.map(\.state) == [.active])
             bench.wait(6000)
@@ -211,7 +211,7 @@ extension CoordinatorScenario {
             #expect(bench.orders.isEmpty)
             bench.join("v")
             bench.finishAll()
-            #expect(bench.standing(2) == .done)
+            #expect(bench.state(2) == .done)
         },
         CoordinatorScenario("a silent worker may be drained") { bench in
             bench.join("w")
@@ -237,7 +237,7 @@ extension CoordinatorScenario {
             var rounds = 0
             while rounds < 20,
                 !bench.notes.contains(where: {
-                    if case .workerQuarantined("bad", _) = $0 { true } else { false }
+                    if case .worker("bad", .quarantined) = $0 { true } else { false }
                 })
             {
                 rounds += 1
@@ -279,7 +279,7 @@ extension CoordinatorScenario {
             #expect(bench.machine.waitingReason(run: "r") == .noWorkerWithEngine("1"))
             bench.join("d")
             bench.finishAll()
-            #expect(bench.standing(1) == .done)
+            #expect(bench.state(1) == .done)
         },
         CoordinatorScenario("an unknown connection is told to say hello") { bench in
             bench.handle(

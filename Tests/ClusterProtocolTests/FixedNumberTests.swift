@@ -52,9 +52,9 @@ import Testing
     @Test func refusalsAndStatesKeepTheirNumbers() {
         let codes: [Refusal.Code] = [
             .protocolVersion, .badMessage, .notFound, .notPossible, .quarantined, .badRequest,
-            .nameTaken,
+            .nameTaken, .noRun, .otherRun, .awaitsSwap,
         ]
-        #expect(codes.map(\.rawValue) == Array(1...7))
+        #expect(codes.map(\.rawValue) == Array(1...10))
         #expect(Refusal.Code.allCases == codes)
         let states: [WorkerStatus.State] = [.active, .draining, .silent, .quarantined, .gone]
         #expect(states.map(\.rawValue) == Array(1...5))

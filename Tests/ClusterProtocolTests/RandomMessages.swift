@@ -56,13 +56,8 @@ struct RandomMessages {
         [
             .accepted(run: identifier()), .refused(refusal()), .status(report()),
             .event(.status(report())),
-            .event(
-                .note(
-                    WatchNote(
-                        run: maybe { $0.identifier() }, store: maybe { $0.index() }, kind: name(),
-                        text: text()))),
             .event(.ended(run: identifier(), failures: number(0...100))), .done,
-        ]
+        ] + notes().map { .event(.note($0)) }
     }
 
     mutating func slotOrders() -> [SlotOrder] { [.run(order()), .cancel, .end] }
@@ -127,7 +122,8 @@ extension RandomMessages {
     private mutating func refusal() -> Refusal {
         Refusal(
             code: pick(Refusal.Code.allCases), text: text(),
-            protocols: ProtocolRange(lowest: 1, highest: number(1...255)))
+            protocols: ProtocolRange(lowest: 1, highest: number(1...255)),
+            run: maybe { $0.identifier() })
     }
 
     private mutating func report() -> StatusReport {
@@ -172,17 +168,17 @@ extension RandomMessages {
         values[Int.random(in: values.indices, using: &generator)]
     }
 
-    private mutating func maybe<Value>(_ make: (inout RandomMessages) -> Value) -> Value? {
+    mutating func maybe<Value>(_ make: (inout RandomMessages) -> Value) -> Value? {
         next() % 2 == 0 ? make(&self) : nil
     }
 
-    private mutating func list<Value>(
+    mutating func list<Value>(
         _ limit: Int, _ make: (inout RandomMessages) -> Value
     ) -> [Value] {
         (0..<number(0...limit)).map { _ in make(&self) }
     }
 
-    private mutating func work() -> Work {
+    mutating func work() -> Work {
         pick([.whole, .copy(chunk: index()), .link(chunk: index())])
     }
 
@@ -194,17 +190,17 @@ extension RandomMessages {
 
     private mutating func root() -> String { pick(["run", "source", "output_2", "a-b", "R"]) }
 
-    private mutating func identifier() -> String {
+    mutating func identifier() -> String {
         let letters = Array("abcXYZ019-_")
         return String((0..<number(1...24)).map { _ in pick(letters) }) + pick(["", ".", ".7"])
     }
 
-    private mutating func name() -> String {
+    mutating func name() -> String {
         let letters = Array("abcXYZ 019-_./+é漢🙂")
         return String((0..<number(1...40)).map { _ in pick(letters) })
     }
 
-    private mutating func text() -> String {
+    mutating func text() -> String {
         pick(["", "the disk is full", "line one\nline two\t– “quoted” 漢字", name()])
     }
 }

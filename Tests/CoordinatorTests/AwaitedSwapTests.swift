@@ -21,8 +21,7 @@ import Testing
     @Test func whoWatchesIsToldThatNothingElseIsLeft() throws {
         try CoordinatorLab.run { lab in
             let (run, _, client) = try waiting(lab)
-            let line = try lab.note(containing: "run-awaits-swap")
-            #expect(line.contains("the swap of 2 stores, which godwit swap \(run)"))
+            try lab.told(.run(run, .awaitsSwap(stores: 2)))
             for _ in 0..<2 {
                 let late = try lab.peer("late")
                 try late.ask(.watch(run: run))
@@ -32,8 +31,7 @@ import Testing
             for request in [ClientRequest.pause(run: run), .resume(run: run)] {
                 try client.ask(request)
                 let refusal = try client.refusal()
-                #expect(refusal.code == .notPossible)
-                #expect(refusal.text.contains("godwit swap \(run) --connect …"))
+                #expect(refusal.code == .awaitsSwap && refusal.run == run)
             }
             try lab.restart()
             let again = try lab.peer("again")
@@ -81,7 +79,7 @@ import Testing
             let stores = try (1...2).map { try lab.sharing.forge("s\($0).sqlite") }
             let run = try lab.begin(stores)
             #expect(try lab.begin(stores, defersSwap: true) == run)
-            try lab.note(containing: "swaps wait from now on")
+            try lab.told(.run(run, .swapsDeferred(true)))
             if isRestarted { try lab.restart() }
             let client = try lab.peer("client")
             try client.ask(.watch(run: run))
@@ -101,7 +99,7 @@ import Testing
             try lab.worker("w1").work(1)
             _ = try lab.tasks.next("the keeping") { $0.kind == .keep }
             #expect(try lab.begin([store]) == run)
-            try lab.note(containing: "swaps wait no more")
+            try lab.told(.run(run, .swapsDeferred(false)))
             lab.tasks.answerAll()
             #expect(try client.end(of: run) == 0)
             #expect(try lab.states(run) == [.done: 1])
@@ -149,10 +147,11 @@ import Testing
             try lab.start()
             let client = try lab.peer("client")
             try client.ask(.watch(run: run))
-            for number in 1...WatchNote.mostFailures {
-                let note = try client.note(WatchNote.earlierFailure)
-                #expect(note.store == number)
-                #expect(note.text == "all:data/s\(number).sqlite: failed: t")
+            for number in 1...Note.mostFailures {
+                let (key, file, cause) = try client.failure(isEarlier: true)
+                #expect(key == StoreKey(run: run, number: number))
+                #expect(file == "all:data/s\(number).sqlite")
+                #expect(cause?.text == "t")
             }
             #expect(try client.end(of: run) == 12)
         }
@@ -172,7 +171,7 @@ import Testing
                         paths: [FileReference(root: "all", path: "data/a.sqlite")])))
             let refusal = try client.refusal()
             #expect(refusal.text.hasPrefix("all:data/a.sqlite belongs to the unfinished run"))
-            #expect(refusal.text.hasSuffix("godwit cancel \(run) --connect …"))
+            #expect(refusal.code == .otherRun && refusal.run == run)
         }
     }
 }

@@ -18,7 +18,13 @@ import Threads
 final class CoordinatorLab {
     let sharing: SharingLab
     let tasks = ScriptedTasks()
-    private let notes = BoundedMailbox<String>(capacity: 100_000)
+    /// What a coordinator tells people: lines of its log, and notes.
+    private enum Logged: Sendable {
+        case line(String)
+        case note(Note)
+    }
+
+    private let log = BoundedMailbox<Logged>(capacity: 100_000)
     /// Milliseconds that the test has let pass.
     private let ahead = Passed()
     private(set) var coordinator: RunningCoordinator?
@@ -86,13 +92,14 @@ final class CoordinatorLab {
         endpoint = "ipc://\(sharing.folder)/c\(starts)"
         var plan = Self.plan(sharing, endpoint: endpoint, settings: Self.settings(starts))
         change(&plan)
-        let (tasks, notes) = (tasks, notes)
+        let (tasks, log) = (tasks, log)
         let ahead: Passed = ahead
         coordinator = try RunningCoordinator(
             plan, context: Self.context(),
             dependencies: CoordinatorDependencies(
                 clock: { clinux_monotonic_nanoseconds() / 1_000_000 + ahead.milliseconds },
-                note: { _ = notes.sendIfRoom($0) }, runEnded: runEnded)
+                note: { _ = log.sendIfRoom(.line($0)) },
+                tell: { _ = log.sendIfRoom(.note($0)) }, runEnded: runEnded)
         ) { answer in
             tasks.answer.withLock { $0 = answer }
             return tasks
@@ -114,19 +121,30 @@ final class CoordinatorLab {
     /// Waits for a line of the log.
     @discardableResult
     func note(containing text: String) throws -> String {
-        while case .element(let note) = notes.receive(within: .seconds(60)) {
-            if note.contains(text) { return note }
+        while case .element(let entry) = log.receive(within: .seconds(60)) {
+            if case .line(let line) = entry, line.contains(text) { return line }
         }
-        throw Missing(description: "a note of \(text)")
+        throw Missing(description: "a line of \(text)")
     }
+
+    /// Waits until the coordinator tells people of something.
+    func told(_ what: String, _ isIt: (Note) -> Bool) throws {
+        while case .element(let entry) = log.receive(within: .seconds(60)) {
+            if case .note(let note) = entry, isIt(note) { return }
+        }
+        throw Missing(description: "a note \(what)")
+    }
+
+    func told(_ note: Note) throws { try told("\(note)") { $0 == note } }
 
     /// The lines of the log up to one that a test adds at this moment.
     func notesSoFar() throws -> [String] {
         coordinator?.queues.loop.submit { $0.dependencies.note("so far") }
         var found: [String] = []
-        while case .element(let note) = notes.receive(within: .seconds(60)) {
-            if note == "so far" { return found }
-            found.append(note)
+        while case .element(let entry) = log.receive(within: .seconds(60)) {
+            guard case .line(let line) = entry else { continue }
+            if line == "so far" { return found }
+            found.append(line)
         }
         throw Missing(description: "the log")
     }

@@ -28,7 +28,8 @@ import ZeroMQ
         let coordinator = try RunningCoordinator(
             plan, context: CoordinatorLab.context(),
             dependencies: CoordinatorDependencies(
-                clock: { clinux_monotonic_nanoseconds() / 1_000_000 }, note: { _ in })
+                clock: { clinux_monotonic_nanoseconds() / 1_000_000 }, note: { _ in },
+                tell: { _ in })
         ) { try StoreTasks(threads: 2, checkers: 2, note: { _ in }, answer: $0) }
         return (coordinator, endpoint)
     }

@@ -41,7 +41,8 @@ import ZeroMQ
         let coordinator = try RunningCoordinator(
             plan, context: CoordinatorLab.context(),
             dependencies: CoordinatorDependencies(
-                clock: { clinux_monotonic_nanoseconds() / 1_000_000 }, note: { _ in }))
+                clock: { clinux_monotonic_nanoseconds() / 1_000_000 }, note: { _ in },
+                tell: { _ in }))
         let result = Result {
             let store = try sharing.forge("a.sqlite")
             let run = try coordinator.begin(

@@ -113,7 +113,7 @@ import Testing
                     }
                 }
             }
-            #expect(try client.note("store-failed").text.contains("page 3"))
+            #expect(try client.failure().cause == Cause(.badSource, "page 3 is damaged"))
             #expect(try client.end(of: run) == 1)
             #expect(try lab.states(run) == [.done: 2, .failed: 1])
             let failed = try lab.sharing.ledger.store(run: run, 2)
@@ -234,7 +234,7 @@ import Testing
                 .swap(run: "r99", store: nil),
             ] {
                 try late.ask(request)
-                #expect(try late.refusal().code == .notFound, "\(request)")
+                #expect(try late.refusal().code == .noRun, "\(request)")
             }
         }
     }
@@ -292,7 +292,10 @@ import Testing
             let client = try lab.peer("client")
             try client.ask(.watch(run: run))
             try lab.worker("w1").work(1)
-            #expect(try client.note("run-stopped").text.contains("does not answer"))
+            let reason = try client.note("that the run stopped") { note in
+                if case .run(run, .stopped(let reason)) = note { reason } else { nil }
+            }
+            #expect(reason.contains("does not answer"))
             // Neither failed nor done: a rollback knows it, and the next try goes on with it.
             #expect(try lab.states(run) == [.running: 1])
             #expect(try lab.sharing.ledger.run(run)?.state == .paused)
@@ -336,7 +339,9 @@ import Testing
                     $0.id == first || !$0.state.isUnfinished
                 })
             let run = try coordinator.begin(request, over: found, waitsForRoom: true).id
-            try lab.note(containing: "waits for room")
+            try lab.told("that the run waits for space") { note in
+                if case .run(run, .paused(.space)) = note { true } else { false }
+            }
             let worker = try lab.worker("w1")
             #expect(try client.status(run).runs.first?.waitingFor != nil)
             #expect(try lab.sharing.ledger.run(run)?.state == .paused)

@@ -160,7 +160,7 @@ import Testing
             ])
             try lab.sharing.reopen()
             try lab.start()
-            try lab.note(containing: "stores wait for work: 1")
+            try lab.told(.run(run, .reopened(stores: 1)))
             let client = try lab.peer("client")
             try client.ask(.watch(run: run))
             try lab.worker("w1").work(1)

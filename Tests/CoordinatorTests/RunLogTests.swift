@@ -19,9 +19,9 @@ import Testing
     @Test func aRunBeginsAndGoesOn() throws {
         try CoordinatorLab.run { lab in
             let run = try lab.begin([try lab.sharing.forge("s1.sqlite")])
-            try lab.note(containing: "run-opened: \(run): the run begins")
+            try lab.told(.run(run, .began))
             try lab.restart()
-            try lab.note(containing: "run-opened: \(run): the run resumes")
+            try lab.told(.run(run, .resumed))
         }
     }
 

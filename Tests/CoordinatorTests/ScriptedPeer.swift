@@ -196,9 +196,20 @@ final class ScriptedPeer {
         try reply(what) { if case .event(let event) = $0 { value(event) } else { nil } }
     }
 
-    func note(_ kind: String) throws -> WatchNote {
-        try event("a note of \(kind)") { event in
-            if case .note(let note) = event, note.kind == kind { note } else { nil }
+    func note<Value>(_ what: String, _ value: (Note) -> Value?) throws -> Value {
+        try event("a note \(what)") { event in
+            if case .note(let note) = event { value(note) } else { nil }
+        }
+    }
+
+    /// Watches until a store is reported as failed.
+    func failure(
+        isEarlier: Bool = false
+    ) throws -> (key: StoreKey, file: String?, cause: Cause?) {
+        try note("of a failed store") { note in
+            guard case .store(let key, let file, .ended(.failed, let cause, isEarlier)) = note
+            else { return nil }
+            return (key, file, cause)
         }
     }
 

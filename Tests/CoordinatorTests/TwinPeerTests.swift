@@ -23,7 +23,13 @@ import Testing
             }
             try first.say(.ready(freeSlots: 1))
             try first.expectNothing()
-            try lab.note(containing: "worker-refused: w was refused: another worker runs with")
+            try lab.told("that a worker was refused") { note in
+                if case .worker("w", .refused(let reason)) = note {
+                    reason.hasPrefix("another worker runs with")
+                } else {
+                    false
+                }
+            }
         }
     }
 

@@ -74,18 +74,21 @@ import Testing
         try expect([
             (
                 ["plan", "a.sqlite", "--to", "self", "--from", "New.mom"], 65,
-                ["of another version than the model given with --from", "Person"]
+                ["of another version than the source model given", "Person", "--from"]
             ),
             (
                 ["inspect", "a.sqlite", "--from", "New.mom"], 65,
-                ["of another version than the model given with --from"]
+                ["of another version than the source model given", "--from"]
             ),
             (
                 ["verify", "a.sqlite", "a.sqlite", "--to", "New.mom"], 65,
-                ["of another version than --to names", "Person"]
+                ["of another version than the destination model", "Person", "--to"]
             ),
-            (["verify", "a.sqlite", "modelless"], 65, ["give its model with --to"]),
-            (["verify", "modelless", "a.sqlite"], 65, ["give its model with --from"]),
+            (
+                ["verify", "a.sqlite", "modelless"], 65,
+                ["give its model as the destination", "--to"]
+            ),
+            (["verify", "modelless", "a.sqlite"], 65, ["give the model that wrote it", "--from"]),
         ])
     }
 

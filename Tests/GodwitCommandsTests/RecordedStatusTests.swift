@@ -1,4 +1,5 @@
 @testable import GodwitCommands
+import Jobs
 import RunLedger
 import Testing
 

@@ -1,6 +1,7 @@
 import DurableFiles
 import Foundation
 import Glibc
+import Jobs
 import RunLedger
 import Synchronization
 import TestSupport

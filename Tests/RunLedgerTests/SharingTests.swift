@@ -1,6 +1,7 @@
 import DurableFiles
 import Foundation
 import GRDB
+import Jobs
 import RunLedger
 import Synchronization
 import TestSupport

@@ -45,7 +45,8 @@ import Testing
             "Note.folder: 3 × a reference to an object that is not there",
             "view appView: it does not fit", "pages of 2048 bytes", "persistent history",
             "u4/thumbs.db: it is not an SQLite database", "bmV3ZXI=", "12 chunks, 2 attempts",
-            "godwit replay run-1 --state backups/.godwit", "godwit rollback", "godwit prune",
+            "type replay for run-1", "type rollBack for run-1", "type prune for run-1",
+            "advice on damaged",
         ] {
             #expect(found.text.contains(words), "\(words)")
         }
@@ -111,7 +112,8 @@ import Testing
                         ? ReportSamples.failed("\(number)") : ReportSamples.done("\(number)"))
             }
         }
-        let report = try RunReport(ReportSamples.facts(), stores: stores)
+        let report = try RunReport(
+            ReportSamples.facts(), stores: stores, guide: ReportSamples.guide)
         #expect(!report.listsAllStores)
         var html = ""
         var longest = 0
@@ -131,7 +133,9 @@ import Testing
         let stores = [ReportSamples.done("a")]
         let report = try ReportSamples.report(stores)
         let broken = StoreReports { _ in throw Full() }
-        #expect(throws: Full.self) { try RunReport(ReportSamples.facts(), stores: broken) }
+        #expect(throws: Full.self) {
+            try RunReport(ReportSamples.facts(), stores: broken, guide: ReportSamples.guide)
+        }
         #expect(throws: Full.self) { try HTMLReport.write(report, stores: broken) { _ in } }
         #expect(throws: Full.self) {
             try HTMLReport.write(report, stores: StoreReports(stores)) { _ in throw Full() }

@@ -65,12 +65,19 @@ enum ReportSamples {
         return facts
     }
 
+    /// The words of some program.
+    static let guide = ReportGuide(
+        advice: { "advice on \($0)" },
+        command: { step, facts in
+            "type \("\(step)".prefix { $0 != "(" }) for \(facts.run)"
+        })
+
     static func report(
         _ stores: [StoreReport], _ change: (inout RunFacts) -> Void = { _ in }
     ) throws -> RunReport {
         var facts = facts()
         change(&facts)
-        return try RunReport(facts, stores: StoreReports(stores))
+        return try RunReport(facts, stores: StoreReports(stores), guide: guide)
     }
 
     static func text(_ report: RunReport, _ stores: [StoreReport]) throws -> String {

@@ -106,13 +106,4 @@ import Testing
             #expect(pieces.count == stores.count + 2)
         }
     }
-
-    @Test func wordsForAShellGiveTheSameBytesBack() {
-        #expect(ShellWord.quoted(FilePath("a/b-1.sqlite")) == "a/b-1.sqlite")
-        #expect(ShellWord.quoted(FilePath("")) == "''")
-        #expect(ShellWord.quoted(FilePath("a b$(x)")) == "'a b$(x)'")
-        #expect(ShellWord.quoted(FilePath("it's")) == "'it'\\''s'")
-        #expect(ShellWord.quoted(FilePath("a\nb'\\")) == "$'a\\x0ab\\'\\\\'")
-        #expect(ShellWord.quoted(FilePath(bytes: [0xFF, 0x61])) == "$'\\xffa'")
-    }
 }

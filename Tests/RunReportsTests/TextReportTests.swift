@@ -30,7 +30,7 @@ import Testing
 
                 Failures by cause
                       1  damaged, or not a Core Data store
-                         Restore the file from another backup.
+                         advice on damaged
 
                 Failed stores
                   u3/notes.sqlite
@@ -55,11 +55,11 @@ import Testing
 
                 Next steps
                   repair the causes, then retry the failed stores:
-                      godwit replay run-1 --state backups/.godwit
+                      type replay for run-1
                   put the originals back:
-                      godwit rollback run-1 --state backups/.godwit
+                      type rollBack for run-1
                   remove the kept originals, which frees 2.4 GiB:
-                      godwit prune run-1 --state backups/.godwit
+                      type prune for run-1
                 """)
     }
 

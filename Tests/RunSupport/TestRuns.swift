@@ -3,6 +3,7 @@ package import ClusterProtocol
 import CoreDataStore
 import Coordinator
 package import DurableFiles
+import Jobs
 import LocalCluster
 package import RunService
 package import RunLedger
@@ -96,7 +97,7 @@ package struct TestRuns {
 
 /// What a run reported of its stores, for a look at it afterwards.
 package final class NoticeLog: Sendable {
-    private let notes = Mutex<[WatchNote]>([])
+    private let notes = Mutex<[Note]>([])
     private let paths: [Int: FilePath]
 
     /// - Parameter stores: in the order of their numbers.
@@ -111,26 +112,33 @@ package final class NoticeLog: Sendable {
         }
     }
 
-    package var all: [WatchNote] { notes.withLock { $0 } }
-
-    private static let ends: Set<String> = ["store-done", "store-failed", "store-validated"]
+    package var all: [Note] { notes.withLock { $0 } }
 
     /// Stores that came to an end, in the order in which they did.
     package var ended: [FilePath] {
-        all.filter { Self.ends.contains($0.kind) }.compactMap { $0.store.flatMap { paths[$0] } }
+        all.compactMap { note in
+            guard case .store(let key, _, .ended(let state, _, _)) = note, state != .cancelled
+            else { return nil }
+            return paths[key.number]
+        }
     }
 
-    /// Stores of which anything was told.
+    /// Stores of which anything was reported.
     package var touched: Set<FilePath> { Set(all.compactMap { $0.store.flatMap { paths[$0] } }) }
 
     /// Why stores failed.
-    package var failures: [String] { all.filter { $0.kind == "store-failed" }.map(\.text) }
+    package var failures: [String] {
+        all.compactMap { note in
+            guard case .store(_, _, .ended(.failed, let cause, _)) = note else { return nil }
+            return cause?.text ?? ""
+        }
+    }
 }
 
 extension WatchEvent {
     /// Whether a run waits.
     package var isPause: Bool {
-        if case .note(let note) = self { note.kind == WatchNote.runPaused } else { false }
+        if case .note(.run(_, .paused)) = self { true } else { false }
     }
 }
 

@@ -43,7 +43,7 @@ import Testing
                 Issue.record("\(String(describing: error))")
                 return
             }
-            #expect(error?.description.contains("--output") == true)
+            #expect(error?.description.contains("another folder") == true)
         }
     }
 

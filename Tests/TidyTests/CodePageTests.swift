@@ -5,9 +5,9 @@ import Testing
     /// Enums by their file, and the heading of the page below which their cases are.
     static let enums: [(name: String, file: String, heading: String)] = [
         ("CommandStatus", "Sources/RunReports/CommandStatus.swift", "Exit codes"),
-        ("RunState", "Sources/RunLedger/Records/RunState.swift", "Runs"),
+        ("RunState", "Sources/Jobs/RunState.swift", "Runs"),
         ("RunPhase", "Sources/ClusterCore/Coordinator/States.swift", "Runs"),
-        ("StoreState", "Sources/RunLedger/Records/StoreState.swift", "Stores"),
+        ("StoreState", "Sources/Jobs/StoreState.swift", "Stores"),
         ("StorePhase", "Sources/ClusterCore/Coordinator/States.swift", "Stores"),
         ("JobPhase", "Sources/ClusterCore/Coordinator/States.swift", "Jobs"),
         ("AttemptPhase", "Sources/ClusterCore/Coordinator/States.swift", "Attempts"),

@@ -47,9 +47,9 @@ enum LayerRules {
         "StoreForge": ["CoreDataStore", "ManagedObjectModel", "DurableFiles"],
         "RunReports": [
             "RunService", "RunLedger", "MigrationValidation", "MigrationEngine", "CoreDataStore",
-            "ManagedObjectModel", "DurableFiles", "ClusterCore",
+            "ManagedObjectModel", "DurableFiles", "ClusterCore", "Jobs",
         ],
-        "ClusterClient": ["ClusterProtocol", "Threads", "ZeroMQ"],
+        "ClusterClient": ["ClusterProtocol", "Jobs", "Threads", "ZeroMQ"],
         "GodwitCommands": [
             "RunReports", "ClusterClient", "LocalCluster", "RunService", "StoreDiscovery",
             "StoreSwap",

@@ -35,6 +35,8 @@ import Testing
         expectNone(Repository.files.flatMap(WordRules.check))
     }
 
+    @Test func librariesNameNoOptions() { expectNone(sources.flatMap(OptionRules.check)) }
+
     @Test func sharedDeclarationsAreDocumented() {
         let support = codes.filter { $0.path.hasPrefix("Tests/TestSupport/") }
         expectNone((sources + support).flatMap(DocumentationRules.check))

@@ -35,6 +35,13 @@ import Testing
         #expect(SQLRules.checkTexts(code(line.replacing("String", with: "SQLText"))).isEmpty)
     }
 
+    @Test func optionsInTextsOfLibrariesAreFound() {
+        let line = #"let text = "use --output""#
+        #expect(OptionRules.check(code(line)).map(\.line) == [1])
+        #expect(OptionRules.check(code(line, path: "Sources/GodwitCommands/A.swift")).isEmpty)
+        #expect(OptionRules.check(code("// use --output\nlet a = b - -c")).isEmpty)
+    }
+
     @Test func longFilesAndLinesAreFound() {
         let lines = Array(repeating: "//", count: LengthRules.fileLines)
         let fitting = TextFile(path: "a.swift", text: lines.joined(separator: "\n") + "\n")

@@ -32,7 +32,7 @@ package struct CoordinatorEffects: Sendable {
     /// What the machine has to ask the ledger, through the loop.
     package var lookups: [Lookup] = []
     /// For watchers and the log; losing one changes nothing.
-    package var notes: [CoordinatorNote] = []
+    package var notes: [Note] = []
 
     package init() {}
 
@@ -65,38 +65,4 @@ package enum Lookup: Hashable, Sendable {
     /// The same for validated stores whose swap is asked for now; they are offered with the
     /// entry `swap(isRequested: true)`.
     case validated(run: String, store: Int?)
-}
-
-/// Something worth telling people.
-package enum CoordinatorNote: Hashable, Sendable {
-    case workerJoined(worker: String, slots: Int)
-    /// It came back by another connection and goes on with so many attempts.
-    case workerReturned(worker: String, attempts: Int)
-    case workerRefused(worker: String, reason: String)
-    case workerSilent(worker: String)
-    case workerDrains(worker: String)
-    case workerQuarantined(worker: String, reason: String)
-    case workerLeft(worker: String, reason: String)
-    case attemptFailed(StoreKey, Work, attempt: String, worker: String, Cause)
-    case leaseExpired(StoreKey, Work, attempt: String, worker: String)
-    /// A slow job got a second attempt.
-    case secondAttempt(StoreKey, Work, attempt: String, worker: String)
-    case denied(attempt: String, DenialReason)
-    case jobAccepted(StoreKey, Work, rows: Int64, bytes: Int64)
-    case jobQuarantined(StoreKey, Work, Cause)
-    case storeStage(StoreKey, Stage)
-    case storeEnded(StoreKey, StoreStanding, Cause?)
-    case runPaused(run: String, reason: String)
-    /// Work on a run begins that is new to this coordinator.
-    case runBegan(run: String)
-    case runOpened(run: String)
-    /// The run stopped before its end: the failure limit was reached, or a bug was met.
-    case runStopped(run: String, reason: String)
-    case runEnded(run: String, RunStanding)
-    /// Nothing is left to do but the swaps of so many stores, which a client has to request.
-    case runAwaitsSwap(run: String, stores: Int)
-    /// Something happened that must not: a message or an outcome that fits nothing.
-    case odd(String)
-    /// A bug of this program: the run that it concerns stops.
-    case broken(BrokenInvariant)
 }

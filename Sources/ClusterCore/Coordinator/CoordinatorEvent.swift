@@ -1,4 +1,5 @@
 package import ClusterProtocol
+package import Jobs
 
 /// Something that the coordinator's machine is told.
 package enum CoordinatorEvent: Sendable {

@@ -178,7 +178,7 @@ extension CoordinatorMachine {
 
     mutating func record(_ record: CoordinatorRecord) { out.records.append(record) }
 
-    mutating func note(_ note: CoordinatorNote) { out.notes.append(note) }
+    mutating func note(_ note: Note) { out.notes.append(note) }
 
     /// Sends to a worker where it has a connection.
     mutating func send(_ message: CoordinatorMessage, to worker: Int) {

@@ -5,10 +5,10 @@ package import Jobs
 /// Each is one record of the ledger; the loop adds wall times for people.
 package enum CoordinatorRecord: Hashable, Sendable {
     /// The run is open, waits, has ended or was cancelled.
-    case runChanged(run: String, RunStanding, reason: String)
+    case runChanged(run: String, RunState, reason: String)
     /// The store's progress depends on this plan from here.
     case storePrepared(StoreKey, StorePlan)
-    case storeChanged(StoreKey, StoreStanding, Cause?)
+    case storeChanged(StoreKey, StoreState, Cause?)
     /// Preparation, jobs, attempts and receipts of the store are history.
     case progressReset(StoreKey, reason: String)
     case attemptBegan(StoreKey, Work, attempt: String, epoch: Int, worker: String)
@@ -22,14 +22,4 @@ package enum CoordinatorRecord: Hashable, Sendable {
     case workerQuarantined(worker: String, reason: String)
     /// The swap task begins once this is durable; its end is `storeChanged(…, .done)`.
     case swapIntended(StoreKey)
-}
-
-/// A run's state as the ledger knows it.
-package enum RunStanding: String, Hashable, Sendable, CaseIterable {
-    case open, paused, ended, cancelled
-}
-
-/// A store's state as the ledger knows it.
-package enum StoreStanding: String, Hashable, Sendable, CaseIterable {
-    case running, validated, done, failed, cancelled
 }

@@ -115,7 +115,7 @@ extension CoordinatorMachine {
             runs[run]?.count(rows: receipt.rows)
             runs[run]?.count(bytes: stores[id.store]?.jobBytes ?? 0)
         }
-        note(.jobAccepted(key, id.work, rows: receipt.rows, bytes: bytes))
+        note(.store(key, .accepted(id.work, rows: receipt.rows, bytes: bytes)))
         advance(id.store)
     }
 

@@ -36,11 +36,15 @@ extension CoordinatorMachine {
         _ id: String, _ attempt: AttemptState, _ key: StoreKey, _ cause: Cause
     ) {
         record(.attemptFailed(key, attempt: id, cause))
-        note(
-            .attemptFailed(
-                key, attempt.job.work, attempt: id,
-                worker: attempt.worker.flatMap { roster[$0]?.name } ?? "", cause))
+        note(.store(key, .attemptFailed(noted(id, attempt), cause)))
         drop(id)
+    }
+
+    /// An attempt as notes name it.
+    private func noted(_ id: String, _ attempt: AttemptState) -> Note.JobAttempt {
+        Note.JobAttempt(
+            attempt.job.work, attempt: id,
+            worker: attempt.worker.flatMap { roster[$0]?.name } ?? "")
     }
 
     /// Ends a lease from this side.
@@ -57,10 +61,7 @@ extension CoordinatorMachine {
             record(.epochRaised(key, work, to: job.epoch + 1))
         }
         if tellsWorker, let worker = attempt.worker { send(.revoke(attempt: id), to: worker) }
-        note(
-            .leaseExpired(
-                key, work, attempt: id,
-                worker: attempt.worker.flatMap { roster[$0]?.name } ?? ""))
+        note(.store(key, .leaseExpired(noted(id, attempt))))
         judge(attempt.job, cause, worker: attempt.worker)
     }
 
@@ -74,7 +75,7 @@ extension CoordinatorMachine {
         stores[id.store]?.jobs[id.work] = job
         switch cause.code.decision {
         case .quarantineWorker: if let worker { quarantine(worker, cause.text) }
-        case .pause: hold(run, .room(cause.text))
+        case .pause: hold(run, .space(cause.text))
         case .stopRun: hold(run, .stopped(cause.text))
         case .planAgain: return replan(id.store, cause)
         case .retry, .quarantineChunk, .nothing: break
@@ -133,10 +134,10 @@ extension CoordinatorMachine {
         stores[id.store]?.withStage(of: id.work) { $0.quarantined += 1 }
         stores[id.store]?.jobs[id.work]?.cause = cause
         if stores[id.store]?.end == nil {
-            stores[id.store]?.end = StoreEnd(standing: .failed, cause: cause)
+            stores[id.store]?.end = StoreEnd(state: .failed, cause: cause)
         }
         record(.jobQuarantined(key, id.work, cause))
-        note(.jobQuarantined(key, id.work, cause))
+        note(.store(key, .quarantined(id.work, cause)))
         advance(id.store)
     }
 }

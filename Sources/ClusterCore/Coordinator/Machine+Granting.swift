@@ -320,9 +320,12 @@ extension CoordinatorMachine {
             grant([attempt.job], to: worker)
             let newest = stores[attempt.job.store]?.jobs[attempt.job.work]?.live.last ?? ""
             note(
-                .secondAttempt(
-                    store.key, attempt.job.work, attempt: newest,
-                    worker: roster[worker]?.name ?? ""))
+                .store(
+                    store.key,
+                    .secondAttempt(
+                        Note.JobAttempt(
+                            attempt.job.work, attempt: newest,
+                            worker: roster[worker]?.name ?? ""))))
             return true
         }
         return false

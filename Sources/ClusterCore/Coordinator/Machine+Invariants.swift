@@ -1,3 +1,6 @@
+import ClusterProtocol
+import Jobs
+
 // What must hold whatever workers and clients send.
 
 extension CoordinatorMachine {
@@ -21,7 +24,7 @@ extension CoordinatorMachine {
         guard let broken else { return }
         broken.end(settings.endsAtBrokenInvariant)
         if self.broken.count < 16 { self.broken.append(broken) }
-        note(.broken(broken))
+        note(.broken("\(broken)"))
         if let run, faultyRuns[run] == nil { faultyRuns[run] = broken }
     }
 

@@ -1,4 +1,5 @@
 import ClusterProtocol
+import Jobs
 
 // What clients ask for.
 
@@ -22,7 +23,7 @@ extension CoordinatorMachine {
         case .throttle(let settings): throttle(settings, client)
         case .status(let run):
             if let run, runIndexes[run] == nil {
-                return refuse(client, .notFound, "there is no run \(run) here")
+                return refuse(client, .noRun, "there is no run \(run) here", run: run)
             }
             reply(.status(report(run: run)), to: client)
         case .workers:
@@ -36,14 +37,16 @@ extension CoordinatorMachine {
         }
     }
 
-    private mutating func refuse(_ client: ClientID, _ code: Refusal.Code, _ text: String) {
-        reply(
-            .refused(Refusal(code: code, text: text, protocols: settings.protocols)), to: client)
+    private mutating func refuse(
+        _ client: ClientID, _ code: Refusal.Code, _ text: String, run: String? = nil
+    ) {
+        let refusal = Refusal(code: code, text: text, protocols: settings.protocols, run: run)
+        reply(.refused(refusal), to: client)
     }
 
     private mutating func known(_ run: String, _ client: ClientID) -> Int? {
         if let index = runIndexes[run] { return index }
-        refuse(client, .notFound, "there is no run \(run) here; status lists the runs")
+        refuse(client, .noRun, "there is no run \(run) here", run: run)
         return nil
     }
 
@@ -75,9 +78,9 @@ extension CoordinatorMachine {
             return refuse(client, .notPossible, "the run \(run) is over")
         }
         refuse(
-            client, .notPossible,
-            "of the run \(run) nothing is left to do but the swap, which waits to be asked for: "
-                + "godwit swap \(run) \(Refusal.connectOptions)")
+            client, .awaitsSwap,
+            "of the run \(run) nothing is left to do but the swap, which a client must request",
+            run: run)
     }
 
     private mutating func resume(_ run: String, _ client: ClientID) {
@@ -98,7 +101,7 @@ extension CoordinatorMachine {
         move(worker: index, to: .draining)
         timers.remove(.quarantine(index))
         send(.drain, to: index)
-        note(.workerDrains(worker: name))
+        note(.worker(name, .drains))
         reply(.done, to: client)
     }
 

@@ -65,7 +65,7 @@ extension CoordinatorMachine {
             if run.ended[.validated] ?? 0 == 0 {
                 record(.runChanged(run: run.name, .open, reason: "stores are worked on again"))
             }
-            note(.runOpened(run: run.name))
+            note(.run(run.name, .resumed))
         }
     }
 
@@ -102,16 +102,16 @@ extension CoordinatorMachine {
             }.min()
             runs[index]?.pass = least ?? 0
             if let run = runs[index] {
-                note(run.isResumed ? .runOpened(run: run.name) : .runBegan(run: run.name))
+                note(run.isResumed ? .run(run.name, .resumed) : .run(run.name, .began))
             }
             beginLarge(index)
         }
     }
 
     /// Pauses a run; attempts in hand go on.
-    mutating func hold(_ index: Int, _ hold: Hold) {
+    mutating func hold(_ index: Int, _ hold: PauseReason) {
         guard let run = runs[index] else { return }
-        if case .room = hold {
+        if case .space = hold {
             set(.room(index), after: Int64(settings.roomRetry))
             runs[index]?.isShortOfSpace = true
         }
@@ -119,17 +119,17 @@ extension CoordinatorMachine {
         case .open, .queued:
             runs[index]?.hold = hold
             move(run: index, to: .paused)
-            record(.runChanged(run: run.name, .paused, reason: hold.reason))
-            note(.runPaused(run: run.name, reason: hold.reason))
+            record(.runChanged(run: run.name, .paused, reason: hold.text))
+            note(.run(run.name, .paused(hold)))
         case .paused:
             // What a person asked for, or what stopped the run, outlives a disk that has room.
-            if case .room = hold { return }
+            if case .space = hold { return }
             runs[index]?.hold = hold
-            record(.runChanged(run: run.name, .paused, reason: hold.reason))
+            record(.runChanged(run: run.name, .paused, reason: hold.text))
         case .ended, .cancelled: return
         }
         if case .stopped(let reason) = hold {
-            note(.runStopped(run: run.name, reason: reason))
+            note(.run(run.name, .stopped(reason: reason)))
         }
     }
 
@@ -140,7 +140,7 @@ extension CoordinatorMachine {
         runs[index]?.hold = nil
         move(run: index, to: .open)
         record(.runChanged(run: run.name, .open, reason: reason))
-        note(.runOpened(run: run.name))
+        note(.run(run.name, .resumed))
         releaseHeldTasks(index)
         beginLarge(index)
         endIfDone(index)
@@ -148,7 +148,7 @@ extension CoordinatorMachine {
 
     /// A disk may have room again.
     mutating func findRoom(_ index: Int) {
-        if case .room = runs[index]?.hold { release(index, "there may be room again") }
+        if case .space = runs[index]?.hold { release(index, "there may be room again") }
     }
 
     /// Counts a failed store and stops the run at its limit.
@@ -176,10 +176,10 @@ extension CoordinatorMachine {
         let waiting = run.ended[.validated] ?? 0
         if waiting == 0 {
             record(.runChanged(run: run.name, .ended, reason: "every store has ended"))
-            note(.runEnded(run: run.name, .ended))
+            note(.run(run.name, .ended(.ended)))
         } else {
             // They keep the run open in the ledger.
-            note(.runAwaitsSwap(run: run.name, stores: waiting))
+            note(.run(run.name, .awaitsSwap(stores: waiting)))
         }
         admitRuns()
     }
@@ -195,15 +195,15 @@ extension CoordinatorMachine {
         record(.runChanged(run: run.name, .cancelled, reason: "cancelled on request"))
         let inside = stores.keys.filter { stores[$0]?.run == index }
         for store in inside {
-            let isSwapped = stores[store]?.end?.standing == .done
+            let isSwapped = stores[store]?.end?.state == .done
             let isSwapping = stores[store]?.phase == .swapping && stores[store]?.isKeeping == false
             if isSwapping || isSwapped { continue }
-            finish(store, StoreEnd(standing: .cancelled, cause: nil))
+            finish(store, StoreEnd(state: .cancelled, cause: nil))
         }
         // Swaps that wait for the run are finished; what is not wanted any more is dropped.
         releaseHeldTasks(index)
         for key in parked.keys.filter({ $0.run == run.name }).sorted() { dismiss(key) }
-        note(.runEnded(run: run.name, .cancelled))
+        note(.run(run.name, .ended(.cancelled)))
         admitRuns()
     }
 }

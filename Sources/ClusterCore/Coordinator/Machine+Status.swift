@@ -65,14 +65,14 @@ extension CoordinatorMachine {
     }
 
     private func word(_ phase: RunPhase) -> String {
-        let standing: RunStanding =
+        let state: RunState =
             switch phase {
             case .queued, .open: .open
             case .paused: .paused
             case .ended: .ended
             case .cancelled: .cancelled
             }
-        return standing.rawValue
+        return state.rawValue
     }
 }
 

@@ -34,8 +34,8 @@ extension CoordinatorMachine {
         }
         _ = holds(
             stores[index]?.live.isEmpty == true, .endsIdle, run: store.run, "\(store.key)")
-        if !isKnown { record(.storeChanged(store.key, end.standing, end.cause)) }
-        note(.storeEnded(store.key, end.standing, end.cause))
+        if !isKnown { record(.storeChanged(store.key, end.state, end.cause)) }
+        note(.store(store.key, .ended(end.state, end.cause)))
         let hadBegun = store.phase != .waiting
         move(store: index, to: .ended)
         refresh(index)
@@ -53,8 +53,8 @@ extension CoordinatorMachine {
             accepted: store.jobs.values.compactMap(\.accepted) + store.known.map(\.attempt))
         runs[store.run]?.leave(index)
         if hadBegun { runs[store.run]?.begun -= 1 }
-        runs[store.run]?.ended[end.standing, default: 0] += 1
-        if end.standing == .failed { countFailure(store.run) }
+        runs[store.run]?.ended[end.state, default: 0] += 1
+        if end.state == .failed { countFailure(store.run) }
         beginLarge(store.run)
         endIfDone(store.run)
     }

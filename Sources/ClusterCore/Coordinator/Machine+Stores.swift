@@ -7,7 +7,7 @@ extension CoordinatorMachine {
     /// A store enters.
     mutating func take(_ offer: StoreOffer) {
         guard let run = runIndexes[offer.key.run], storeIndexes[offer.key] == nil else {
-            return note(.odd("store \(offer.key) was offered twice, or its run is not open"))
+            return note(.unexpected("store \(offer.key) was offered twice, or its run is not open"))
         }
         let left = (runs[run]?.toOffer ?? 0) - 1
         runs[run]?.toOffer = max(0, left)
@@ -27,7 +27,7 @@ extension CoordinatorMachine {
             let waiting = runs[run]?.ended[.validated] ?? 0
             if !offer.isMoving, waiting > 0 { runs[run]?.ended[.validated] = waiting - 1 }
             if runs[run]?.defersSwap == true, !isRequested {
-                finish(index, StoreEnd(standing: .validated, cause: nil), isKnown: true)
+                finish(index, StoreEnd(state: .validated, cause: nil), isKnown: true)
             } else {
                 runs[run]?.begun += 1
                 beginSwap(index)
@@ -79,7 +79,7 @@ extension CoordinatorMachine {
         guard let store = stores[index], store.phase == .preparing else { return }
         if let fault = StoreProgress.fault(in: plan) {
             return finish(
-                index, StoreEnd(standing: .failed, cause: Cause(.internalError, fault)))
+                index, StoreEnd(state: .failed, cause: Cause(.internalError, fault)))
         }
         switch resumption {
         case .kept: break
@@ -115,7 +115,7 @@ extension CoordinatorMachine {
                 beginLarge(store.run)
             } else {
                 move(store: index, to: .copying)
-                note(.storeStage(store.key, .copy))
+                note(.store(store.key, .stage(.copy)))
             }
         }
         adopt(index)
@@ -258,7 +258,7 @@ extension CoordinatorMachine {
                 }
             if isMerged, store.links.count > 0 {
                 move(store: index, to: .linking)
-                note(.storeStage(store.key, .link))
+                note(.store(store.key, .stage(.link)))
                 store.phase = .linking
             }
         }
@@ -282,7 +282,7 @@ extension CoordinatorMachine {
 
     /// Ends a store with jobs that were given up.
     private mutating func fail(_ index: Int) {
-        finish(index, StoreEnd(standing: .failed, cause: stores[index]?.end?.cause))
+        finish(index, StoreEnd(state: .failed, cause: stores[index]?.end?.cause))
     }
 
     /// A small store's result is there.
@@ -322,7 +322,7 @@ extension CoordinatorMachine {
         cancelAttempts(index)
         record(.progressReset(store.key, reason: cause.text))
         if store.generation + 1 >= settings.quarantine.plans {
-            return finish(index, StoreEnd(standing: .failed, cause: cause))
+            return finish(index, StoreEnd(state: .failed, cause: cause))
         }
         let history = history(of: store)
         stores[index]?.history = history

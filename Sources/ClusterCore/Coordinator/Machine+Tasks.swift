@@ -1,3 +1,4 @@
+import ClusterProtocol
 import Jobs
 
 // Work beside the loop.
@@ -50,7 +51,7 @@ extension CoordinatorMachine {
         guard let task = tasks.end(id), let phase = stores[task.store]?.phase,
             let generation = stores[task.store]?.generation
         else {
-            return note(.odd("task \(id.number) ended, which was never begun"))
+            return note(.unexpected("task \(id.number) ended, which was never begun"))
         }
         stores[task.store]?.tasks -= 1
         let isLast = stores[task.store]?.tasks == 0
@@ -80,7 +81,7 @@ extension CoordinatorMachine {
         switch (task.kind, outcome) {
         case (.prepare, .prepared(let plan, let resumption)): prepared(index, plan, resumption)
         case (.prepare, .unchanged):
-            finish(index, StoreEnd(standing: .done, cause: nil))
+            finish(index, StoreEnd(state: .done, cause: nil))
         case (.admit(let old), .admitted(let receipt)):
             if receipt.attempt == old.attempt, receipt.work == old.work,
                 receipt.epoch == old.epoch
@@ -94,17 +95,17 @@ extension CoordinatorMachine {
             advance(index)
         case (.index, .indexed):
             move(store: index, to: .validating)
-            if let key = key(index) { note(.storeStage(key, .validate)) }
+            if let key = key(index) { note(.store(key, .stage(.validate))) }
             ask(.validate, index)
         case (.validate, .validated): validated(index)
         case (.validate, .different(let text)):
             if let key = key(index) { record(.progressReset(key, reason: text)) }
             finish(
-                index, StoreEnd(standing: .failed, cause: Cause(.internalError, text)))
+                index, StoreEnd(state: .failed, cause: Cause(.internalError, text)))
         case (.keep, .kept): endKeeping(index)
-        case (.swap, .swapped): finish(index, StoreEnd(standing: .done, cause: nil))
+        case (.swap, .swapped): finish(index, StoreEnd(state: .done, cause: nil))
         default:
-            note(.odd("task \(task.kind) ended with \(outcome)"))
+            note(.unexpected("task \(task.kind) ended with \(outcome)"))
             failed(task, Cause(.internalError, "a task ended with another one's outcome"))
         }
     }
@@ -114,7 +115,7 @@ extension CoordinatorMachine {
     /// The swap begins at once where the run does not defer swaps any more.
     private mutating func endKeeping(_ index: Int) {
         guard let run = stores[index]?.run, runs[run]?.defersSwap == false else {
-            return finish(index, StoreEnd(standing: .validated, cause: nil))
+            return finish(index, StoreEnd(state: .validated, cause: nil))
         }
         stores[index]?.isKeeping = false
         beginSwap(index)
@@ -130,16 +131,16 @@ extension CoordinatorMachine {
             guard tryAgain(task, cause) else {
                 // A result that waited for its swap waits on: the swap can be asked for again.
                 if task.kind == .swap, store.isSwapRequested, store.generation == 0 {
-                    let end = StoreEnd(standing: .validated, cause: cause)
+                    let end = StoreEnd(state: .validated, cause: cause)
                     return finish(task.store, end, isKnown: true)
                 }
-                return finish(task.store, StoreEnd(standing: .failed, cause: cause))
+                return finish(task.store, StoreEnd(state: .failed, cause: cause))
             }
-        case .pause: wait(task, .room(cause.text))
+        case .pause: wait(task, .space(cause.text))
         case .planAgain: replan(task.store, cause)
-        case .quarantineChunk: finish(task.store, StoreEnd(standing: .failed, cause: cause))
+        case .quarantineChunk: finish(task.store, StoreEnd(state: .failed, cause: cause))
         case .stopRun:
-            finish(task.store, StoreEnd(standing: .failed, cause: cause))
+            finish(task.store, StoreEnd(state: .failed, cause: cause))
             hold(store.run, .stopped(cause.text))
         }
     }
@@ -171,7 +172,7 @@ extension CoordinatorMachine {
         switch cause.code.decision {
         case .pause:
             stores[task.store]?.taskTries = 0
-            wait(task, .room(cause.text))
+            wait(task, .space(cause.text))
         case .retry, .quarantineWorker, .nothing:
             if tryAgain(task, cause) { return }
             guard isAlone(task.store) else {
@@ -196,7 +197,7 @@ extension CoordinatorMachine {
     }
 
     /// Keeps a task until its run goes on; in a run that can be paused no more, for a while.
-    private mutating func wait(_ task: PendingTask, _ reason: Hold) {
+    private mutating func wait(_ task: PendingTask, _ reason: PauseReason) {
         guard let run = stores[task.store]?.run else { return }
         hold(run, reason)
         if runs[run]?.phase == .paused {
@@ -214,7 +215,7 @@ extension CoordinatorMachine {
         stores[task.store]?.taskTries = 0
         runs[store.run]?.heldTasks.append(task)
         if run.phase == .cancelled {
-            note(.runStopped(run: run.name, reason: text))
+            note(.run(run.name, .stopped(reason: text)))
         } else {
             hold(store.run, .stopped(text))
         }

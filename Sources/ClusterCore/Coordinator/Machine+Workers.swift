@@ -107,15 +107,15 @@ extension CoordinatorMachine {
         welcome(index, version, keep, drop)
         note(
             isNew
-                ? .workerJoined(worker: name, slots: hello.slots)
-                : .workerReturned(worker: name, attempts: keep.count))
+                ? .worker(name, .joined(slots: hello.slots))
+                : .worker(name, .returned(attempts: keep.count)))
     }
 
     private mutating func refuse(
         _ connection: ConnectionID, _ name: String, _ refusal: Refusal
     ) {
         send(.refused(refusal), to: connection)
-        note(.workerRefused(worker: name, reason: refusal.text))
+        note(.worker(name, .refused(reason: refusal.text)))
     }
 
     /// Whether another process than the one that says hello has its key, or name, and is there.
@@ -269,7 +269,7 @@ extension CoordinatorMachine {
         switch worker.phase {
         case .greeted, .ready:
             move(worker: index, to: .silent)
-            note(.workerSilent(worker: worker.name))
+            note(.worker(worker.name, .silent))
         case .silent, .draining, .quarantined, .gone: break
         }
         // Others may do its jobs, too, before the leases run out.
@@ -330,7 +330,7 @@ extension CoordinatorMachine {
         timers.remove(.beat(index))
         timers.remove(.quarantine(index))
         roster.remove(index)
-        note(.workerLeft(worker: worker.name, reason: reason))
+        note(.worker(worker.name, .left(reason: reason)))
     }
 
     /// Counts a failure that another worker did not have.
@@ -349,7 +349,7 @@ extension CoordinatorMachine {
         roster.update(index) { $0.reason = reason }
         move(worker: index, to: .quarantined)
         record(.workerQuarantined(worker: worker.name, reason: reason))
-        note(.workerQuarantined(worker: worker.name, reason: reason))
+        note(.worker(worker.name, .quarantined(reason: reason)))
         set(.quarantine(index), after: settings.quarantine.workerTime)
     }
 

@@ -1,29 +1,6 @@
 import ClusterProtocol
 import Jobs
 
-/// How reasons of pauses begin, by which a later start tells them apart.
-package enum PauseReason {
-    /// The run goes on by itself when there is room.
-    package static let room = "no room: "
-}
-
-/// Why a run is paused.
-enum Hold: Hashable, Sendable {
-    /// A client asked for it.
-    case request(String)
-    /// A disk is full; it tries again by itself.
-    case room(String)
-    /// Too many failures, or a bug; only a request lets it go on.
-    case stopped(String)
-
-    var reason: String {
-        switch self {
-        case .request(let reason), .stopped(let reason): reason
-        case .room(let reason): PauseReason.room + reason
-        }
-    }
-}
-
 /// What takes turns within a run: its small stores together, and each large store.
 enum Flow: Hashable, Sendable {
     /// Small stores whose workers must meet the same requirement.
@@ -39,7 +16,7 @@ struct RunProgress: Sendable {
     var phase = RunPhase.queued
     var limits: RunLimits
     var defersSwap: Bool
-    var hold: Hold?
+    var hold: PauseReason?
     /// Stores that were not offered yet.
     var toOffer: Int
     /// Questions to the ledger about stores of the run that may be worked on again: until they
@@ -52,7 +29,7 @@ struct RunProgress: Sendable {
     /// Large stores at work.
     var large = 0
     var running = 0
-    var ended: [StoreStanding: Int] = [:]
+    var ended: [StoreState: Int] = [:]
     /// Failures that count towards the limit: all of the run.
     var failures: Int
     private(set) var rows: Int64 = 0

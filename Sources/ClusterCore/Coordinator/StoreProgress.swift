@@ -158,7 +158,7 @@ struct StoreProgress: Sendable {
             stage.quarantined += 1
             stage.setKnown(number)
         }
-        end = StoreEnd(standing: .failed, cause: cause)
+        end = StoreEnd(state: .failed, cause: cause)
     }
 
     /// Whether an attempt is the accepted one of its job; O(jobs).
@@ -219,7 +219,7 @@ final class PlannedWork: Sendable {
 
 /// How a store ends.
 struct StoreEnd: Hashable, Sendable {
-    let standing: StoreStanding
+    let state: StoreState
     let cause: Cause?
 }
 

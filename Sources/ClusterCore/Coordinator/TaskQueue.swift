@@ -1,3 +1,5 @@
+import Jobs
+
 /// A task that waits for its turn.
 struct PendingTask: Hashable, Sendable {
     /// The store's index.

@@ -1,3 +1,5 @@
+package import Jobs
+
 /// Why a job, or a whole run, does not move.
 package enum WaitingReason: Hashable, Sendable, CustomStringConvertible {
     case noWorker
@@ -77,8 +79,8 @@ package enum WaitingReason: Hashable, Sendable, CustomStringConvertible {
     private func stores(_ count: Int) -> String { count == 1 ? "1 store" : "\(count) stores" }
 
     private func lifting(_ run: String?) -> String {
-        guard let run else { return ", all runs together; throttle --off lifts it" }
-        return " of run \(run); throttle \(run) --off lifts it"
+        guard let run else { return ", all runs together, until the throttle is lifted" }
+        return " of run \(run), until its throttle is lifted"
     }
 
     /// How much there is to be done about it: of several reasons the lowest is told.

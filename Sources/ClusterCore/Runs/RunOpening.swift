@@ -1,10 +1,11 @@
 package import ClusterProtocol
+package import Jobs
 
 /// A run as the ledger has it when it enters its coordinator.
 package struct RunOpening: Hashable, Sendable {
     package let run: String
     /// The ledger's state of the run, as late as it can be read.
-    package var state: RunStanding
+    package var state: RunState
     /// Why it is in that state, such as who paused it.
     package var reason: String
     /// Whether it is paused because a disk was full.
@@ -22,7 +23,7 @@ package struct RunOpening: Hashable, Sendable {
     package var shortage: String?
 
     package init(
-        run: String, state: RunStanding, reason: String = "", isShortOfSpace: Bool = false,
+        run: String, state: RunState, reason: String = "", isShortOfSpace: Bool = false,
         stores: Int, failed: Int = 0, validated: Int = 0, defersSwap: Bool = false,
         limits: RunLimits = RunLimits(), added: Int = 0, shortage: String? = nil
     ) {
@@ -69,14 +70,14 @@ package enum RunEntry: Hashable, Sendable {
 
 /// What the ledger and the disks show of a run when a coordinator starts.
 package struct RunAtStart: Hashable, Sendable {
-    package let state: RunStanding
+    package let state: RunState
     /// Whether stores of it wait or run.
     package let hasWork: Bool
     /// Whether files of it are left, or stores that its cancellation has not reached.
     package let isUntidy: Bool
     package let isReported: Bool
 
-    package init(state: RunStanding, hasWork: Bool, isUntidy: Bool, isReported: Bool) {
+    package init(state: RunState, hasWork: Bool, isUntidy: Bool, isReported: Bool) {
         self.state = state
         self.hasWork = hasWork
         self.isUntidy = isUntidy

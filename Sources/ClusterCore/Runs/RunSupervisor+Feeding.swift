@@ -1,4 +1,5 @@
 import ClusterProtocol
+import Jobs
 
 // Stores are read from the ledger, and the machine gets those that it asks for.
 
@@ -89,13 +90,14 @@ extension RunSupervisor {
         case .findValidated(let run, let store):
             if failure.isTransient { return postpone(work) }
             takeLookup(run, stores: 0, failed: 0)
-            out.notes.append(
-                .requestFailed(run: run, store: store, text: "not swapped: \(failure.text)"))
-        case .findRun(_, _, let client):
+            let text = "not swapped: \(failure.text)"
+            out.events.append(.note(.run(run, .requestFailed(store: store, text: text))))
+        case .findRun(let run, _, let client):
+            if failure.isUnknownRun { return refuse(client, .noRun, failure.text, run: run) }
             refuse(client, failure.isTransient ? .notPossible : .notFound, failure.text)
         case .reserveSpace(let run):
             lives[run]?.isLookedAt = false
-            out.notes.append(.spaceUnknown(run: run, text: failure.text))
+            out.events.append(.note(.run(run, .spaceUnknown(failure.text))))
         case .end(let run, _, _, let number): takeEnd(run, number)
         case .report(let run, let number): takeReport(run, number, failures: 0)
         }

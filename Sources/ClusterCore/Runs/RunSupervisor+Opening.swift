@@ -1,4 +1,5 @@
 import ClusterProtocol
+import Jobs
 
 // Runs enter, are held, and come to their ends.
 
@@ -29,7 +30,7 @@ extension RunSupervisor {
     ) {
         guard entry == .submitted else { return }
         guard let client else {
-            return out.notes.append(.cancelledMeanwhile(run: opening.run, stores: opening.stores))
+            return out.events.append(.ended(run: opening.run, failures: opening.stores))
         }
         let text = "the run \(opening.run) was cancelled meanwhile; submit it again"
         refuse(client, .notPossible, text)
@@ -45,7 +46,7 @@ extension RunSupervisor {
             change(run, .open, "taken up again")
         }
         if opening.state == .ended, opening.stores > 0 {
-            out.notes.append(.reopenedAtStart(run: run, stores: opening.stores))
+            out.events.append(.note(.run(run, .reopened(stores: opening.stores))))
             change(run, .open, "stores wait in it")
         }
         tell(.run(opening.offer(entry, isHeld: isHeld)))
@@ -53,8 +54,9 @@ extension RunSupervisor {
     }
 
     private mutating func hold(_ run: String, _ shortage: String) {
-        change(run, .paused, PauseReason.room + shortage)
-        out.notes.append(.waitsForSpace(run: run, shortage: shortage))
+        let pause = PauseReason.space(shortage)
+        change(run, .paused, pause.text)
+        out.events.append(.note(.run(run, .paused(pause))))
         scheduleSpaceLook()
     }
 
@@ -66,7 +68,7 @@ extension RunSupervisor {
         if lives[run]?.defersSwap != opening.defersSwap {
             lives[run]?.defersSwap = opening.defersSwap
             tell(.swapsDeferred(run: run, opening.defersSwap))
-            out.notes.append(.swapsDeferred(run: run, opening.defersSwap))
+            out.events.append(.note(.run(run, .swapsDeferred(opening.defersSwap))))
         }
         if opening.added > 0 || swaps {
             // Also results that waited for their swap are read now, in no order with stores that
@@ -79,7 +81,7 @@ extension RunSupervisor {
         tell(.request(.resume(run: run), from: .local))
     }
 
-    private mutating func change(_ run: String, _ state: RunStanding, _ reason: String) {
+    private mutating func change(_ run: String, _ state: RunState, _ reason: String) {
         out.machine.records.append(.runChanged(run: run, state, reason: reason))
     }
 
@@ -97,7 +99,7 @@ extension RunSupervisor {
     // MARK: - Ends
 
     /// A run has come to an end.
-    mutating func end(_ run: String, _ state: RunStanding) {
+    mutating func end(_ run: String, _ state: RunState) {
         guard let life = lives[run] else { return }
         lives[run]?.shortage = nil
         endCount += 1
@@ -131,7 +133,7 @@ extension RunSupervisor {
         settle(run)
         // A replay may have been requested, or stores be at work still: their end is told then.
         guard lives[run]?.ends.isEmpty == true, machine.isOver(run: run) else { return }
-        out.notes.append(.ended(run: run, failures: failures))
+        out.events.append(.ended(run: run, failures: failures))
     }
 
     // MARK: - Answers to clients
@@ -144,8 +146,11 @@ extension RunSupervisor {
         out.machine.replies.append(answer(reply, to: client))
     }
 
-    mutating func refuse(_ client: ClientID, _ code: Refusal.Code, _ text: String) {
-        let refusal = Refusal(code: code, text: text, protocols: machine.settings.protocols)
+    mutating func refuse(
+        _ client: ClientID, _ code: Refusal.Code, _ text: String, run: String? = nil
+    ) {
+        let refusal = Refusal(
+            code: code, text: text, protocols: machine.settings.protocols, run: run)
         reply(.refused(refusal), to: client)
     }
 }

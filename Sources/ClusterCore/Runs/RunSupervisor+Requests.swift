@@ -1,4 +1,5 @@
 import ClusterProtocol
+import Jobs
 
 // What clients and the machine ask of runs.
 
@@ -61,13 +62,13 @@ extension RunSupervisor {
         if opensRun { out.known.append((run, .open)) }
         if count > 0 { lives[run]?.feed.rewind() }
         guard let failure else {
-            if count == 0 { out.notes.append(.nothingFailed(run: run)) }
+            if count == 0 { out.events.append(.note(.run(run, .nothingFailed))) }
             return takeLookup(run, stores: count, failed: failed)
         }
         guard failure.isTransient else {
             takeLookup(run, stores: count, failed: failed)
             let text = "not replayed, or not all of it: \(failure.text)"
-            return out.notes.append(.requestFailed(run: run, store: store, text: text))
+            return out.events.append(.note(.run(run, .requestFailed(store: store, text: text))))
         }
         // The question stays until the rest of it is answered.
         if count > 0 { tell(.run(RunOffer(run: run, stores: count, failed: failed))) }
@@ -82,7 +83,7 @@ extension RunSupervisor {
             return takeLookup(run, stores: 0, failed: failed)
         }
         let fresh = lives[run]?.feed.add(swaps: numbers) ?? 0
-        if fresh == 0 { out.notes.append(.nothingAwaitsSwap(run: run)) }
+        if fresh == 0 { out.events.append(.note(.run(run, .nothingAwaitsSwap))) }
         takeLookup(run, stores: fresh, failed: failed)
     }
 

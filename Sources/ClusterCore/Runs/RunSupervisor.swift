@@ -1,4 +1,5 @@
-import Jobs
+import ClusterProtocol
+package import Jobs
 
 /// The lives of a coordinator's runs, around the machine that works on their stores.
 ///
@@ -145,9 +146,9 @@ package struct RunSupervisor: Sendable {
         out.machine.append(effects)
         for note in notes {
             switch note {
-            case .storeEnded(let key, let state, let cause): leave(key, state, cause)
-            case .runEnded(let run, let state): end(run, state)
-            case .runAwaitsSwap(let run, _): end(run, .ended)
+            case .store(let key, _, .ended(let state, let cause, _)): leave(key, state, cause)
+            case .run(let run, .ended(let state)): end(run, state)
+            case .run(let run, .awaitsSwap): end(run, .ended)
             default: break
             }
         }
@@ -155,7 +156,7 @@ package struct RunSupervisor: Sendable {
     }
 
     /// A store has left the machine.
-    private mutating func leave(_ key: StoreKey, _ state: StoreStanding, _ cause: Cause?) {
+    private mutating func leave(_ key: StoreKey, _ state: StoreState, _ cause: Cause?) {
         guard lives[key.run]?.feed.leave(key.number) == true else { return }
         let discards =
             switch state {
@@ -163,7 +164,7 @@ package struct RunSupervisor: Sendable {
             // A replay continues with what is there, unless the store is gone or the repair of its
             // cause changes it.
             case .failed: cause?.code == .missing || cause?.code.decision != .retry
-            case .validated, .running: false
+            case .waiting, .running, .validated, .rolledBack, .pruned: false
             }
         out.left.append(StoreLeave(key: key, discards: discards))
         endIfCancelled(key.run)
@@ -190,7 +191,7 @@ package struct RunSupervisor: Sendable {
 
     private mutating func move(_ life: inout RunLife, of run: String, to next: RunLifePhase) {
         guard let broken = log.move(&life.phase, to: next) else { return }
-        out.machine.notes.append(.broken(broken))
+        out.machine.notes.append(.broken("\(broken)"))
         broken.end(machine.settings.endsAtBrokenInvariant)
     }
 

@@ -1,4 +1,5 @@
 package import ClusterProtocol
+package import Jobs
 
 /// Something that a coordinator does for a run beside its loop, and answers by a `RunAnswer`.
 ///
@@ -94,27 +95,13 @@ extension RunAnswer {
 package struct WorkFailure: Hashable, Sendable {
     /// Whether it may succeed later, such as where the ledger's disk is full.
     package let isTransient: Bool
+    /// Whether there is no such run.
+    package let isUnknownRun: Bool
     package let text: String
 
-    package init(isTransient: Bool, text: String) {
+    package init(isTransient: Bool, isUnknownRun: Bool = false, text: String) {
         self.isTransient = isTransient
+        self.isUnknownRun = isUnknownRun
         self.text = text
     }
-}
-
-/// What people should know about the life of a run.
-package enum RunNote: Hashable, Sendable {
-    /// It had ended while so many stores of it wait: a replay was stopped halfway.
-    case reopenedAtStart(run: String, stores: Int)
-    case waitsForSpace(run: String, shortage: String)
-    case spaceUnknown(run: String, text: String)
-    case swapsDeferred(run: String, Bool)
-    /// It was cancelled while a submission added so many stores to it, or found it.
-    case cancelledMeanwhile(run: String, stores: Int)
-    case nothingFailed(run: String)
-    case nothingAwaitsSwap(run: String)
-    /// A request that was accepted cannot be carried out.
-    case requestFailed(run: String, store: Int?, text: String)
-    /// Its end is carried out and reported; so many stores failed or were cancelled.
-    case ended(run: String, failures: Int)
 }

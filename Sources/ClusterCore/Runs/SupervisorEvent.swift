@@ -1,4 +1,5 @@
 package import ClusterProtocol
+package import Jobs
 
 /// Something that a coordinator's supervisor is told.
 package enum SupervisorEvent: Sendable {
@@ -23,12 +24,12 @@ package enum SupervisorEvent: Sendable {
 /// then the rest in the order of the fields.
 package struct SupervisorEffects: Sendable {
     /// States that the ledger has of runs already.
-    package var known: [(run: String, state: RunStanding)] = []
+    package var known: [(run: String, state: RunState)] = []
     /// Without lookups.
     package var machine = CoordinatorEffects()
     /// Stores that left the machine.
     package var left: [StoreLeave] = []
-    package var notes: [RunNote] = []
+    package var events: [WatchEvent] = []
     package var works: [RunWork] = []
     /// Runs that left memory, with what the machine said last.
     package var forgotten: [(run: String, status: RunStatus?)] = []
@@ -36,7 +37,7 @@ package struct SupervisorEffects: Sendable {
     package init() {}
 
     package var isEmpty: Bool {
-        machine.isEmpty && left.isEmpty && notes.isEmpty && works.isEmpty && forgotten.isEmpty
+        machine.isEmpty && left.isEmpty && events.isEmpty && works.isEmpty && forgotten.isEmpty
     }
 
     /// Adds what comes after.
@@ -44,7 +45,7 @@ package struct SupervisorEffects: Sendable {
         known += later.known
         machine.append(later.machine)
         left += later.left
-        notes += later.notes
+        events += later.events
         works += later.works
         forgotten += later.forgotten
     }

@@ -16,23 +16,6 @@ package struct ClientID: Hashable, Sendable {
     package init(_ text: String) { self.text = text }
 }
 
-/// A store by its run and its number there.
-package struct StoreKey: Hashable, Sendable, Comparable, CustomStringConvertible {
-    package let run: String
-    package let number: Int
-
-    package init(run: String, number: Int) {
-        self.run = run
-        self.number = number
-    }
-
-    package static func < (left: StoreKey, right: StoreKey) -> Bool {
-        (left.run, left.number) < (right.run, right.number)
-    }
-
-    package var description: String { "\(run)/\(number)" }
-}
-
 /// A piece of work beside the loop; unique in one life of a coordinator.
 package struct TaskID: Hashable, Sendable, Comparable {
     package let number: Int

@@ -37,6 +37,16 @@ enum Field {
         return meaning
     }
 
+    /// A word with a fixed meaning.
+    static func named<Value: RawRepresentable>(
+        _ word: String, _ field: String
+    ) throws(ProtocolError) -> Value where Value.RawValue == String {
+        guard let value = Value(rawValue: word) else {
+            throw .badText(field: field, reason: "is no known word")
+        }
+        return value
+    }
+
     /// Text for people.
     static func people(
         _ text: String, _ isPresent: Bool, _ field: String

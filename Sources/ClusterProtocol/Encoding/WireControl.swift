@@ -104,7 +104,8 @@ extension Refusal {
         self.init(
             code: try Field.meaning(body.code, body.hasCode, "refused.code"),
             text: try Field.people(body.text, body.hasText, "refused.text"),
-            protocols: try ProtocolRange(body: body.protocols, body.hasProtocols))
+            protocols: try ProtocolRange(body: body.protocols, body.hasProtocols),
+            run: body.hasRun ? body.run : nil)
     }
 
     var body: WireRefusal {
@@ -112,10 +113,14 @@ extension Refusal {
             $0.code = Int64(code.rawValue)
             $0.text = PeopleText.cleaned(text)
             $0.protocols = protocols.body
+            if let run { $0.run = run }
         }
     }
 
-    func check() throws(ProtocolError) { try Check.range(protocols, "refused.protocols") }
+    func check() throws(ProtocolError) {
+        try Check.range(protocols, "refused.protocols")
+        if let run { try Check.identifier(run, "refused.run") }
+    }
 }
 
 extension Welcome {

@@ -130,38 +130,12 @@ extension StatusReport {
     }
 }
 
-extension WatchNote {
-    init(body: WireWatchNote) throws(ProtocolError) {
-        try Field.known(body, "note")
-        self.init(
-            run: body.hasRun ? body.run : nil,
-            store: try Field.optionalInt(body.store, body.hasStore, "note.store"),
-            kind: try Field.required(body.kind, body.hasKind, "note.kind"),
-            text: try Field.people(body.text, body.hasText, "note.text"))
-    }
-
-    var body: WireWatchNote {
-        .with {
-            if let run { $0.run = run }
-            if let store { $0.store = Int64(store) }
-            $0.kind = kind
-            $0.text = PeopleText.cleaned(text)
-        }
-    }
-
-    func check() throws(ProtocolError) {
-        if let run { try Check.identifier(run, "note.run") }
-        if let store { try Check.index(store, "note.store") }
-        try Check.name(kind, "note.kind")
-    }
-}
-
 extension WatchEvent {
     init(body: WireWatchEvent) throws(ProtocolError) {
         try Field.known(body, "event")
         switch body.kind {
         case .status(let report): self = .status(try StatusReport(body: report))
-        case .note(let note): self = .note(try WatchNote(body: note))
+        case .note(let note): self = .note(try Note(body: note))
         case .ended(let end):
             try Field.known(end, "event.ended")
             self = .ended(

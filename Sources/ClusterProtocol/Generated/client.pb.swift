@@ -407,12 +407,301 @@ nonisolated struct WireStatusReport: Sendable {
   fileprivate var _engine: String? = nil
 }
 
-nonisolated struct WireWatchNote: Sendable {
+nonisolated struct WireWorkerNote: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
   // methods supported on all messages.
 
-  /// May be absent: it belongs to no run, or to no store.
+  var worker: String {
+    get {_worker ?? String()}
+    set {_worker = newValue}
+  }
+  /// Returns true if `worker` has been explicitly set.
+  var hasWorker: Bool {self._worker != nil}
+  /// Clears the value of `worker`. Subsequent reads from it will return its default value.
+  mutating func clearWorker() {self._worker = nil}
+
+  /// Counts of slots and attempts; reasons for people.
+  var change: WireWorkerNote.OneOf_Change? = nil
+
+  var joined: Int64 {
+    get {
+      if case .joined(let v)? = change {return v}
+      return 0
+    }
+    set {change = .joined(newValue)}
+  }
+
+  var returned: Int64 {
+    get {
+      if case .returned(let v)? = change {return v}
+      return 0
+    }
+    set {change = .returned(newValue)}
+  }
+
+  var refused: String {
+    get {
+      if case .refused(let v)? = change {return v}
+      return String()
+    }
+    set {change = .refused(newValue)}
+  }
+
+  var silent: WireEmpty {
+    get {
+      if case .silent(let v)? = change {return v}
+      return WireEmpty()
+    }
+    set {change = .silent(newValue)}
+  }
+
+  var drains: WireEmpty {
+    get {
+      if case .drains(let v)? = change {return v}
+      return WireEmpty()
+    }
+    set {change = .drains(newValue)}
+  }
+
+  var quarantined: String {
+    get {
+      if case .quarantined(let v)? = change {return v}
+      return String()
+    }
+    set {change = .quarantined(newValue)}
+  }
+
+  var left: String {
+    get {
+      if case .left(let v)? = change {return v}
+      return String()
+    }
+    set {change = .left(newValue)}
+  }
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  /// Counts of slots and attempts; reasons for people.
+  nonisolated enum OneOf_Change: Equatable, Sendable {
+    case joined(Int64)
+    case returned(Int64)
+    case refused(String)
+    case silent(WireEmpty)
+    case drains(WireEmpty)
+    case quarantined(String)
+    case left(String)
+
+  }
+
+  init() {}
+
+  fileprivate var _worker: String? = nil
+}
+
+nonisolated struct WireCause: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var code: Int64 {
+    get {_code ?? 0}
+    set {_code = newValue}
+  }
+  /// Returns true if `code` has been explicitly set.
+  var hasCode: Bool {self._code != nil}
+  /// Clears the value of `code`. Subsequent reads from it will return its default value.
+  mutating func clearCode() {self._code = nil}
+
+  var text: String {
+    get {_text ?? String()}
+    set {_text = newValue}
+  }
+  /// Returns true if `text` has been explicitly set.
+  var hasText: Bool {self._text != nil}
+  /// Clears the value of `text`. Subsequent reads from it will return its default value.
+  mutating func clearText() {self._text = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _code: Int64? = nil
+  fileprivate var _text: String? = nil
+}
+
+nonisolated struct WireAttemptNote: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var work: WireWork {
+    get {_work ?? WireWork()}
+    set {_work = newValue}
+  }
+  /// Returns true if `work` has been explicitly set.
+  var hasWork: Bool {self._work != nil}
+  /// Clears the value of `work`. Subsequent reads from it will return its default value.
+  mutating func clearWork() {self._work = nil}
+
+  var attempt: String {
+    get {_attempt ?? String()}
+    set {_attempt = newValue}
+  }
+  /// Returns true if `attempt` has been explicitly set.
+  var hasAttempt: Bool {self._attempt != nil}
+  /// Clears the value of `attempt`. Subsequent reads from it will return its default value.
+  mutating func clearAttempt() {self._attempt = nil}
+
+  /// May be absent: it is not known.
+  var worker: String {
+    get {_worker ?? String()}
+    set {_worker = newValue}
+  }
+  /// Returns true if `worker` has been explicitly set.
+  var hasWorker: Bool {self._worker != nil}
+  /// Clears the value of `worker`. Subsequent reads from it will return its default value.
+  mutating func clearWorker() {self._worker = nil}
+
+  /// Of a failed attempt alone.
+  var cause: WireCause {
+    get {_cause ?? WireCause()}
+    set {_cause = newValue}
+  }
+  /// Returns true if `cause` has been explicitly set.
+  var hasCause: Bool {self._cause != nil}
+  /// Clears the value of `cause`. Subsequent reads from it will return its default value.
+  mutating func clearCause() {self._cause = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _work: WireWork? = nil
+  fileprivate var _attempt: String? = nil
+  fileprivate var _worker: String? = nil
+  fileprivate var _cause: WireCause? = nil
+}
+
+nonisolated struct WireAcceptedJob: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var work: WireWork {
+    get {_work ?? WireWork()}
+    set {_work = newValue}
+  }
+  /// Returns true if `work` has been explicitly set.
+  var hasWork: Bool {self._work != nil}
+  /// Clears the value of `work`. Subsequent reads from it will return its default value.
+  mutating func clearWork() {self._work = nil}
+
+  var rows: Int64 {
+    get {_rows ?? 0}
+    set {_rows = newValue}
+  }
+  /// Returns true if `rows` has been explicitly set.
+  var hasRows: Bool {self._rows != nil}
+  /// Clears the value of `rows`. Subsequent reads from it will return its default value.
+  mutating func clearRows() {self._rows = nil}
+
+  var bytes: Int64 {
+    get {_bytes ?? 0}
+    set {_bytes = newValue}
+  }
+  /// Returns true if `bytes` has been explicitly set.
+  var hasBytes: Bool {self._bytes != nil}
+  /// Clears the value of `bytes`. Subsequent reads from it will return its default value.
+  mutating func clearBytes() {self._bytes = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _work: WireWork? = nil
+  fileprivate var _rows: Int64? = nil
+  fileprivate var _bytes: Int64? = nil
+}
+
+nonisolated struct WireQuarantinedJob: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var work: WireWork {
+    get {_work ?? WireWork()}
+    set {_work = newValue}
+  }
+  /// Returns true if `work` has been explicitly set.
+  var hasWork: Bool {self._work != nil}
+  /// Clears the value of `work`. Subsequent reads from it will return its default value.
+  mutating func clearWork() {self._work = nil}
+
+  var cause: WireCause {
+    get {_cause ?? WireCause()}
+    set {_cause = newValue}
+  }
+  /// Returns true if `cause` has been explicitly set.
+  var hasCause: Bool {self._cause != nil}
+  /// Clears the value of `cause`. Subsequent reads from it will return its default value.
+  mutating func clearCause() {self._cause = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _work: WireWork? = nil
+  fileprivate var _cause: WireCause? = nil
+}
+
+nonisolated struct WireStoreEnd: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var state: String {
+    get {_state ?? String()}
+    set {_state = newValue}
+  }
+  /// Returns true if `state` has been explicitly set.
+  var hasState: Bool {self._state != nil}
+  /// Clears the value of `state`. Subsequent reads from it will return its default value.
+  mutating func clearState() {self._state = nil}
+
+  /// May be absent: it did not fail.
+  var cause: WireCause {
+    get {_cause ?? WireCause()}
+    set {_cause = newValue}
+  }
+  /// Returns true if `cause` has been explicitly set.
+  var hasCause: Bool {self._cause != nil}
+  /// Clears the value of `cause`. Subsequent reads from it will return its default value.
+  mutating func clearCause() {self._cause = nil}
+
+  var isEarlier: Bool {
+    get {_isEarlier ?? false}
+    set {_isEarlier = newValue}
+  }
+  /// Returns true if `isEarlier` has been explicitly set.
+  var hasIsEarlier: Bool {self._isEarlier != nil}
+  /// Clears the value of `isEarlier`. Subsequent reads from it will return its default value.
+  mutating func clearIsEarlier() {self._isEarlier = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _state: String? = nil
+  fileprivate var _cause: WireCause? = nil
+  fileprivate var _isEarlier: Bool? = nil
+}
+
+nonisolated struct WireStoreNote: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
   var run: String {
     get {_run ?? String()}
     set {_run = newValue}
@@ -431,14 +720,175 @@ nonisolated struct WireWatchNote: Sendable {
   /// Clears the value of `store`. Subsequent reads from it will return its default value.
   mutating func clearStore() {self._store = nil}
 
-  var kind: String {
-    get {_kind ?? String()}
-    set {_kind = newValue}
+  /// May be absent: it is not needed, or not known.
+  var file: String {
+    get {_file ?? String()}
+    set {_file = newValue}
   }
-  /// Returns true if `kind` has been explicitly set.
-  var hasKind: Bool {self._kind != nil}
-  /// Clears the value of `kind`. Subsequent reads from it will return its default value.
-  mutating func clearKind() {self._kind = nil}
+  /// Returns true if `file` has been explicitly set.
+  var hasFile: Bool {self._file != nil}
+  /// Clears the value of `file`. Subsequent reads from it will return its default value.
+  mutating func clearFile() {self._file = nil}
+
+  var change: WireStoreNote.OneOf_Change? = nil
+
+  var attemptFailed: WireAttemptNote {
+    get {
+      if case .attemptFailed(let v)? = change {return v}
+      return WireAttemptNote()
+    }
+    set {change = .attemptFailed(newValue)}
+  }
+
+  var leaseExpired: WireAttemptNote {
+    get {
+      if case .leaseExpired(let v)? = change {return v}
+      return WireAttemptNote()
+    }
+    set {change = .leaseExpired(newValue)}
+  }
+
+  var secondAttempt: WireAttemptNote {
+    get {
+      if case .secondAttempt(let v)? = change {return v}
+      return WireAttemptNote()
+    }
+    set {change = .secondAttempt(newValue)}
+  }
+
+  var accepted: WireAcceptedJob {
+    get {
+      if case .accepted(let v)? = change {return v}
+      return WireAcceptedJob()
+    }
+    set {change = .accepted(newValue)}
+  }
+
+  var quarantined: WireQuarantinedJob {
+    get {
+      if case .quarantined(let v)? = change {return v}
+      return WireQuarantinedJob()
+    }
+    set {change = .quarantined(newValue)}
+  }
+
+  var stage: String {
+    get {
+      if case .stage(let v)? = change {return v}
+      return String()
+    }
+    set {change = .stage(newValue)}
+  }
+
+  var ended: WireStoreEnd {
+    get {
+      if case .ended(let v)? = change {return v}
+      return WireStoreEnd()
+    }
+    set {change = .ended(newValue)}
+  }
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  nonisolated enum OneOf_Change: Equatable, Sendable {
+    case attemptFailed(WireAttemptNote)
+    case leaseExpired(WireAttemptNote)
+    case secondAttempt(WireAttemptNote)
+    case accepted(WireAcceptedJob)
+    case quarantined(WireQuarantinedJob)
+    case stage(String)
+    case ended(WireStoreEnd)
+
+  }
+
+  init() {}
+
+  fileprivate var _run: String? = nil
+  fileprivate var _store: Int64? = nil
+  fileprivate var _file: String? = nil
+}
+
+/// Exactly one of the three.
+nonisolated struct WirePause: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var reason: WirePause.OneOf_Reason? = nil
+
+  var request: String {
+    get {
+      if case .request(let v)? = reason {return v}
+      return String()
+    }
+    set {reason = .request(newValue)}
+  }
+
+  var space: String {
+    get {
+      if case .space(let v)? = reason {return v}
+      return String()
+    }
+    set {reason = .space(newValue)}
+  }
+
+  var stopped: String {
+    get {
+      if case .stopped(let v)? = reason {return v}
+      return String()
+    }
+    set {reason = .stopped(newValue)}
+  }
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  nonisolated enum OneOf_Reason: Equatable, Sendable {
+    case request(String)
+    case space(String)
+    case stopped(String)
+
+  }
+
+  init() {}
+}
+
+nonisolated struct WireFilesLeftOut: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var count: Int64 {
+    get {_count ?? 0}
+    set {_count = newValue}
+  }
+  /// Returns true if `count` has been explicitly set.
+  var hasCount: Bool {self._count != nil}
+  /// Clears the value of `count`. Subsequent reads from it will return its default value.
+  mutating func clearCount() {self._count = nil}
+
+  var files: [String] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _count: Int64? = nil
+}
+
+nonisolated struct WireFailedRequest: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// May be absent: it was about the whole run.
+  var store: Int64 {
+    get {_store ?? 0}
+    set {_store = newValue}
+  }
+  /// Returns true if `store` has been explicitly set.
+  var hasStore: Bool {self._store != nil}
+  /// Clears the value of `store`. Subsequent reads from it will return its default value.
+  mutating func clearStore() {self._store = nil}
 
   var text: String {
     get {_text ?? String()}
@@ -453,10 +903,223 @@ nonisolated struct WireWatchNote: Sendable {
 
   init() {}
 
-  fileprivate var _run: String? = nil
   fileprivate var _store: Int64? = nil
-  fileprivate var _kind: String? = nil
   fileprivate var _text: String? = nil
+}
+
+nonisolated struct WireRunNote: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var run: String {
+    get {_run ?? String()}
+    set {_run = newValue}
+  }
+  /// Returns true if `run` has been explicitly set.
+  var hasRun: Bool {self._run != nil}
+  /// Clears the value of `run`. Subsequent reads from it will return its default value.
+  mutating func clearRun() {self._run = nil}
+
+  var change: WireRunNote.OneOf_Change? = nil
+
+  var began: WireEmpty {
+    get {
+      if case .began(let v)? = change {return v}
+      return WireEmpty()
+    }
+    set {change = .began(newValue)}
+  }
+
+  var resumed: WireEmpty {
+    get {
+      if case .resumed(let v)? = change {return v}
+      return WireEmpty()
+    }
+    set {change = .resumed(newValue)}
+  }
+
+  var paused: WirePause {
+    get {
+      if case .paused(let v)? = change {return v}
+      return WirePause()
+    }
+    set {change = .paused(newValue)}
+  }
+
+  var stopped: String {
+    get {
+      if case .stopped(let v)? = change {return v}
+      return String()
+    }
+    set {change = .stopped(newValue)}
+  }
+
+  var ended: String {
+    get {
+      if case .ended(let v)? = change {return v}
+      return String()
+    }
+    set {change = .ended(newValue)}
+  }
+
+  var awaitsSwap: Int64 {
+    get {
+      if case .awaitsSwap(let v)? = change {return v}
+      return 0
+    }
+    set {change = .awaitsSwap(newValue)}
+  }
+
+  var filesLeftOut: WireFilesLeftOut {
+    get {
+      if case .filesLeftOut(let v)? = change {return v}
+      return WireFilesLeftOut()
+    }
+    set {change = .filesLeftOut(newValue)}
+  }
+
+  var requestFailed: WireFailedRequest {
+    get {
+      if case .requestFailed(let v)? = change {return v}
+      return WireFailedRequest()
+    }
+    set {change = .requestFailed(newValue)}
+  }
+
+  var reopened: Int64 {
+    get {
+      if case .reopened(let v)? = change {return v}
+      return 0
+    }
+    set {change = .reopened(newValue)}
+  }
+
+  var spaceUnknown: String {
+    get {
+      if case .spaceUnknown(let v)? = change {return v}
+      return String()
+    }
+    set {change = .spaceUnknown(newValue)}
+  }
+
+  var swapsDeferred: Bool {
+    get {
+      if case .swapsDeferred(let v)? = change {return v}
+      return false
+    }
+    set {change = .swapsDeferred(newValue)}
+  }
+
+  var nothingFailed: WireEmpty {
+    get {
+      if case .nothingFailed(let v)? = change {return v}
+      return WireEmpty()
+    }
+    set {change = .nothingFailed(newValue)}
+  }
+
+  var nothingAwaitsSwap: WireEmpty {
+    get {
+      if case .nothingAwaitsSwap(let v)? = change {return v}
+      return WireEmpty()
+    }
+    set {change = .nothingAwaitsSwap(newValue)}
+  }
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  nonisolated enum OneOf_Change: Equatable, Sendable {
+    case began(WireEmpty)
+    case resumed(WireEmpty)
+    case paused(WirePause)
+    case stopped(String)
+    case ended(String)
+    case awaitsSwap(Int64)
+    case filesLeftOut(WireFilesLeftOut)
+    case requestFailed(WireFailedRequest)
+    case reopened(Int64)
+    case spaceUnknown(String)
+    case swapsDeferred(Bool)
+    case nothingFailed(WireEmpty)
+    case nothingAwaitsSwap(WireEmpty)
+
+  }
+
+  init() {}
+
+  fileprivate var _run: String? = nil
+}
+
+/// Exactly one of the six.
+nonisolated struct WireNote: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var subject: WireNote.OneOf_Subject? = nil
+
+  var worker: WireWorkerNote {
+    get {
+      if case .worker(let v)? = subject {return v}
+      return WireWorkerNote()
+    }
+    set {subject = .worker(newValue)}
+  }
+
+  var store: WireStoreNote {
+    get {
+      if case .store(let v)? = subject {return v}
+      return WireStoreNote()
+    }
+    set {subject = .store(newValue)}
+  }
+
+  var run: WireRunNote {
+    get {
+      if case .run(let v)? = subject {return v}
+      return WireRunNote()
+    }
+    set {subject = .run(newValue)}
+  }
+
+  var denied: WireDenial {
+    get {
+      if case .denied(let v)? = subject {return v}
+      return WireDenial()
+    }
+    set {subject = .denied(newValue)}
+  }
+
+  var unexpected: String {
+    get {
+      if case .unexpected(let v)? = subject {return v}
+      return String()
+    }
+    set {subject = .unexpected(newValue)}
+  }
+
+  var broken: String {
+    get {
+      if case .broken(let v)? = subject {return v}
+      return String()
+    }
+    set {subject = .broken(newValue)}
+  }
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  nonisolated enum OneOf_Subject: Equatable, Sendable {
+    case worker(WireWorkerNote)
+    case store(WireStoreNote)
+    case run(WireRunNote)
+    case denied(WireDenial)
+    case unexpected(String)
+    case broken(String)
+
+  }
+
+  init() {}
 }
 
 nonisolated struct WireRunEnded: Sendable {
@@ -506,10 +1169,10 @@ nonisolated struct WireWatchEvent: Sendable {
     set {kind = .status(newValue)}
   }
 
-  var note: WireWatchNote {
+  var note: WireNote {
     get {
       if case .note(let v)? = kind {return v}
-      return WireWatchNote()
+      return WireNote()
     }
     set {kind = .note(newValue)}
   }
@@ -526,7 +1189,7 @@ nonisolated struct WireWatchEvent: Sendable {
 
   nonisolated enum OneOf_Kind: Equatable, Sendable {
     case status(WireStatusReport)
-    case note(WireWatchNote)
+    case note(WireNote)
     case ended(WireRunEnded)
 
   }
@@ -935,9 +1598,356 @@ nonisolated extension WireStatusReport: SwiftProtobuf.Message, SwiftProtobuf._Me
   }
 }
 
-nonisolated extension WireWatchNote: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
-  static let protoMessageName: String = _protobuf_package + ".WatchNote"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}run\0\u{1}store\0\u{1}kind\0\u{1}text\0")
+nonisolated extension WireWorkerNote: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".WorkerNote"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}worker\0\u{1}joined\0\u{1}returned\0\u{1}refused\0\u{1}silent\0\u{1}drains\0\u{1}quarantined\0\u{1}left\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self._worker) }()
+      case 2: try {
+        var v: Int64?
+        try decoder.decodeSingularInt64Field(value: &v)
+        if let v = v {
+          if self.change != nil {try decoder.handleConflictingOneOf()}
+          self.change = .joined(v)
+        }
+      }()
+      case 3: try {
+        var v: Int64?
+        try decoder.decodeSingularInt64Field(value: &v)
+        if let v = v {
+          if self.change != nil {try decoder.handleConflictingOneOf()}
+          self.change = .returned(v)
+        }
+      }()
+      case 4: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.change != nil {try decoder.handleConflictingOneOf()}
+          self.change = .refused(v)
+        }
+      }()
+      case 5: try {
+        var v: WireEmpty?
+        var hadOneofValue = false
+        if let current = self.change {
+          hadOneofValue = true
+          if case .silent(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.change = .silent(v)
+        }
+      }()
+      case 6: try {
+        var v: WireEmpty?
+        var hadOneofValue = false
+        if let current = self.change {
+          hadOneofValue = true
+          if case .drains(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.change = .drains(v)
+        }
+      }()
+      case 7: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.change != nil {try decoder.handleConflictingOneOf()}
+          self.change = .quarantined(v)
+        }
+      }()
+      case 8: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.change != nil {try decoder.handleConflictingOneOf()}
+          self.change = .left(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._worker {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    } }()
+    switch self.change {
+    case .joined?: try {
+      guard case .joined(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 2)
+    }()
+    case .returned?: try {
+      guard case .returned(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 3)
+    }()
+    case .refused?: try {
+      guard case .refused(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 4)
+    }()
+    case .silent?: try {
+      guard case .silent(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case .drains?: try {
+      guard case .drains(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case .quarantined?: try {
+      guard case .quarantined(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 7)
+    }()
+    case .left?: try {
+      guard case .left(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 8)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireWorkerNote, rhs: WireWorkerNote) -> Bool {
+    if lhs._worker != rhs._worker {return false}
+    if lhs.change != rhs.change {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireCause: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Cause"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}text\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt64Field(value: &self._code) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self._text) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._code {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._text {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireCause, rhs: WireCause) -> Bool {
+    if lhs._code != rhs._code {return false}
+    if lhs._text != rhs._text {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAttemptNote: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".AttemptNote"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}work\0\u{1}attempt\0\u{1}worker\0\u{1}cause\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._work) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self._attempt) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self._worker) }()
+      case 4: try { try decoder.decodeSingularMessageField(value: &self._cause) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._work {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._attempt {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 2)
+    } }()
+    try { if let v = self._worker {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 3)
+    } }()
+    try { if let v = self._cause {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireAttemptNote, rhs: WireAttemptNote) -> Bool {
+    if lhs._work != rhs._work {return false}
+    if lhs._attempt != rhs._attempt {return false}
+    if lhs._worker != rhs._worker {return false}
+    if lhs._cause != rhs._cause {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireAcceptedJob: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".AcceptedJob"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}work\0\u{1}rows\0\u{1}bytes\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._work) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self._rows) }()
+      case 3: try { try decoder.decodeSingularInt64Field(value: &self._bytes) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._work {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._rows {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 2)
+    } }()
+    try { if let v = self._bytes {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireAcceptedJob, rhs: WireAcceptedJob) -> Bool {
+    if lhs._work != rhs._work {return false}
+    if lhs._rows != rhs._rows {return false}
+    if lhs._bytes != rhs._bytes {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireQuarantinedJob: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".QuarantinedJob"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}work\0\u{1}cause\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._work) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._cause) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._work {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._cause {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireQuarantinedJob, rhs: WireQuarantinedJob) -> Bool {
+    if lhs._work != rhs._work {return false}
+    if lhs._cause != rhs._cause {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireStoreEnd: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".StoreEnd"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}state\0\u{1}cause\0\u{3}is_earlier\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self._state) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._cause) }()
+      case 3: try { try decoder.decodeSingularBoolField(value: &self._isEarlier) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._state {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._cause {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try { if let v = self._isEarlier {
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireStoreEnd, rhs: WireStoreEnd) -> Bool {
+    if lhs._state != rhs._state {return false}
+    if lhs._cause != rhs._cause {return false}
+    if lhs._isEarlier != rhs._isEarlier {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireStoreNote: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".StoreNote"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}run\0\u{1}store\0\u{1}file\0\u{3}attempt_failed\0\u{3}lease_expired\0\u{3}second_attempt\0\u{1}accepted\0\u{1}quarantined\0\u{1}stage\0\u{1}ended\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -947,8 +1957,93 @@ nonisolated extension WireWatchNote: SwiftProtobuf.Message, SwiftProtobuf._Messa
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self._run) }()
       case 2: try { try decoder.decodeSingularInt64Field(value: &self._store) }()
-      case 3: try { try decoder.decodeSingularStringField(value: &self._kind) }()
-      case 4: try { try decoder.decodeSingularStringField(value: &self._text) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self._file) }()
+      case 4: try {
+        var v: WireAttemptNote?
+        var hadOneofValue = false
+        if let current = self.change {
+          hadOneofValue = true
+          if case .attemptFailed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.change = .attemptFailed(v)
+        }
+      }()
+      case 5: try {
+        var v: WireAttemptNote?
+        var hadOneofValue = false
+        if let current = self.change {
+          hadOneofValue = true
+          if case .leaseExpired(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.change = .leaseExpired(v)
+        }
+      }()
+      case 6: try {
+        var v: WireAttemptNote?
+        var hadOneofValue = false
+        if let current = self.change {
+          hadOneofValue = true
+          if case .secondAttempt(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.change = .secondAttempt(v)
+        }
+      }()
+      case 7: try {
+        var v: WireAcceptedJob?
+        var hadOneofValue = false
+        if let current = self.change {
+          hadOneofValue = true
+          if case .accepted(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.change = .accepted(v)
+        }
+      }()
+      case 8: try {
+        var v: WireQuarantinedJob?
+        var hadOneofValue = false
+        if let current = self.change {
+          hadOneofValue = true
+          if case .quarantined(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.change = .quarantined(v)
+        }
+      }()
+      case 9: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.change != nil {try decoder.handleConflictingOneOf()}
+          self.change = .stage(v)
+        }
+      }()
+      case 10: try {
+        var v: WireStoreEnd?
+        var hadOneofValue = false
+        if let current = self.change {
+          hadOneofValue = true
+          if case .ended(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.change = .ended(v)
+        }
+      }()
       default: break
       }
     }
@@ -965,20 +2060,549 @@ nonisolated extension WireWatchNote: SwiftProtobuf.Message, SwiftProtobuf._Messa
     try { if let v = self._store {
       try visitor.visitSingularInt64Field(value: v, fieldNumber: 2)
     } }()
-    try { if let v = self._kind {
+    try { if let v = self._file {
       try visitor.visitSingularStringField(value: v, fieldNumber: 3)
     } }()
+    switch self.change {
+    case .attemptFailed?: try {
+      guard case .attemptFailed(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .leaseExpired?: try {
+      guard case .leaseExpired(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case .secondAttempt?: try {
+      guard case .secondAttempt(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case .accepted?: try {
+      guard case .accepted(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    }()
+    case .quarantined?: try {
+      guard case .quarantined(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    }()
+    case .stage?: try {
+      guard case .stage(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 9)
+    }()
+    case .ended?: try {
+      guard case .ended(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 10)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireStoreNote, rhs: WireStoreNote) -> Bool {
+    if lhs._run != rhs._run {return false}
+    if lhs._store != rhs._store {return false}
+    if lhs._file != rhs._file {return false}
+    if lhs.change != rhs.change {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WirePause: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Pause"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}request\0\u{1}space\0\u{1}stopped\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.reason != nil {try decoder.handleConflictingOneOf()}
+          self.reason = .request(v)
+        }
+      }()
+      case 2: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.reason != nil {try decoder.handleConflictingOneOf()}
+          self.reason = .space(v)
+        }
+      }()
+      case 3: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.reason != nil {try decoder.handleConflictingOneOf()}
+          self.reason = .stopped(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    switch self.reason {
+    case .request?: try {
+      guard case .request(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    }()
+    case .space?: try {
+      guard case .space(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 2)
+    }()
+    case .stopped?: try {
+      guard case .stopped(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 3)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WirePause, rhs: WirePause) -> Bool {
+    if lhs.reason != rhs.reason {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireFilesLeftOut: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".FilesLeftOut"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}count\0\u{1}files\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt64Field(value: &self._count) }()
+      case 2: try { try decoder.decodeRepeatedStringField(value: &self.files) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._count {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 1)
+    } }()
+    if !self.files.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.files, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireFilesLeftOut, rhs: WireFilesLeftOut) -> Bool {
+    if lhs._count != rhs._count {return false}
+    if lhs.files != rhs.files {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireFailedRequest: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".FailedRequest"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}store\0\u{1}text\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt64Field(value: &self._store) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self._text) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._store {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 1)
+    } }()
     try { if let v = self._text {
-      try visitor.visitSingularStringField(value: v, fieldNumber: 4)
+      try visitor.visitSingularStringField(value: v, fieldNumber: 2)
     } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
-  static func ==(lhs: WireWatchNote, rhs: WireWatchNote) -> Bool {
-    if lhs._run != rhs._run {return false}
+  static func ==(lhs: WireFailedRequest, rhs: WireFailedRequest) -> Bool {
     if lhs._store != rhs._store {return false}
-    if lhs._kind != rhs._kind {return false}
     if lhs._text != rhs._text {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireRunNote: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".RunNote"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}run\0\u{1}began\0\u{1}resumed\0\u{1}paused\0\u{1}stopped\0\u{1}ended\0\u{3}awaits_swap\0\u{3}files_left_out\0\u{3}request_failed\0\u{1}reopened\0\u{3}space_unknown\0\u{3}swaps_deferred\0\u{3}nothing_failed\0\u{3}nothing_awaits_swap\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self._run) }()
+      case 2: try {
+        var v: WireEmpty?
+        var hadOneofValue = false
+        if let current = self.change {
+          hadOneofValue = true
+          if case .began(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.change = .began(v)
+        }
+      }()
+      case 3: try {
+        var v: WireEmpty?
+        var hadOneofValue = false
+        if let current = self.change {
+          hadOneofValue = true
+          if case .resumed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.change = .resumed(v)
+        }
+      }()
+      case 4: try {
+        var v: WirePause?
+        var hadOneofValue = false
+        if let current = self.change {
+          hadOneofValue = true
+          if case .paused(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.change = .paused(v)
+        }
+      }()
+      case 5: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.change != nil {try decoder.handleConflictingOneOf()}
+          self.change = .stopped(v)
+        }
+      }()
+      case 6: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.change != nil {try decoder.handleConflictingOneOf()}
+          self.change = .ended(v)
+        }
+      }()
+      case 7: try {
+        var v: Int64?
+        try decoder.decodeSingularInt64Field(value: &v)
+        if let v = v {
+          if self.change != nil {try decoder.handleConflictingOneOf()}
+          self.change = .awaitsSwap(v)
+        }
+      }()
+      case 8: try {
+        var v: WireFilesLeftOut?
+        var hadOneofValue = false
+        if let current = self.change {
+          hadOneofValue = true
+          if case .filesLeftOut(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.change = .filesLeftOut(v)
+        }
+      }()
+      case 9: try {
+        var v: WireFailedRequest?
+        var hadOneofValue = false
+        if let current = self.change {
+          hadOneofValue = true
+          if case .requestFailed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.change = .requestFailed(v)
+        }
+      }()
+      case 10: try {
+        var v: Int64?
+        try decoder.decodeSingularInt64Field(value: &v)
+        if let v = v {
+          if self.change != nil {try decoder.handleConflictingOneOf()}
+          self.change = .reopened(v)
+        }
+      }()
+      case 11: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.change != nil {try decoder.handleConflictingOneOf()}
+          self.change = .spaceUnknown(v)
+        }
+      }()
+      case 12: try {
+        var v: Bool?
+        try decoder.decodeSingularBoolField(value: &v)
+        if let v = v {
+          if self.change != nil {try decoder.handleConflictingOneOf()}
+          self.change = .swapsDeferred(v)
+        }
+      }()
+      case 13: try {
+        var v: WireEmpty?
+        var hadOneofValue = false
+        if let current = self.change {
+          hadOneofValue = true
+          if case .nothingFailed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.change = .nothingFailed(v)
+        }
+      }()
+      case 14: try {
+        var v: WireEmpty?
+        var hadOneofValue = false
+        if let current = self.change {
+          hadOneofValue = true
+          if case .nothingAwaitsSwap(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.change = .nothingAwaitsSwap(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._run {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    } }()
+    switch self.change {
+    case .began?: try {
+      guard case .began(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .resumed?: try {
+      guard case .resumed(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .paused?: try {
+      guard case .paused(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .stopped?: try {
+      guard case .stopped(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 5)
+    }()
+    case .ended?: try {
+      guard case .ended(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 6)
+    }()
+    case .awaitsSwap?: try {
+      guard case .awaitsSwap(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 7)
+    }()
+    case .filesLeftOut?: try {
+      guard case .filesLeftOut(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    }()
+    case .requestFailed?: try {
+      guard case .requestFailed(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    }()
+    case .reopened?: try {
+      guard case .reopened(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 10)
+    }()
+    case .spaceUnknown?: try {
+      guard case .spaceUnknown(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 11)
+    }()
+    case .swapsDeferred?: try {
+      guard case .swapsDeferred(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularBoolField(value: v, fieldNumber: 12)
+    }()
+    case .nothingFailed?: try {
+      guard case .nothingFailed(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
+    }()
+    case .nothingAwaitsSwap?: try {
+      guard case .nothingAwaitsSwap(let v)? = self.change else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireRunNote, rhs: WireRunNote) -> Bool {
+    if lhs._run != rhs._run {return false}
+    if lhs.change != rhs.change {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireNote: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Note"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}worker\0\u{1}store\0\u{1}run\0\u{1}denied\0\u{1}unexpected\0\u{1}broken\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try {
+        var v: WireWorkerNote?
+        var hadOneofValue = false
+        if let current = self.subject {
+          hadOneofValue = true
+          if case .worker(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.subject = .worker(v)
+        }
+      }()
+      case 2: try {
+        var v: WireStoreNote?
+        var hadOneofValue = false
+        if let current = self.subject {
+          hadOneofValue = true
+          if case .store(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.subject = .store(v)
+        }
+      }()
+      case 3: try {
+        var v: WireRunNote?
+        var hadOneofValue = false
+        if let current = self.subject {
+          hadOneofValue = true
+          if case .run(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.subject = .run(v)
+        }
+      }()
+      case 4: try {
+        var v: WireDenial?
+        var hadOneofValue = false
+        if let current = self.subject {
+          hadOneofValue = true
+          if case .denied(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.subject = .denied(v)
+        }
+      }()
+      case 5: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.subject != nil {try decoder.handleConflictingOneOf()}
+          self.subject = .unexpected(v)
+        }
+      }()
+      case 6: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.subject != nil {try decoder.handleConflictingOneOf()}
+          self.subject = .broken(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    switch self.subject {
+    case .worker?: try {
+      guard case .worker(let v)? = self.subject else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    }()
+    case .store?: try {
+      guard case .store(let v)? = self.subject else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .run?: try {
+      guard case .run(let v)? = self.subject else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .denied?: try {
+      guard case .denied(let v)? = self.subject else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .unexpected?: try {
+      guard case .unexpected(let v)? = self.subject else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 5)
+    }()
+    case .broken?: try {
+      guard case .broken(let v)? = self.subject else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 6)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireNote, rhs: WireNote) -> Bool {
+    if lhs.subject != rhs.subject {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -1025,7 +2649,7 @@ nonisolated extension WireRunEnded: SwiftProtobuf.Message, SwiftProtobuf._Messag
 
 nonisolated extension WireWatchEvent: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".WatchEvent"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}status\0\u{1}note\0\u{1}ended\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}status\0\u{2}\u{2}ended\0\u{1}note\0\u{c}\u{2}\u{1}")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1046,19 +2670,6 @@ nonisolated extension WireWatchEvent: SwiftProtobuf.Message, SwiftProtobuf._Mess
           self.kind = .status(v)
         }
       }()
-      case 2: try {
-        var v: WireWatchNote?
-        var hadOneofValue = false
-        if let current = self.kind {
-          hadOneofValue = true
-          if case .note(let m) = current {v = m}
-        }
-        try decoder.decodeSingularMessageField(value: &v)
-        if let v = v {
-          if hadOneofValue {try decoder.handleConflictingOneOf()}
-          self.kind = .note(v)
-        }
-      }()
       case 3: try {
         var v: WireRunEnded?
         var hadOneofValue = false
@@ -1070,6 +2681,19 @@ nonisolated extension WireWatchEvent: SwiftProtobuf.Message, SwiftProtobuf._Mess
         if let v = v {
           if hadOneofValue {try decoder.handleConflictingOneOf()}
           self.kind = .ended(v)
+        }
+      }()
+      case 4: try {
+        var v: WireNote?
+        var hadOneofValue = false
+        if let current = self.kind {
+          hadOneofValue = true
+          if case .note(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.kind = .note(v)
         }
       }()
       default: break
@@ -1087,13 +2711,13 @@ nonisolated extension WireWatchEvent: SwiftProtobuf.Message, SwiftProtobuf._Mess
       guard case .status(let v)? = self.kind else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
     }()
-    case .note?: try {
-      guard case .note(let v)? = self.kind else { preconditionFailure() }
-      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
-    }()
     case .ended?: try {
       guard case .ended(let v)? = self.kind else { preconditionFailure() }
       try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .note?: try {
+      guard case .note(let v)? = self.kind else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
     }()
     case nil: break
     }

@@ -246,6 +246,16 @@ nonisolated struct WireRefusal: Sendable {
   /// Clears the value of `protocols`. Subsequent reads from it will return its default value.
   mutating func clearProtocols() {self._protocols = nil}
 
+  /// May be absent: the refusal is about no run.
+  var run: String {
+    get {_run ?? String()}
+    set {_run = newValue}
+  }
+  /// Returns true if `run` has been explicitly set.
+  var hasRun: Bool {self._run != nil}
+  /// Clears the value of `run`. Subsequent reads from it will return its default value.
+  mutating func clearRun() {self._run = nil}
+
   var unknownFields = SwiftProtobuf.UnknownStorage()
 
   init() {}
@@ -253,6 +263,7 @@ nonisolated struct WireRefusal: Sendable {
   fileprivate var _code: Int64? = nil
   fileprivate var _text: String? = nil
   fileprivate var _protocols: WireProtocolRange? = nil
+  fileprivate var _run: String? = nil
 }
 
 nonisolated struct WireWorkerHeartbeat: Sendable {
@@ -559,7 +570,7 @@ nonisolated extension WireWorkerHello: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension WireRefusal: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".Refusal"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}text\0\u{1}protocols\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}code\0\u{1}text\0\u{1}protocols\0\u{1}run\0")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -570,6 +581,7 @@ nonisolated extension WireRefusal: SwiftProtobuf.Message, SwiftProtobuf._Message
       case 1: try { try decoder.decodeSingularInt64Field(value: &self._code) }()
       case 2: try { try decoder.decodeSingularStringField(value: &self._text) }()
       case 3: try { try decoder.decodeSingularMessageField(value: &self._protocols) }()
+      case 4: try { try decoder.decodeSingularStringField(value: &self._run) }()
       default: break
       }
     }
@@ -589,6 +601,9 @@ nonisolated extension WireRefusal: SwiftProtobuf.Message, SwiftProtobuf._Message
     try { if let v = self._protocols {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
     } }()
+    try { if let v = self._run {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 4)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -596,6 +611,7 @@ nonisolated extension WireRefusal: SwiftProtobuf.Message, SwiftProtobuf._Message
     if lhs._code != rhs._code {return false}
     if lhs._text != rhs._text {return false}
     if lhs._protocols != rhs._protocols {return false}
+    if lhs._run != rhs._run {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -119,36 +119,7 @@ package enum WatchEvent: Hashable, Sendable {
     /// Where everything stands, at regular times.
     case status(StatusReport)
     /// Something happened.
-    case note(WatchNote)
+    case note(Note)
     /// A run came to its end, with so many stores not migrated.
     case ended(run: String, failures: Int)
-}
-
-/// Something worth telling, as the ledger's events have it.
-package struct WatchNote: Hashable, Sendable {
-    /// The kind of notes of stores that had failed before the client began to watch.
-    package static let earlierFailure = "store-failed-earlier"
-    /// The kind of one that tells of a run that stopped before its end.
-    package static let runStopped = "run-stopped"
-    /// The kind of one that names files which a run left out though they may hold a user's data.
-    package static let filesLeftOut = "files-left-out"
-    /// The kind of a note that a run waits.
-    package static let runPaused = "run-paused"
-    /// How many failed stores are reported to a client that comes later, and at the end.
-    package static let mostFailures = 10
-
-    /// Nil for what belongs to no run, such as a worker that joined.
-    package let run: String?
-    package let store: Int?
-    /// A word such as `worker-joined` or `chunk-quarantined`.
-    package let kind: String
-    /// For people; never a value of a row.
-    package let text: String
-
-    package init(run: String?, store: Int?, kind: String, text: String) {
-        self.run = run
-        self.store = store
-        self.kind = kind
-        self.text = text
-    }
 }

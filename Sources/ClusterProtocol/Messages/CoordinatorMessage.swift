@@ -94,19 +94,26 @@ package struct Refusal: Hashable, Sendable {
         case badRequest = 6
         /// Another worker with the same key, or name, is connected.
         case nameTaken = 7
+        /// There is no such run here; `run` names it.
+        case noRun = 8
+        /// A store belongs to the unfinished run `run`, whose request was another.
+        case otherRun = 9
+        /// Of the run `run` nothing is left to do but the swap.
+        case awaitsSwap = 10
     }
-
-    /// What stands in texts to clients for the options by which they connect, which the
-    /// coordinator does not know: clients put their own there.
-    package static let connectOptions = "--connect …"
 
     package let code: Code
     /// For people; names both sides' versions where those are the cause.
     package let text: String
     /// What the refusing side understands.
     package let protocols: ProtocolRange
+    /// The run that it is about; nil for none.
+    package let run: String?
 
-    package init(code: Code, text: String, protocols: ProtocolRange = .current) {
+    package init(
+        code: Code, text: String, protocols: ProtocolRange = .current, run: String? = nil
+    ) {
+        self.run = run
         self.code = code
         self.text = text
         self.protocols = protocols
@@ -137,6 +144,6 @@ package struct Refusal: Hashable, Sendable {
         return Refusal(
             code: .nameTaken,
             text: "another worker runs with the same key\(place)\(here); each worker needs a key "
-                + "of its own, or without keys a --name", protocols: ours)
+                + "of its own, or without keys a name of its own", protocols: ours)
     }
 }

@@ -1,4 +1,5 @@
 import ClusterCore
+import Jobs
 
 /// Checks when a simulation is over.
 extension World {
@@ -13,7 +14,7 @@ extension World {
     /// A run that is over leaves no store behind and no file, and has its report.
     private func checkReport(_ spec: RunSpec) {
         guard let run = ledger.durable.runs[spec.run] else { return }
-        switch run.standing {
+        switch run.state {
         case .open, .paused: return
         case .ended, .cancelled: break
         }
@@ -28,7 +29,7 @@ extension World {
         if store.swaps > 1 { fail(.oneSwap, "\(key) was swapped \(store.swaps) times") }
         if store.needsNothing {
             if store.swaps > 0 { fail(.originalWhole, "\(key) needed nothing and was swapped") }
-        } else if facts.standing == .done {
+        } else if facts.state == .done {
             guard let live = store.live else { return fail(.rowsOnce, "\(key) has no result") }
             if !store.isSpoiled, !SimulatedEngine.isRight(live, for: store.rows) {
                 fail(.rowsOnce, "\(key) is done and its result is wrong")

@@ -6,7 +6,7 @@ import Jobs
 extension World {
     /// Before the ledger takes the records; the ledger itself checks what it can see alone.
     func checkRecords(
-        _ records: [CoordinatorRecord], _ notes: [CoordinatorNote], of event: SupervisorEvent
+        _ records: [CoordinatorRecord], _ notes: [Note], of event: SupervisorEvent
     ) {
         for record in records {
             switch record {
@@ -39,7 +39,7 @@ extension World {
     /// An attempt begins beside one that holds a lease only as the second one of a slow job.
     private func checkAlone(
         _ attempt: String, _ job: JobKey, _ records: [CoordinatorRecord],
-        _ notes: [CoordinatorNote]
+        _ notes: [Note]
     ) {
         let ended = records.compactMap { record -> String? in
             guard case .attemptFailed(_, let ended, _) = record else { return nil }
@@ -49,8 +49,8 @@ extension World {
             ledger.written.isOpen(attempt: $0) && !ended.contains($0)
         }
         let isSecond = notes.contains { note in
-            guard case .secondAttempt(_, _, attempt, _) = note else { return false }
-            return true
+            guard case .store(_, _, .secondAttempt(let second)) = note else { return false }
+            return second.attempt == attempt
         }
         if held.count > (isSecond ? 1 : 0) {
             fail(.leaseKept, "\(attempt) begins although \(held[0]) holds the lease of \(job)")
@@ -113,10 +113,10 @@ extension World {
     /// After the ledger took the turn's records: what the machine answers fits what it wrote.
     func check(_ event: SupervisorEvent, _ effects: CoordinatorEffects) {
         for note in effects.notes {
-            if case .odd(let text) = note { self.note("  odd: \(text)") }
+            if case .unexpected(let text) = note { self.note("  unexpected: \(text)") }
             // A planted fault has to be found by the rule that it breaks.
             if case .broken(let broken) = note, options.plant == nil {
-                fail(.soundMachine, "\(broken)")
+                fail(.soundMachine, broken)
             }
         }
         switch event {
@@ -179,9 +179,9 @@ extension World {
     }
 
     /// The end of a run is told after its report is written.
-    func check(_ note: RunNote) {
-        self.note("  \(note)")
-        guard case .ended(let run, _) = note, let facts = ledger.written.runs[run] else { return }
+    func check(_ event: WatchEvent) {
+        note("  \(event)")
+        guard case .ended(let run, _) = event, let facts = ledger.written.runs[run] else { return }
         statistics.endsTold += 1
         if !facts.isReported { fail(.endCarriedOut, "the end of \(run) is told unreported") }
     }
@@ -199,7 +199,7 @@ extension World {
                 guard ledger.written.isOpen(attempt: held.attempt),
                     let job = ledger.written.attempts[held.attempt]?.job,
                     ledger.written.stores[job.store]?.isUnfinished == true,
-                    ledger.written.runs[job.store.run]?.standing != .cancelled
+                    ledger.written.runs[job.store.run]?.state != .cancelled
                 else { continue }
                 fail(.leaseKept, "\(hello.worker) comes back and loses \(held.attempt)")
             }
@@ -216,8 +216,8 @@ extension World {
             let attempts = spec.stores.reduce(0) { $0 + ledger.written.openAttempts(of: $1) }
             let tasks = (coordinator?.tasks ?? []).filter { $0.store.run == spec.run }.count
             let isOpen =
-                ledger.written.runs[spec.run]?.standing == .open
-                || ledger.written.runs[spec.run]?.standing == .paused
+                ledger.written.runs[spec.run]?.state == .open
+                || ledger.written.runs[spec.run]?.state == .paused
             if isOpen, !open.isEmpty, attempts == 0, tasks == 0, status.waitingFor == nil,
                 !isReading(spec.run)
             {

@@ -33,14 +33,14 @@ extension World {
     /// Whether the attempt's store was not cancelled: a cancelled store needs no result.
     private func isWanted(_ attempt: String) -> Bool {
         guard let store = ledger.durable.attempts[attempt]?.job.store else { return false }
-        return ledger.durable.stores[store]?.standing != .cancelled
-            && ledger.durable.runs[store.run]?.standing != .cancelled
+        return ledger.durable.stores[store]?.state != .cancelled
+            && ledger.durable.runs[store.run]?.state != .cancelled
     }
 
     private func checkDropped(_ attempt: String) {
         guard let job = ledger.durable.attempts[attempt]?.job,
             ledger.durable.stores[job.store]?.isUnfinished == true,
-            ledger.durable.runs[job.store.run]?.standing != .cancelled
+            ledger.durable.runs[job.store.run]?.state != .cancelled
         else { return }
         fail(.ledgerFirst, "WELCOME drops \(attempt) before its end is durable")
     }

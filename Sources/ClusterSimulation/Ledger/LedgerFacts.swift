@@ -47,19 +47,19 @@ struct LedgerFacts: Sendable {
     /// A store as the ledger sees it.
     struct StoreFacts: Sendable {
         /// Nil while it waits.
-        var standing: StoreStanding?
+        var state = StoreState.waiting
         var cause: Cause?
         var plan: StorePlan?
         var isSwapIntended = false
         /// In the order in which the ledger first heard of them.
         var jobs: [JobKey] = []
 
-        var isUnfinished: Bool { standing == nil || standing == .running }
+        var isUnfinished: Bool { state == .waiting || state == .running }
     }
 
     /// A run as the ledger sees it.
     struct RunFacts: Sendable {
-        var standing = RunStanding.open
+        var state = RunState.open
         var reason = ""
         /// Since it came to its last end: whether the rest was cancelled and removed, and whether
         /// its report was written.
@@ -97,12 +97,12 @@ struct LedgerFacts: Sendable {
     /// Takes a record, or throws why it is refused.
     mutating func apply(_ record: CoordinatorRecord) throws(Refused) {
         switch record {
-        case .runChanged(let run, let standing, let reason):
-            try change(run: run, to: standing, reason: reason)
+        case .runChanged(let run, let state, let reason):
+            try change(run: run, to: state, reason: reason)
         case .storePrepared(let store, let plan):
             stores[store]?.plan = plan
-        case .storeChanged(let store, let standing, let cause):
-            try change(store, to: standing, cause: cause)
+        case .storeChanged(let store, let state, let cause):
+            try change(store, to: state, cause: cause)
         case .progressReset(let store, _): reset(store)
         case .attemptBegan(let store, let work, let attempt, let epoch, let worker):
             try begin(JobKey(store: store, work: work), attempt, epoch: epoch, worker: worker)
@@ -114,7 +114,7 @@ struct LedgerFacts: Sendable {
             jobs[JobKey(store: store, work: work)]?.quarantined = cause
         case .workerQuarantined: break
         case .swapIntended(let store):
-            guard stores[store]?.standing != .done else {
+            guard stores[store]?.state != .done else {
                 throw Refused(.oneSwap, "the swap of \(store) is intended again")
             }
             stores[store]?.isSwapIntended = true
@@ -122,52 +122,41 @@ struct LedgerFacts: Sendable {
     }
 
     private mutating func change(
-        run: String, to standing: RunStanding, reason: String
+        run: String, to state: RunState, reason: String
     ) throws(Refused) {
-        let old = runs[run]?.standing ?? .open
+        let old = runs[run]?.state ?? .open
         let isLegal =
-            switch (old, standing) {
+            switch (old, state) {
             case (.open, _), (.paused, _): true
             case (.ended, .open), (.ended, .ended): true
             case (.ended, _), (.cancelled, _): false
             }
         guard isLegal else {
-            throw Refused(.ledgerForward, "the run \(run) goes from \(old) to \(standing)")
+            throw Refused(.ledgerForward, "the run \(run) goes from \(old) to \(state)")
         }
-        runs[run] = RunFacts(standing: standing, reason: reason)
+        runs[run] = RunFacts(state: state, reason: reason)
     }
 
     private mutating func change(
-        _ store: StoreKey, to standing: StoreStanding, cause: Cause?
+        _ store: StoreKey, to state: StoreState, cause: Cause?
     ) throws(Refused) {
         guard var facts = stores[store] else {
             throw Refused(.ledgerForward, "\(store) is unknown to the ledger")
         }
-        let isLegal =
-            switch (facts.standing, standing) {
-            case (nil, _), (.running, .validated), (.running, .failed), (.running, .cancelled):
-                true
-            case (.running, .done): true
-            case (.validated, .done), (.validated, .failed), (.validated, .cancelled): true
-            case (.validated, .running): true
-            case (.failed, .cancelled): true
-            default: false
-            }
-        guard isLegal else {
-            let old = facts.standing.map { "\($0)" } ?? "waiting"
-            throw Refused(.ledgerForward, "\(store) goes from \(old) to \(standing)")
+        guard facts.state.canBecome(state) else {
+            throw Refused(.ledgerForward, "\(store) goes from \(facts.state) to \(state)")
         }
-        if standing == .failed, cause == nil {
+        if state == .failed, cause == nil {
             throw Refused(.fleetEnds, "\(store) failed without a cause")
         }
-        facts.standing = standing
+        facts.state = state
         facts.cause = cause
         stores[store] = facts
     }
 
     /// Puts a failed store back among those that wait; its failures are forgiven.
     mutating func replay(_ store: StoreKey) {
-        stores[store]?.standing = nil
+        stores[store]?.state = .waiting
         stores[store]?.cause = nil
         for job in stores[store]?.jobs ?? [] {
             jobs[job]?.failures = 0

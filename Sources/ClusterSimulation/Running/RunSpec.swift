@@ -1,5 +1,6 @@
 import ClusterCore
 import ClusterProtocol
+import Jobs
 
 /// A run of a simulation and how it was submitted.
 struct RunSpec {

@@ -65,7 +65,7 @@ extension World {
             return fail(error.rule, error.text)
         }
         check(event, effects.machine)
-        for note in effects.notes { check(note) }
+        for event in effects.events { check(event) }
         checkMachine()
         hold(effects)
     }

@@ -1,5 +1,6 @@
 import ClusterCore
 import ClusterProtocol
+import Jobs
 
 /// How a simulation comes to its end: once faults stopped, every store ends; then the causes of
 /// failures are repaired, what failed is done again, and every store must be done.
@@ -42,7 +43,7 @@ extension World {
 
     /// Whether the run was cancelled.
     private func isGivenUp(_ spec: RunSpec) -> Bool {
-        ledger.written.runs[spec.run]?.standing == .cancelled
+        ledger.written.runs[spec.run]?.state == .cancelled
     }
 
     /// A store that rests without being done, for people; nil where all are done.
@@ -50,8 +51,8 @@ extension World {
         for spec in runs where !isGivenUp(spec) {
             for key in spec.stores {
                 guard let facts = ledger.written.stores[key] else { continue }
-                if facts.standing != .done, facts.standing != .cancelled {
-                    return "\(key) is \(facts.standing.map { "\($0)" } ?? "waiting")"
+                if facts.state != .done, facts.state != .cancelled {
+                    return "\(key) is \(facts.state)"
                 }
             }
         }
@@ -66,12 +67,12 @@ extension World {
         for spec in runs {
             for key in spec.stores {
                 stores[key]?.poison = []
-                if ledger.written.stores[key]?.standing == .failed { statistics.storesFailed += 1 }
+                if ledger.written.stores[key]?.state == .failed { statistics.storesFailed += 1 }
             }
             guard !isGivenUp(spec) else { continue }
-            let standings = spec.stores.map { ledger.written.stores[$0]?.standing }
-            if standings.contains(.failed) { ask(.replay(run: spec.run, store: nil)) }
-            if standings.contains(.validated) { ask(.swap(run: spec.run, store: nil)) }
+            let states = spec.stores.map { ledger.written.stores[$0]?.state }
+            if states.contains(.failed) { ask(.replay(run: spec.run, store: nil)) }
+            if states.contains(.validated) { ask(.swap(run: spec.run, store: nil)) }
         }
     }
 
@@ -82,7 +83,7 @@ extension World {
         }
         checkEnd()
         for spec in runs {
-            for key in spec.stores where ledger.written.stores[key]?.standing == .done {
+            for key in spec.stores where ledger.written.stores[key]?.state == .done {
                 statistics.storesDone += 1
             }
         }

@@ -122,7 +122,7 @@ extension World {
     private func submit(_ index: Int) {
         guard let life = coordinator?.life else { return }
         // Of a run that is over the same request makes a new one.
-        switch ledger.durable.runs[runs[index].run]?.standing {
+        switch ledger.durable.runs[runs[index].run]?.state {
         case .open, .paused: break
         case .ended, .cancelled, nil: return
         }

@@ -6,10 +6,10 @@ extension World {
     /// Whether a store is one that a run has work with, as the ledger has it.
     func isOffered(_ key: StoreKey, _ spec: RunSpec, in facts: LedgerFacts) -> Bool {
         guard let store = facts.stores[key] else { return false }
-        switch store.standing {
-        case nil, .running: return true
+        switch store.state {
+        case .waiting, .running: return true
         case .validated: return !spec.defersSwap || store.isSwapIntended
-        case .done, .failed, .cancelled: return false
+        case .done, .failed, .cancelled, .rolledBack, .pruned: return false
         }
     }
 
@@ -21,12 +21,12 @@ extension World {
     func opening(_ spec: RunSpec) -> RunOpening {
         let facts = ledger.durable
         let run = facts.runs[spec.run] ?? LedgerFacts.RunFacts()
-        let count = { (standing: StoreStanding) in
-            spec.stores.count { facts.stores[$0]?.standing == standing }
+        let count = { (state: StoreState) in
+            spec.stores.count { facts.stores[$0]?.state == state }
         }
         return RunOpening(
-            run: spec.run, state: run.standing, reason: run.reason,
-            isShortOfSpace: run.reason.hasPrefix(PauseReason.room),
+            run: spec.run, state: run.state, reason: run.reason,
+            isShortOfSpace: PauseReason.isForSpace(kept: run.reason),
             stores: spec.stores.count { isOffered($0, spec, in: facts) }, failed: count(.failed),
             validated: spec.defersSwap ? count(.validated) : 0, defersSwap: spec.defersSwap,
             limits: spec.limits)
@@ -36,7 +36,7 @@ extension World {
     func enter(_ spec: RunSpec) {
         guard let facts = ledger.durable.runs[spec.run] else { return }
         let known = RunAtStart(
-            state: facts.standing,
+            state: facts.state,
             hasWork: spec.stores.contains { ledger.durable.stores[$0]?.isUnfinished == true },
             isUntidy: !facts.isTidy, isReported: facts.isReported)
         switch known.decision {
@@ -52,7 +52,7 @@ extension World {
         let known = ledger.durable
         guard let store = stores[key], let facts = known.stores[key] else { return nil }
         var entry = store.isWhole ? StoreEntry.whole(plan(store, key)) : .prepare
-        if facts.standing == .validated || facts.isSwapIntended {
+        if facts.state == .validated || facts.isSwapIntended {
             entry = .swap(isRequested: isRequested || facts.isSwapIntended)
         }
         var accepted: [Receipt] = []
@@ -68,7 +68,7 @@ extension World {
         }
         note("  offer \(key) accepted \(accepted.count) jobs \(histories.count)")
         return StoreOffer(
-            key: key, bytes: store.bytes, entry: entry, isRunning: facts.standing == .running,
+            key: key, bytes: store.bytes, entry: entry, isRunning: facts.state == .running,
             accepted: accepted, jobs: histories)
     }
 

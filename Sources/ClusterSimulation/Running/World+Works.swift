@@ -29,15 +29,18 @@ extension World {
             let facts = ledger.written.runs[opening.run]
         else { return opening }
         var opening = opening
-        opening.state = facts.standing
+        opening.state = facts.state
         opening.reason = facts.reason
-        opening.isShortOfSpace = facts.reason.hasPrefix(PauseReason.room)
+        opening.isShortOfSpace = PauseReason.isForSpace(kept: facts.reason)
         return opening
     }
 
     private func carryOut(_ work: RunWork) -> RunAnswer {
         guard let index = runs.firstIndex(where: { $0.run == work.run }) else {
-            return .failed(work, WorkFailure(isTransient: false, text: "there is no such run"))
+            return .failed(
+                work,
+                WorkFailure(
+                    isTransient: false, isUnknownRun: true, text: "there is no such run"))
         }
         let isFailing = hasFaults && chance.happens(perMille: tuning.workFailure)
         let failure = WorkFailure(isTransient: true, text: "the ledger cannot be read")
@@ -49,7 +52,7 @@ extension World {
             if isFailing { return .failed(work, failure) }
             let keys = numbers.map { StoreKey(run: run, number: $0) }
             let offers = keys.compactMap { key in
-                ledger.durable.stores[key]?.standing == .validated
+                ledger.durable.stores[key]?.state == .validated
                     ? offer(key, isRequested: true) : nil
             }
             return .swaps(run: run, asked: numbers.count, offers: offers, reading: reading)
@@ -107,9 +110,9 @@ extension World {
         return .stores(reading, offers: offers, cursor: cursor, isLast: true)
     }
 
-    private func numbers(_ standing: StoreStanding, _ spec: RunSpec, _ store: Int?) -> [Int] {
+    private func numbers(_ state: StoreState, _ spec: RunSpec, _ store: Int?) -> [Int] {
         spec.stores.filter { key in
-            ledger.durable.stores[key]?.standing == standing
+            ledger.durable.stores[key]?.state == state
                 && (store == nil || key.number == store)
         }.map(\.number)
     }
@@ -125,7 +128,7 @@ extension World {
     /// after some of them.
     private func reopen(_ spec: RunSpec, _ store: Int?, _ failure: WorkFailure?) -> RunAnswer {
         let run = spec.run
-        guard let state = ledger.durable.runs[run]?.standing, state != .cancelled else {
+        guard let state = ledger.durable.runs[run]?.state, state != .cancelled else {
             let cancelled = WorkFailure(isTransient: false, text: "the run was cancelled")
             return .reopened(
                 run: run, store: store, count: 0, failed: 0, opensRun: false, cancelled)
@@ -148,13 +151,13 @@ extension World {
         let durable = ledger.durable
         let left = spec.stores.filter { key in
             let facts = durable.stores[key]
-            return facts?.isUnfinished == true || facts?.standing == .validated
+            return facts?.isUnfinished == true || facts?.state == .validated
         }
         ledger.change { facts in
             for key in left where isCancelled && !busy.contains(key.number) {
                 // What has its new file is done.
                 let isSwapped = stores[key]?.live != nil
-                facts.stores[key]?.standing = isSwapped ? .done : .cancelled
+                facts.stores[key]?.state = isSwapped ? .done : .cancelled
             }
             if !spec.stores.contains(where: { facts.stores[$0]?.isUnfinished == true }) {
                 facts.runs[spec.run]?.isTidy = true

@@ -198,9 +198,9 @@ final class World {
     var unfinishedText: String {
         var texts: [String] = []
         for spec in runs {
-            let standing = ledger.written.runs[spec.run]?.standing.rawValue ?? "?"
+            let state = ledger.written.runs[spec.run]?.state.rawValue ?? "?"
             let open = spec.stores.filter { ledger.written.stores[$0]?.isUnfinished == true }
-            texts.append("\(spec.run) \(standing), \(open.count) unfinished")
+            texts.append("\(spec.run) \(state), \(open.count) unfinished")
             texts += open.prefix(3).map { "\($0)" }
         }
         return texts.joined(separator: ", ")

@@ -5,10 +5,10 @@ import Jobs
 enum RecordText {
     static func text(_ record: CoordinatorRecord) -> String {
         switch record {
-        case .runChanged(let run, let standing, let reason): "\(run) \(standing) \(reason)"
+        case .runChanged(let run, let state, let reason): "\(run) \(state) \(reason)"
         case .storePrepared(let store, _): "\(store) prepared"
-        case .storeChanged(let store, let standing, let cause):
-            "\(store) \(standing) \(cause.map { "\($0.code.rawValue) \($0.text)" } ?? "")"
+        case .storeChanged(let store, let state, let cause):
+            "\(store) \(state) \(cause.map { "\($0.code.rawValue) \($0.text)" } ?? "")"
         case .progressReset(let store, let reason): "\(store) reset: \(reason)"
         case .attemptBegan(let store, let work, let attempt, let epoch, let worker):
             "\(store)/\(work.name) begins \(attempt)@\(epoch) on \(worker)"

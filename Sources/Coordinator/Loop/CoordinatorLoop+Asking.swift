@@ -1,5 +1,6 @@
 import ClusterCore
 import ClusterProtocol
+import Jobs
 import RunLedger
 
 /// Stores of a run that a client wants to be worked on again.

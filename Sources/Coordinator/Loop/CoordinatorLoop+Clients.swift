@@ -42,10 +42,16 @@ extension CoordinatorLoop {
         refuse(client, .notPossible, "too much is asked for at once; try again")
     }
 
-    func refuse(_ client: ClientID, _ code: Refusal.Code, _ text: String) {
-        answer(
-            .refused(Refusal(code: code, text: text, protocols: plan.settings.protocols)),
-            to: client)
+    func refuse(
+        _ client: ClientID, _ code: Refusal.Code, _ text: String, run: String? = nil
+    ) {
+        let refusal = Refusal(
+            code: code, text: text, protocols: plan.settings.protocols, run: run)
+        answer(.refused(refusal), to: client)
+    }
+
+    func refuseUnknown(_ run: String?, _ client: ClientID) {
+        refuse(client, .noRun, "there is no run \(run ?? "") here", run: run)
     }
 
     /// Tells a peer that its message could not be taken.
@@ -72,23 +78,28 @@ extension CoordinatorLoop {
                 let opening = try CoordinatorLoop.begin(wanted, plan)
                 loop.submit { $0.open(opening, .submitted, for: client) }
             } catch {
-                let text = Self.text(of: error, plan)
-                loop.submit { $0.refuse(client, .badRequest, text) }
+                let refusal = Self.refusal(of: error, plan)
+                loop.submit { $0.answer(.refused(refusal), to: client) }
             }
         }
         if !isTaken { refuseForNow(client) }
     }
 
-    /// Why a run cannot begin, with advice that clients can follow.
-    private static func text(of error: RunError, _ plan: CoordinatorPlan) -> String {
+    /// Why a run cannot begin, without folders of this machine.
+    private static func refusal(of error: RunError, _ plan: CoordinatorPlan) -> Refusal {
+        let protocols = plan.settings.protocols
         switch error {
         case .otherRun(let id, let store, _):
-            "\(name(of: store, plan)) belongs to the unfinished run \(id), which was asked for "
+            let text =
+                "\(name(of: store, plan)) belongs to the unfinished run \(id), which was asked for "
                 + "something else; nothing was changed. Repeat the command of that run, or "
-                + "cancel it with godwit cancel \(id) \(Refusal.connectOptions)"
+                + "cancel that run"
+            return Refusal(code: .otherRun, text: text, protocols: protocols, run: id)
         case .noRoom(let shortage):
-            "\(shortage). No store was begun. Free room there, or leave --no-wait out"
-        default: "\(error)"
+            let text =
+                "\(shortage). No store was begun. Free room there, or let the run wait for room"
+            return Refusal(code: .badRequest, text: text, protocols: protocols)
+        default: return Refusal(code: .badRequest, text: "\(error)", protocols: protocols)
         }
     }
 
@@ -150,7 +161,7 @@ extension CoordinatorLoop {
     private func status(of run: String?, _ client: ClientID) {
         gather(run, { $0.refuse(client, $1) }) { loop, report in
             guard run == nil || !report.runs.isEmpty else {
-                return loop.refuse(client, .notFound, "there is no run \(run ?? "") here")
+                return loop.refuseUnknown(run, client)
             }
             loop.answer(.status(report), to: client)
         }

@@ -8,25 +8,12 @@ import RunLedger
 // What people know stores and files by.
 
 extension CoordinatorLoop {
-    /// Kinds of notes that are told with the file of their store: those of something that went
-    /// wrong.
-    private static var namedKinds: Set<String> {
-        [
-            "store-failed", "store-cancelled", "attempt-failed", "lease-expired",
-            "chunk-quarantined",
-        ]
-    }
-
-    /// A note with the file of its store, where there is one and people want to know it.
-    func named(_ note: WatchNote) -> WatchNote {
-        guard Self.namedKinds.contains(note.kind), let run = note.run, let store = note.store,
-            let found = handles[run]?.stores[store]
+    /// A note with the file of its store, where something went wrong with one that is at hand.
+    func named(_ note: Note) -> Note {
+        guard case .store(let key, nil, let change) = note, change.isTrouble,
+            let found = handles[key.run]?.stores[key.number]
         else { return note }
-        // On one machine most texts have the path already.
-        if !plan.resumesRuns, note.text.contains("\(found.path)") { return note }
-        return WatchNote(
-            run: run, store: store, kind: note.kind,
-            text: "\(Self.name(of: found.path, plan)): \(note.text)")
+        return .store(key, file: Self.name(of: found.path, plan), change)
     }
 
     /// The file by its root, as every machine may have that elsewhere; by its path where all is
@@ -40,25 +27,17 @@ extension CoordinatorLoop {
         }
     }
 
-    /// The most files that are named in a note.
-    private static var namedFiles: Int { 5 }
-
     /// Remembers what a run's last discovery left out, for all who ask for the run later; of the
     /// newest runs alone.
     func noteLeftOut(_ files: [String], of run: String) {
         leftOut.removeAll { $0.run == run }
         guard !files.isEmpty else { return }
-        var named = files.prefix(Self.namedFiles).joined(separator: "; ")
-        if files.count > Self.namedFiles {
-            named += "; and \(files.count - Self.namedFiles) more"
-        }
-        let words = files.count == 1 ? "file was" : "files were"
-        let note = WatchNote(
-            run: run, store: nil, kind: WatchNote.filesLeftOut,
-            text: "\(files.count) \(words) left out that may hold a user's data: \(named)")
+        let note = Note.run(
+            run,
+            .filesLeftOut(count: files.count, files: Array(files.prefix(Note.mostFiles))))
         leftOut.append(note)
         if leftOut.count > Self.shownRuns { leftOut.removeFirst() }
-        dependencies.note(note.line)
+        dependencies.tell(note)
         publish(.note(note), run: run)
     }
 
@@ -66,6 +45,17 @@ extension CoordinatorLoop {
     func tellLeftOut(_ run: String?, _ client: ClientID) {
         for note in leftOut where run == nil || run == note.run {
             answer(.event(.note(note)), to: client)
+        }
+    }
+}
+
+extension Note.StoreChange {
+    /// Whether something went wrong, so that people want to know which file it was.
+    fileprivate var isTrouble: Bool {
+        switch self {
+        case .attemptFailed, .leaseExpired, .quarantined: true
+        case .ended(let state, _, _): state == .failed || state == .cancelled
+        case .secondAttempt, .accepted, .stage: false
         }
     }
 }

@@ -45,9 +45,9 @@ extension CoordinatorLoop {
             // It may have come to its end since a queue read it.
             var offer = opening.offer
             if let figures = ledger.knownFigures(of: .named([id]))?.first {
-                offer.state = figures.state.standing
+                offer.state = figures.state
                 offer.reason = figures.reason
-                offer.isShortOfSpace = figures.reason.hasPrefix(PauseReason.room)
+                offer.isShortOfSpace = PauseReason.isForSpace(kept: figures.reason)
             }
             return offer
         }
@@ -128,34 +128,6 @@ extension CoordinatorLoop {
         guard supervisor.phase(of: run) == nil else { return }
         handles[run] = nil
         mapping.forget(run)
-    }
-
-    func tell(_ note: RunNote) {
-        switch note {
-        case .reopenedAtStart(let run, let stores):
-            dependencies.note("\(run): had ended while stores wait for work: \(stores)")
-        case .waitsForSpace(let run, let shortage):
-            dependencies.note("\(run): waits for room: \(shortage)")
-            let pause = CoordinatorNote.runPaused(run: run, reason: PauseReason.room + shortage)
-            publish(.note(named(pause.watched)), run: run)
-        case .spaceUnknown(let run, let text):
-            dependencies.note("\(run): its room cannot be looked at: \(text)")
-        case .swapsDeferred(let run, let defers):
-            dependencies.note("\(run): swaps \(defers ? "wait from now on" : "wait no more")")
-        case .cancelledMeanwhile(let run, let stores):
-            publish(.ended(run: run, failures: stores), run: run)
-        case .nothingFailed(let run):
-            dependencies.note("\(run): nothing failed, nothing is replayed")
-        case .nothingAwaitsSwap(let run):
-            dependencies.note("\(run): nothing waits for its swap")
-        case .requestFailed(let run, let store, let text):
-            dependencies.note("\(run): \(text)")
-            publish(
-                .note(WatchNote(run: run, store: store, kind: "request-failed", text: text)),
-                run: run)
-        case .ended(let run, let failures):
-            publish(.ended(run: run, failures: failures), run: run)
-        }
     }
 }
 

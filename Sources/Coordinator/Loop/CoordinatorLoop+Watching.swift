@@ -18,7 +18,7 @@ extension CoordinatorLoop {
         ) { loop, report in
             guard run == nil || !report.runs.isEmpty else {
                 loop.watchers[client] = nil
-                return loop.refuse(client, .notFound, "there is no run \(run ?? "") here")
+                return loop.refuseUnknown(run, client)
             }
             loop.answer(.event(.status(report)), to: client)
             loop.tellLeftOut(run, client)
@@ -41,7 +41,7 @@ extension CoordinatorLoop {
         let isTaken = queues.answer { loop in
             var failed: [StoreSummary] = []
             do throws(LedgerError) {
-                failed = try ledger.stores(of: run, in: [.failed], limit: WatchNote.mostFailures)
+                failed = try ledger.stores(of: run, in: [.failed], limit: Note.mostFailures)
             } catch {
                 loop.submit { $0.noteOutage("\(error)") }
             }
@@ -76,10 +76,9 @@ extension CoordinatorLoop {
     private func tellFailure(_ store: StoreSummary, of run: String, _ client: ClientID) {
         let cause = store.reason.map { Cause($0.code, $0.text) }
         let key = StoreKey(run: run, number: store.number)
-        let text = CoordinatorNote.storeEnded(key, .failed, cause).watched.text
-        let note = WatchNote(
-            run: run, store: store.number, kind: WatchNote.earlierFailure,
-            text: "\(Self.name(of: store.found.path, plan)): \(text)")
+        let note = Note.store(
+            key, file: Self.name(of: store.found.path, plan),
+            .ended(.failed, cause, isEarlier: true))
         answer(.event(.note(note)), to: client)
     }
 
@@ -99,8 +98,7 @@ extension CoordinatorLoop {
     private func tellStops(_ run: String?, _ client: ClientID) {
         for id in run.map({ [$0] }) ?? supervisor.runs {
             guard let reason = supervisor.machine.stopReason(run: id) else { continue }
-            let note = CoordinatorNote.runStopped(run: id, reason: reason).watched
-            answer(.event(.note(note)), to: client)
+            answer(.event(.note(.run(id, .stopped(reason: reason)))), to: client)
         }
     }
 
@@ -137,8 +135,8 @@ extension WatchEvent {
     fileprivate var endsWatching: Bool {
         switch self {
         case .ended: true
-        case .note(let note): note.kind == WatchNote.runStopped
-        case .status: false
+        case .note(.run(_, .stopped)): true
+        case .note, .status: false
         }
     }
 }

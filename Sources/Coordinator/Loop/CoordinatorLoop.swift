@@ -20,7 +20,7 @@ final class CoordinatorLoop: PollLoopHandler {
     let tasks: any TaskRunner
     let queues: BlockingQueues
     /// What watchers learn about files that runs left out.
-    var leftOut: [WatchNote] = []
+    var leftOut: [Note] = []
     var supervisor: RunSupervisor
     var mapping: RecordMapping
     var handles: [String: RunHandle] = [:]
@@ -209,7 +209,7 @@ final class CoordinatorLoop: PollLoopHandler {
 
     private func add(_ effects: SupervisorEffects) {
         var effects = effects
-        for (run, state) in effects.known { mapping.learn(RunState(state), of: run) }
+        for (run, state) in effects.known { mapping.learn(state, of: run) }
         do throws(RunError) {
             for record in effects.machine.records {
                 turn.records += try mapping.records(of: record)
@@ -326,9 +326,9 @@ final class CoordinatorLoop: PollLoopHandler {
         for reply in effects.machine.replies { answer(reply.reply, to: reply.to) }
         for task in effects.machine.tasks { begin(task) }
         for store in effects.machine.stops { tasks.stop(store) }
-        for note in effects.machine.notes { tell(note) }
+        for note in effects.machine.notes { report(.note(note)) }
         for left in effects.left { release(left) }
-        for note in effects.notes { tell(note) }
+        for event in effects.events { report(event) }
         for (run, status) in effects.forgotten { forget(run, status) }
         for work in effects.works { begin(work) }
     }
@@ -357,11 +357,17 @@ final class CoordinatorLoop: PollLoopHandler {
         }
     }
 
-    private func tell(_ note: CoordinatorNote) {
-        let watched = named(note.watched)
-        if note.isLogged { dependencies.tell(watched) }
-        publish(.note(watched), run: watched.run)
-        if case .runStopped(let run, _) = note { tellStatus(run) }
+    /// Reports what happened to the log and to watchers.
+    private func report(_ event: WatchEvent) {
+        switch event {
+        case .note(let note):
+            let named = named(note)
+            dependencies.tell(named)
+            publish(.note(named), run: named.run)
+            if case .run(let run, .stopped) = note { tellStatus(run) }
+        case .ended(let run, _): publish(event, run: run)
+        case .status: publish(event, run: nil)
+        }
     }
 
     // MARK: - Time

@@ -61,7 +61,7 @@ package struct CoordinatorDependencies: Sendable {
     /// Takes what operators should know, on the coordinator's thread.
     package let note: @Sendable (String) -> Void
     /// Takes what operators should know of runs and workers, on the coordinator's thread.
-    package let tell: @Sendable (WatchNote) -> Void
+    package let tell: @Sendable (Note) -> Void
     /// Gets every event that watching clients get, of any run, on the coordinator's thread.
     package let watch: (@Sendable (WatchEvent) -> Void)?
     /// Is told the id of each run that has come to its end, before anybody else is, on the thread
@@ -72,13 +72,13 @@ package struct CoordinatorDependencies: Sendable {
 
     package init(
         clock: @escaping @Sendable () -> Int64, note: @escaping @Sendable (String) -> Void,
-        tell: (@Sendable (WatchNote) -> Void)? = nil,
+        tell: @escaping @Sendable (Note) -> Void,
         watch: (@Sendable (WatchEvent) -> Void)? = nil,
         runEnded: (@Sendable (String) -> Void)? = nil, ended: (@Sendable () -> Void)? = nil
     ) {
         self.clock = clock
         self.note = note
-        self.tell = tell ?? { note($0.line) }
+        self.tell = tell
         self.watch = watch
         self.runEnded = runEnded
         self.ended = ended

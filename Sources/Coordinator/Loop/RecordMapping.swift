@@ -10,7 +10,7 @@ import RunLedger
 struct RecordMapping {
     private let bootIdentifier: String
     private let wallTime: @Sendable () -> Int64
-    private var standing: [String: RunState] = [:]
+    private var states: [String: RunState] = [:]
     /// Why the last task of a store failed.
     private var causes: [StoreKey: FailureCause] = [:]
 
@@ -20,10 +20,10 @@ struct RecordMapping {
     }
 
     /// Learns in which state the ledger has a run.
-    mutating func learn(_ state: RunState, of run: String) { standing[run] = state }
+    mutating func learn(_ state: RunState, of run: String) { states[run] = state }
 
     /// Lets go of a run that the machine does not have any more.
-    mutating func forget(_ run: String) { standing[run] = nil }
+    mutating func forget(_ run: String) { states[run] = nil }
 
     /// Learns why a store's last task failed; nil where it did not, or has no coarse cause.
     mutating func learn(_ cause: FailureCause?, of store: StoreKey) { causes[store] = cause }
@@ -35,7 +35,7 @@ struct RecordMapping {
         let at = wallTime()
         switch record {
         case .runChanged(let run, let next, let reason):
-            return change(run, to: RunState(next), reason, at)
+            return change(run, to: next, reason, at)
         case .storePrepared(let key, let plan):
             return preparation(of: plan).map {
                 [.storePrepared(run: key.run, store: key.number, $0)]
@@ -67,7 +67,7 @@ struct RecordMapping {
             ]
         case .workerQuarantined(let worker, let reason):
             // It holds for this start alone; each run that is at work shows it.
-            return standing.filter { $0.value == .open }.keys.sorted().map { run in
+            return states.filter { $0.value == .open }.keys.sorted().map { run in
                 .note(
                     run: run, store: nil, kind: "worker-quarantined",
                     text: "\(worker): \(reason)", at: at)
@@ -82,25 +82,17 @@ struct RecordMapping {
     mutating func change(
         _ run: String, to state: RunState, _ reason: String, _ at: Int64
     ) -> [LedgerRecord] {
-        if let known = standing[run], !known.canBecome(state) { return [] }
-        standing[run] = state
+        if let known = states[run], !known.canBecome(state) { return [] }
+        states[run] = state
         return [.runChanged(run: run, state, reason: reason, at: at)]
     }
 
     private mutating func change(
-        _ key: StoreKey, _ next: StoreStanding, _ cause: Cause?, _ at: Int64
+        _ key: StoreKey, _ next: StoreState, _ cause: Cause?, _ at: Int64
     ) throws(RunError) -> [LedgerRecord] {
-        let state: StoreState =
-            switch next {
-            case .running: .running
-            case .validated: .validated
-            case .done: .done
-            case .failed: .failed
-            case .cancelled: .cancelled
-            }
         let reason = cause.map { FailureReason(code: $0.code, text: $0.text) }
         var records: [LedgerRecord] = [
-            .storeChanged(run: key.run, store: key.number, state, reason: reason, at: at)
+            .storeChanged(run: key.run, store: key.number, next, reason: reason, at: at)
         ]
         let known = causes.removeValue(forKey: key)
         if next == .failed, let cause {

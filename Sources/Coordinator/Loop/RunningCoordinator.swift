@@ -1,6 +1,7 @@
 import ClusterCore
 import ClusterProtocol
 import DurableFiles
+import Jobs
 package import RunService
 package import RunLedger
 import Synchronization
@@ -113,7 +114,7 @@ package final class RunningCoordinator: Sendable {
         var isReported = true
         if reportsEnds, plan.resumesRuns { isReported = try !shared.lacksReport(overview) }
         return RunAtStart(
-            state: overview.state.standing, hasWork: hasWork, isUntidy: isUntidy,
+            state: overview.state, hasWork: hasWork, isUntidy: isUntidy,
             isReported: isReported
         ).decision
     }
@@ -150,7 +151,7 @@ package final class RunningCoordinator: Sendable {
         }
         for overview in runs.reversed() {
             let known = RunAtStart(
-                state: overview.state.standing,
+                state: overview.state,
                 hasWork: try hasStores(overview.id, in: [.waiting, .running]), isUntidy: false,
                 isReported: true)
             guard known.decision == .resume else { continue }

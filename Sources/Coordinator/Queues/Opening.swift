@@ -1,5 +1,6 @@
 import ClusterCore
 import ClusterProtocol
+import Jobs
 import RunService
 import RunLedger
 
@@ -29,8 +30,8 @@ struct Opening: Sendable {
         let left = OfferReader.unfinished(defersSwap: run.defersSwap)
         self.run = run
         offer = RunOpening(
-            run: overview.id, state: overview.state.standing, reason: overview.reason,
-            isShortOfSpace: overview.reason.hasPrefix(PauseReason.room),
+            run: overview.id, state: overview.state, reason: overview.reason,
+            isShortOfSpace: PauseReason.isForSpace(kept: overview.reason),
             // Also of a run that has ended: a replay may have been stopped halfway.
             stores: left.reduce(0) { $0 + (counts[$1] ?? 0) }, failed: counts[.failed] ?? 0,
             validated: run.defersSwap ? counts[.validated] ?? 0 : 0, defersSwap: run.defersSwap,

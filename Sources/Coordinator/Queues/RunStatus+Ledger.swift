@@ -1,4 +1,5 @@
 import ClusterProtocol
+import Jobs
 import RunLedger
 
 extension RunStatus {

@@ -91,7 +91,11 @@ struct RunWorks: Sendable {
     private func failed(_ work: RunWork, _ error: RunError) -> Outcome {
         let isTransient = Self.isTransient(error)
         var outcome = Outcome(
-            answer: .failed(work, WorkFailure(isTransient: isTransient, text: "\(error)")))
+            answer: .failed(
+                work,
+                WorkFailure(
+                    isTransient: isTransient, isUnknownRun: error.isUnknownRun, text: "\(error)"))
+        )
         switch work {
         case .readStores, .readSwaps, .readStore, .readReceipts:
             outcome.reading = .failed("\(error)")

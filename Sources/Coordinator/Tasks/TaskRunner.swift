@@ -1,4 +1,5 @@
 package import ClusterCore
+package import Jobs
 package import RunService
 package import RunLedger
 

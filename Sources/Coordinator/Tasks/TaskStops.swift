@@ -1,5 +1,6 @@
 import ClusterCore
 import CoreDataStore
+import Jobs
 import Synchronization
 
 /// How tasks that run are interrupted.

@@ -87,7 +87,7 @@ struct StoreContents {
             throw .unsupported(
                 path: path,
                 reason: "the model inside the store is of another version than its rows (hashes "
-                    + "of \(list(differing)) differ): give its model with --from")
+                    + "of \(list(differing)) differ): give the model that wrote it")
         }
         let unsure = decoded.hashes.unconfirmed
         if !unsure.isEmpty {

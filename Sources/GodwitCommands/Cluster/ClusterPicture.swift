@@ -1,5 +1,6 @@
 import ClusterClient
 import ClusterProtocol
+import Jobs
 import RunReports
 
 /// What is known of a coordinator's runs and workers, and how it is put in lines: a value that
@@ -7,14 +8,7 @@ import RunReports
 struct ClusterPicture: Hashable, Sendable {
     private(set) var report: StatusReport?
     /// The stage that a store of a run came to last.
-    private var stages: [String: String] = [:]
-
-    /// Kinds of notes that say what the reports say, too, or come with every job.
-    private static let quiet: Set<String> = [
-        "job-accepted", "store-stage", "store-ended", "store-done", "store-validated",
-        "second-attempt", "denied", "chunk-quarantined", WatchNote.earlierFailure,
-        "run-opened", "run-paused", "run-ended", "run-awaits-swap",
-    ]
+    private var stages: [String: Stage] = [:]
 
     /// Takes in where everything stands.
     mutating func take(_ report: StatusReport) { self.report = report }
@@ -22,11 +16,9 @@ struct ClusterPicture: Hashable, Sendable {
     /// Takes in what happened.
     ///
     /// - Returns: the line to keep; nil for what the lines of the picture tell.
-    mutating func take(_ note: WatchNote) -> String? {
-        if note.kind == "store-stage", let run = note.run {
-            stages[run] = note.text.split(separator: " ").last.map(String.init)
-        }
-        guard !Self.quiet.contains(note.kind) else { return nil }
+    mutating func take(_ note: Note) -> String? {
+        if case .store(let key, _, .stage(let stage)) = note { stages[key.run] = stage }
+        guard !note.isQuiet else { return nil }
         let store = note.store.map { " store \($0)" } ?? ""
         guard let run = note.run else { return note.text }
         return "\(run)\(store): \(note.text)"
@@ -77,9 +69,9 @@ struct ClusterPicture: Hashable, Sendable {
     }
 
     /// A run in a few lines: stores, jobs, speed, and what it waits for.
-    static func block(of run: RunStatus, stage: String? = nil, width: Int) -> [String] {
+    static func block(of run: RunStatus, stage: Stage? = nil, width: Int) -> [String] {
         var head = [run.state]
-        if let stage, run.state == "open" { head.append(stage) }
+        if let stage, run.state == "open" { head.append(stage.rawValue) }
         let groups = [head + storeParts(run), jobParts(run), rateParts(run) + sumParts(run)]
         let indent = String(repeating: " ", count: min(run.run.count, width / 2))
         var lines = packed(groups.flatMap(\.self), behind: run.run, indent, width)

@@ -111,7 +111,7 @@ struct AcceptedRun: Codable, Hashable {
 /// What a watcher is told, as `watch --json` prints it: one key a line.
 struct EventEntry: Codable, Hashable {
     /// Something that happened.
-    struct Note: Codable, Hashable {
+    struct Entry: Codable, Hashable {
         var run: String?
         var store: Int?
         var kind: String
@@ -125,14 +125,14 @@ struct EventEntry: Codable, Hashable {
     }
 
     var status: ClusterEntry?
-    var note: Note?
+    var note: Entry?
     var ended: End?
 
     init(_ event: WatchEvent) {
         switch event {
         case .status(let report): status = ClusterEntry(report)
         case .note(let told):
-            note = Note(run: told.run, store: told.store, kind: told.kind, text: told.text)
+            note = Entry(run: told.run, store: told.store, kind: told.kind, text: told.text)
         case .ended(let run, let failures): ended = End(run: run, failures: failures)
         }
     }

@@ -60,7 +60,7 @@ final class ClusterView: Sendable {
     }
 
     /// Shows what happened, where it is worth a line.
-    func show(_ note: WatchNote) {
+    func show(_ note: Note) {
         state.withLock { state in
             guard let line = state.picture.take(note) else { return }
             log(line, &state)

@@ -86,14 +86,15 @@ extension CommandFailure {
     private static func refused(
         _ refusal: Refusal, _ request: ClientRequest, _ connection: CoordinatorConnection
     ) -> CommandFailure {
-        if refusal.code == .notFound, let run = request.run, refusal.text.contains("no run \(run)")
-        {
+        let (run, options) = (refusal.run ?? request.run ?? "", connection.options)
+        let text = refusal.text
+        switch refusal.code {
+        case .noRun:
             return .usage(
                 "the coordinator at \(connection.endpoint) has no run \(run); godwit status "
-                    + "\(connection.options) lists those that it has")
-        }
-        let text = refusal.text.replacing(Refusal.connectOptions, with: connection.options)
-        switch refusal.code {
+                    + "\(options) lists those that it has")
+        case .otherRun: return .usage("\(text) (godwit cancel \(run) \(options))")
+        case .awaitsSwap: return .usage("\(text): godwit swap \(run) \(options)")
         case .quarantined, .nameTaken: return CommandFailure(.canBeRepeated, text)
         case .notFound, .notPossible, .badRequest: return .usage(text)
         case .protocolVersion, .badMessage:

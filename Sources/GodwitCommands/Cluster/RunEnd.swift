@@ -1,6 +1,7 @@
 import ArgumentParser
 import ClusterClient
 import ClusterProtocol
+import Jobs
 import RunLedger
 import RunReports
 
@@ -10,13 +11,13 @@ struct RunEnd {
     private let run: String
     private let connection: CoordinatorConnection
     /// What was reported about files that were not taken; nil where nothing was.
-    private let leftOut: String?
+    private let leftOut: Note?
     /// What was reported about failed stores, by number.
-    private let failures: [Int: String]
+    private let failures: [Int: Note]
 
     init(
         _ ending: WatchSession.Ending, run: String, connection: CoordinatorConnection,
-        leftOut: String? = nil, failures: [Int: String] = [:]
+        leftOut: Note? = nil, failures: [Int: Note] = [:]
     ) {
         self.failures = failures
         self.ending = ending
@@ -46,10 +47,10 @@ struct RunEnd {
 
     /// The end as JSON.
     var entry: Entry {
-        var entry = Entry(run: run, outcome: "unknown", leftOut: leftOut)
+        var entry = Entry(run: run, outcome: "unknown", leftOut: leftOut?.text)
         if !failures.isEmpty {
             entry.failed = failures.sorted { $0.key < $1.key }
-                .map { Failure(store: $0.key, text: $0.value) }
+                .map { Failure(store: $0.key, text: $0.value.text) }
         }
         switch ending {
         case .ended(let last, let failures):
@@ -104,7 +105,7 @@ struct RunEnd {
             if more > 0, !self.failures.isEmpty {
                 lines.append("and \(counted(more, "more store")) that failed")
             }
-            if let leftOut { lines.append(leftOut) }
+            if let leftOut { lines.append(leftOut.text) }
             lines.append(
                 "the report, with the cause of each failure: runs/\(run)/report.html in the "
                     + "coordinator's state folder")
@@ -121,8 +122,8 @@ struct RunEnd {
 
     /// Why stores failed, as far as that was told.
     private var causes: [String] {
-        failures.sorted { $0.key < $1.key }.map { store, text in
-            let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
+        failures.sorted { $0.key < $1.key }.map { store, note in
+            let line = note.text.split(whereSeparator: \.isNewline).joined(separator: " ")
             return "store \(store): \(line)"
         }
     }

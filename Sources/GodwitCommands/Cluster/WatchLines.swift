@@ -22,7 +22,7 @@ struct WatchLines: WatchObserver {
         switch event {
         case .status(let report): view.show(report, endingWith: run)
         // The command says at the end what was left out.
-        case .note(let note) where note.kind == WatchNote.filesLeftOut: break
+        case .note(.run(_, .filesLeftOut)): break
         case .note(let note): view.show(note)
         case .ended(let ended, let failures):
             guard ended != run else { return }

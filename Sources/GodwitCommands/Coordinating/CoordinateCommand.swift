@@ -119,6 +119,7 @@ struct CoordinateCommand: ParsableCommand {
             plan, context: Context(needed: Context.descriptors(jobs: plan.checkThreads)),
             dependencies: CoordinatorDependencies(
                 clock: MillisecondClock.start(), note: { ServiceLog.standard.write("\($0)") },
+                tell: { if $0.isLogged { ServiceLog.standard.write($0.line) } },
                 runEnded: { reports.write($0) }))
         ServiceLog.standard.write("coordinating at \(listen), ledger \(runs.ledger.path)")
         if runs.validation == .workers {

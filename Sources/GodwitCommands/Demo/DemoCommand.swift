@@ -2,6 +2,7 @@ import ArgumentParser
 import CoreDataStore
 import Coordinator
 import DurableFiles
+import Jobs
 import LocalCluster
 import RunService
 import MigrationEngine

@@ -20,7 +20,8 @@ package struct CommandFailure: Error, Sendable, CustomStringConvertible {
     package static func usage(_ text: String) -> CommandFailure { CommandFailure(.usage, text) }
 
     package init(_ error: RunError) {
-        self.init(CommandStatus(error), error.description)
+        let options = error.options.map { " (\($0))" } ?? ""
+        self.init(CommandStatus(error), error.description + options)
     }
 
     /// Runs a body and turns what the layers below throw into failures of commands.

@@ -18,9 +18,11 @@ extension CommandStatus {
         case .swap(let error): self.init(error)
         case .file(let error): self.init(error)
         case .ledger(let error): self.init(error)
-        case .outputExists, .otherRun, .nothingToDo, .alreadyThere: self = .usage
+        case .outputExists, .otherRun, .nothingToDo, .noRun, .lostStore, .alreadyThere:
+            self = .usage
         case .stopped: self = .canBeRepeated
         case .noRoom, .resources: self = .inputOutput
+        case .resultOfOtherModel, .resultWithoutModel, .notShared: self = .badData
         // The plan promised another result: what the store holds cannot excuse that.
         case .validationFailed, .badDelivery: self = .bug
         }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import DurableFiles
 import Foundation
+import Jobs
 import RunService
 import RunLedger
 import RunReports
@@ -52,7 +53,7 @@ struct EndReport {
             let begun = Date(
                 timeIntervalSince1970: Double(try records.run(run).record.begunAt) / 1000)
             facts.begun = ISO8601DateFormatter().string(from: begun)
-            return try RunReport(facts, stores: stores)
+            return try RunReport(facts, stores: stores, guide: .commandLine)
         }
     }
 

@@ -2,6 +2,7 @@ import ClusterProtocol
 import Coordinator
 import DurableFiles
 import Foundation
+import Jobs
 import LocalCluster
 import RunService
 import RunLedger
@@ -51,8 +52,11 @@ struct LocalRuns {
     }
 
     /// Whether the command's own end tells it, or it is about the one worker, which is the command.
-    private static func isToldElsewhere(_ note: WatchNote) -> Bool {
-        ["store-failed", "worker-joined", "worker-left"].contains(note.kind)
+    private static func isToldElsewhere(_ note: Note) -> Bool {
+        switch note {
+        case .store(_, _, .ended(.failed, _, _)), .worker(_, .joined), .worker(_, .left): true
+        default: false
+        }
     }
 
     private static func place() throws -> LocalPlace {
@@ -155,9 +159,11 @@ struct LocalRunEnd {
         ) { store, record in
             if all == 1, case .result(let result)? = record { single = result }
             guard store.state == .failed, let reason = store.reason else { return }
-            let status: CommandStatus =
-                if case .failure(let cause)? = record { CommandStatus(cause) } else { .bug }
-            outcomes.fail(store.found.path, CommandFailure(status, reason.text))
+            let cause: FailureCause? = if case .failure(let cause)? = record { cause } else { nil }
+            let options = cause?.options.map { " (\($0))" } ?? ""
+            outcomes.fail(
+                store.found.path,
+                CommandFailure(cause.map { CommandStatus($0) } ?? .bug, reason.text + options))
         }
         let done = try records.migrated(in: run)
         try records.close()

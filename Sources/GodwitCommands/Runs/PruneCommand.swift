@@ -1,6 +1,7 @@
 import ArgumentParser
 import DurableFiles
 import Foundation
+import Jobs
 import RunService
 import RunLedger
 import RunReports

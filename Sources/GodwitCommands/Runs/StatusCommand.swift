@@ -2,6 +2,7 @@ import ArgumentParser
 import ClusterCore
 import DurableFiles
 import Foundation
+import Jobs
 import RunService
 import RunLedger
 import RunReports
@@ -112,7 +113,7 @@ struct RecordedStatus: Hashable, Sendable, Codable {
         for run in runs { table.add([run.run, run.state, run.begun, run.changed, run.words]) }
         var lines = table.lines
         for run in runs where run.state == RunState.paused.rawValue {
-            let isForRoom = run.reason.hasPrefix(PauseReason.room)
+            let isForRoom = PauseReason.isForSpace(kept: run.reason)
             let way = isForRoom ? "it resumes by itself" : "resume it with godwit resume"
             let why = run.reason.hasPrefix("paused") ? run.reason : "paused: \(run.reason)"
             lines += WrappedText.lines("\(run.run) is \(why)" + (holder == nil ? "" : "; \(way)"))

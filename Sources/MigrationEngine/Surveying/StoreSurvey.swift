@@ -168,21 +168,21 @@ package struct StoreSurvey {
             let key = PropertyKey(owner?.name ?? attribute.entity, attribute.property)
             guard let (table, column) = store.layout.column(.attribute(key)) else {
                 throw EngineError.dataRefused(
-                    "--partition uuid:\(attribute): \(store.path) has no such attribute; nothing "
-                        + "was written")
+                    "\(store.path) has no attribute \(attribute) to be partitioned by; nothing was "
+                        + "written")
             }
             let types: [AttributeType] = [.uuid, .string, .uri, .binary, .transformable]
             let type = store.model.attribute(attribute.property, of: attribute.entity)?.attribute
                 .type
             guard let type, types.contains(type) else {
                 throw EngineError.dataRefused(
-                    "--partition uuid:\(attribute): the attribute can hold no UUID; nothing was "
-                        + "written")
+                    "\(store.path) cannot be partitioned by \(attribute): the attribute can hold "
+                        + "no UUID; nothing was written")
             }
             guard !facts.routes.contains(where: { $0.plan.sourceTable == table.name }) else {
                 throw EngineError.dataRefused(
-                    "--partition uuid:\(attribute): table \(table.name) is cut by another "
-                        + "attribute already; nothing was written")
+                    "\(store.path) cannot be partitioned by \(attribute): table \(table.name) is "
+                        + "cut by another attribute already; nothing was written")
             }
             let plan = RoutePlan(attribute: key, sourceTable: table.name, column: column.name)
             facts.routes.append(

@@ -1,4 +1,5 @@
 import GRDB
+package import Jobs
 
 /// How far a run is: what a status shows of it.
 package struct RunStats: Hashable, Sendable {

@@ -1,4 +1,5 @@
 import GRDB
+import Jobs
 import Synchronization
 
 /// What an owner has read of how far runs are, kept up with each commit.

@@ -95,6 +95,6 @@ package struct NamedFleet: Sendable {
         else { return }
         throw .nothingToDo(
             "the result of \(store.path) would take the place of the original; give another "
-                + "--output, or none for a swap in place")
+                + "output folder, or none for a swap in place")
     }
 }

@@ -44,7 +44,7 @@ package struct SharedRoots: Sendable {
     ///
     /// - Parameter path: without symbolic links.
     /// - Returns: the root's name and the path below it.
-    /// - Throws: `RunError.engine(.dataRefused)` for one outside of every root.
+    /// - Throws: `RunError.notShared` for one outside of every root.
     package func reference(to path: FilePath) throws(RunError) -> FileReference {
         let root = try nearest(to: path)
         return try RunError.translating {
@@ -55,10 +55,7 @@ package struct SharedRoots: Sendable {
 
     private func nearest(to path: FilePath) throws(RunError) -> FileRoot {
         guard let root = root(of: path) else {
-            throw .engine(
-                .dataRefused(
-                    "\(path) lies in no folder that workers share: name one that holds it with "
-                        + "--root NAME=FOLDER, on both sides. Nothing was written"))
+            throw .notShared(path)
         }
         return root
     }
@@ -98,7 +95,7 @@ package struct SharedRoots: Sendable {
     ///
     /// - Parameter path: absolute; without links when it was found.
     /// - Returns: the path that later steps use.
-    /// - Throws: `RunError.engine(.dataRefused)` where it lies in none, `RunError.file` where a
+    /// - Throws: `RunError.notShared` where it lies in none, `RunError.file` where a
     ///   link is on the way, or it cannot be looked at.
     func confined(_ path: FilePath) throws(RunError) -> FilePath {
         let root = try nearest(to: path)
@@ -109,7 +106,7 @@ package struct SharedRoots: Sendable {
     ///
     /// A symbolic link on the way fails that store alone, when its turn comes.
     ///
-    /// - Throws: `RunError.engine(.dataRefused)` where they do not.
+    /// - Throws: `RunError.notShared` where they do not.
     package func check(_ store: FoundStore) throws(RunError) {
         for path in [store.path, store.output].compactMap(\.self) {
             do throws(RunError) {

@@ -155,10 +155,10 @@ package struct PruneRun: Sendable {
             let hasRest = try hasRest(swap)
             guard isThere || hasRest else { return }
             guard takesLost else {
-                throw .nothingToDo(
+                throw .lostStore(
                     "\(swap.store.path) is gone, or is no Core Data store of its run any more, and "
                         + "its kept original in \(swap.backupFolder) may be all that is left of "
-                        + "it: godwit rollback puts that back, godwit prune --lost removes it")
+                        + "it: roll the store back, or prune lost stores to remove that original")
             }
             try removeLost(swap, rollback, removes: removes, &estimate)
         }
@@ -202,10 +202,10 @@ package struct PruneRun: Sendable {
             swap.parent?.isStill(folder) ?? (folder.device == swap.store.identity.device)
         }
         guard takesLost || isMounted == true else {
-            throw .nothingToDo(
+            throw .lostStore(
                 "the kept original of \(swap.store.path) is not in \(swap.backupFolder), and "
                     + "\(folder) is not the folder of the run; check that its file system is "
-                    + "mounted. godwit prune --lost takes the original for removed")
+                    + "mounted. Pruning lost stores takes the original for removed")
         }
         return isMounted == true
     }
@@ -222,10 +222,10 @@ package struct PruneRun: Sendable {
             return
         }
         guard takesLost else {
-            throw .nothingToDo(
+            throw .lostStore(
                 "\(swap.store.path) is gone, or another file has its name, and what its swap left "
                     + "in \(swap.backupFolder) may be all that is left of it: copy it from there, "
-                    + "and have godwit prune --lost remove it")
+                    + "then prune lost stores to remove it")
         }
         try removeLost(swap, nil, removes: true, &estimate)
     }

@@ -90,7 +90,7 @@ struct SelectedRun {
             throw .ledger(error)
         }
         if let fallback { return fallback }
-        throw .nothingToDo("no run of this --state has the store \(path)")
+        throw .nothingToDo("no run of this state folder has the store \(path)")
     }
 
     /// Calls a body for every selected store in one of the states, page by page.

@@ -34,30 +34,6 @@ package enum FailureCause: String, Hashable, Sendable, Codable, CaseIterable {
         case .bug: "a bug of godwit"
         }
     }
-
-    /// What to do before the store is tried again.
-    package var advice: String {
-        switch self {
-        case .damaged: "Restore the file from another backup."
-        case .unsupported: "See the reason of each store."
-        case .modelMissing: "Give the model that wrote the store with --from."
-        case .externalDataMissing:
-            "Restore the support folder, or keep the references with --allow-missing-external."
-        case .noMapping: "Change the model, or go by a version in between."
-        case .dataRefused: "Correct the data in the app, or change the model."
-        case .sourceChanged: "Stop what writes the store."
-        case .locked: "Wait until it has ended, or stop it."
-        case .missing: "Put the file back, or mount its disk."
-        case .outputExists: "Remove the result, or give another --output."
-        case .noSpace: "Free space or inodes."
-        case .inputOutput: "Check the disk and the rights to the file."
-        case .validationFailed: "The original is as it was. Please report this."
-        case .swapRefused: "See the reason of each store, or use --output."
-        case .crashed: "See the reason of each store, and report it; other stores are not affected."
-        case .stopped: "Run the same command again."
-        case .bug: "The original is as it was. Please report this."
-        }
-    }
 }
 
 extension FailureCause {
@@ -79,10 +55,12 @@ extension FailureCause {
             }
         case .outputExists: self = .outputExists
         case .otherRun: self = .locked
-        case .nothingToDo, .alreadyThere, .stopped: self = .stopped
+        case .nothingToDo, .noRun, .lostStore, .alreadyThere, .stopped: self = .stopped
         case .validationFailed, .badDelivery: self = .validationFailed
         case .noRoom: self = .noSpace
         case .resources: self = .inputOutput
+        case .notShared: self = .dataRefused
+        case .resultOfOtherModel, .resultWithoutModel: self = .unsupported
         }
     }
 

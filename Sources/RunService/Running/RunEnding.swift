@@ -1,4 +1,5 @@
-package import RunLedger
+package import Jobs
+import RunLedger
 
 /// How a run ended, or where it stands.
 package struct RunEnding: Sendable {

@@ -1,4 +1,5 @@
 package import DurableFiles
+package import Jobs
 package import RunLedger
 
 /// How stores ended whose backups and leftovers are gone.
@@ -16,11 +17,13 @@ package struct PrunedOutcomes: Hashable, Sendable {
 /// Reads what a state folder's ledger knows, also while another process owns it.
 package struct RunRecords {
     private let ledger: Ledger
+    private let state: FilePath
 
     /// Opens the ledger for reading.
     ///
     /// - Throws: `RunError.ledger` where there is none, `.file` where there is no such folder.
     package init(state: FilePath) throws(RunError) {
+        self.state = state
         let folder: FilePath
         do throws(DurableFileError) {
             folder = try DurableFileSystem(links: .followed).resolve(state)
@@ -47,20 +50,20 @@ package struct RunRecords {
             if known != nil { found.append(run) }
         }
         guard !found.isEmpty else {
-            throw .nothingToDo("no run of this --state has the store \(store)")
+            throw .nothingToDo("no run of this state folder has the store \(store)")
         }
         return found
     }
 
     /// A run by its id; nil takes the newest.
     ///
-    /// - Throws: `RunError.nothingToDo` where there is none.
+    /// - Throws: `RunError.noRun`, `.ledger`.
     package func run(_ id: String?) throws(RunError) -> RunOverview {
         let run = try RunError.ledger { () throws(LedgerError) in
             if let id { try ledger.run(id) } else { try ledger.newestRun() }
         }
         guard let run else {
-            throw .nothingToDo(id.map { "there is no run \($0)" } ?? "there is no run yet")
+            throw .noRun(id: id, state: state)
         }
         return run
     }

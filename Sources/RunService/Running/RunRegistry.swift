@@ -117,15 +117,13 @@ struct RunRegistry {
 
     /// A run by its id, or the newest.
     ///
-    /// - Throws: `RunError.nothingToDo` where there is none.
+    /// - Throws: `RunError.noRun`, `.ledger`.
     func find(_ id: String?, state: FilePath) throws(RunError) -> RunOverview {
         let run = try RunError.ledger { () throws(LedgerError) in
             if let id { try ledger.run(id) } else { try ledger.newestRun() }
         }
         guard let run else {
-            throw .nothingToDo(
-                id.map { "\(state) has no run \($0); godwit status --state \(state) lists them" }
-                    ?? "\(state) has no run yet; give the --state of the run")
+            throw .noRun(id: id, state: state)
         }
         return run
     }

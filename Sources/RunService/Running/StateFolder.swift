@@ -92,12 +92,12 @@ package struct StateFolder: Sendable {
         throw .refusedPath(
             path,
             reason: "\(link) is a symbolic link of another user, who may lead it anywhere; nothing "
-                + "was changed. Name the folder itself with --state")
+                + "was changed. Name the folder itself")
     }
 
     private static let foreign = """
         it or its ledger belongs to another user, or other users may write it, so that its \
-        records may be theirs; nothing was changed. Name another folder with --state, or take the \
+        records may be theirs; nothing was changed. Name another state folder, or take the \
         right to write away from others (chmod go-w)
         """
 

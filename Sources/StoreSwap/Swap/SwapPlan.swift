@@ -186,8 +186,8 @@ package struct SwapPlan: Hashable, Sendable, Codable {
         for file in moved {
             guard file.identity.device == facts.store.identity.device else {
                 throw refusal(
-                    "\(file.path) lies on another file system; build it beside the store, or use "
-                        + "--output")
+                    "\(file.path) lies on another file system; build it beside the store, or write "
+                        + "results to another folder")
             }
             guard file.identity.inode != facts.store.identity.inode else {
                 throw refusal("\(file.path) is the store itself")

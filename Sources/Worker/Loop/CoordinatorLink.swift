@@ -130,7 +130,8 @@ final class CoordinatorLink {
         // Both sides may notice, and whichever is first closes the connection.
         case .handshakeFailedProtocol where !hasKey, .handshakeFailed where !hasKey,
             .disconnectedBeforeHandshake where !hasKey:
-            "the other side accepts no worker without a key, or is no coordinator; give --keys"
+            "the other side accepts no worker without a key, or is no coordinator; give this "
+                + "worker keys"
         case .handshakeFailedProtocol(.mechanism):
             "the other side uses no keys: it is no coordinator, or one in the clear"
         case .handshakeFailedProtocol(.cryptographic):

@@ -228,8 +228,8 @@ final class WorkerLoop: PollLoopHandler {
             dependencies.note(.scratchExceeded(attempt: job.attempt, bytes: bytes))
             pool.end(
                 job.slot,
-                exceeding: "its temporary files took \(bytes) bytes; those of all slots may take "
-                    + "\(scratchLimit) on this worker (--scratch-limit)")
+                exceeding: "its temporary files took \(bytes) bytes; the limit for all "
+                    + "slots of this worker is \(scratchLimit)")
         }
         keeper.measure(jobs)
         nextLook = now + scratchLook

@@ -52,7 +52,7 @@ extension WorkerNote: CustomStringConvertible {
             "the files of the attempt \(attempt) could not be removed: \(text)"
         case .cannotMeasure(let text): "the free room of the scratch folder is unknown: \(text)"
         case .scratchExceeded(let attempt, let bytes):
-            "the attempt \(attempt) is ended: temporary files take more than --scratch-limit, "
+            "the attempt \(attempt) is ended: temporary files take more than the scratch limit, "
                 + "most of it its \(bytes) bytes"
         case .drained: "drained: running jobs are finished, then the worker ends"
         case .terminating: "ending: running jobs are finished or given back"

@@ -39,7 +39,7 @@ enum SlotExitDiagnosis {
     /// address space.
     private static func bound(_ limits: SlotLimits) -> String {
         limits.addressSpaceBytes.map {
-            "; its address space is bounded to \($0 >> 20) MiB (--slot-memory)"
+            "; the memory limit of slots is \($0 >> 20) MiB of address space"
         } ?? ""
     }
 }

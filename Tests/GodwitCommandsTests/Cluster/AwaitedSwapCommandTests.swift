@@ -92,7 +92,7 @@ import Testing
             #expect(!status.output.contains("r1"))
             let other = try run("status", "template.sqlite")
             #expect(other.status == 64)
-            #expect(other.log.contains("no run of this --state has the store"), "\(other.log)")
+            #expect(other.log.contains("no run of this state folder has the store"), "\(other.log)")
             let unknown = try run("status", "nix.sqlite")
             #expect(unknown.status == 64)
             #expect(unknown.log.contains("there is no file nix.sqlite"), "\(unknown.log)")

@@ -1,6 +1,7 @@
 import CLinux
 import ClusterProtocol
 import Foundation
+import Jobs
 import Synchronization
 import TestSupport
 import Testing
@@ -165,6 +166,16 @@ final class ClientProcess {
 
 /// Reports of coordinators.
 enum ClusterSamples {
+    /// A note of a store of run `r3` that failed.
+    static func failure(
+        store: Int, _ code: FailureCode, _ text: String, file: String? = nil,
+        isEarlier: Bool = false
+    ) -> Note {
+        .store(
+            StoreKey(run: "r3", number: store), file: file,
+            .ended(.failed, Cause(code, text), isEarlier: isEarlier))
+    }
+
     static func run(
         _ name: String = "r3", state: String = "open", stores: [String: Int] = ["done": 2],
         jobs: [String: Int] = [:], waitingFor: String? = nil

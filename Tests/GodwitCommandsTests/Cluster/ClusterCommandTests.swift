@@ -47,7 +47,8 @@ import Testing
             let process = try ClientProcess(["status", "r9"], in: url)
             try script.expect(
                 .status(run: "r9"),
-                .refused(Refusal(code: .notFound, text: "/on/the/coordinator has no run r9")))
+                .refused(
+                    Refusal(code: .noRun, text: "/on/the/coordinator has no run r9", run: "r9")))
             let shown = try process.finish()
             #expect(shown.status == 64)
             let endpoint = ClientProcess.endpoint(in: url)
@@ -93,13 +94,19 @@ import Testing
             #expect(shown.output.contains(text))
             #expect(shown.log.isEmpty)
 
-            let refused = try ClientProcess(words, in: url)
-            try script.expect(
-                request,
-                .refused(Refusal(code: .notPossible, text: "do x \(Refusal.connectOptions)")))
-            let told = try refused.finish()
-            #expect(told.status == 64)
-            #expect(told.log == "godwit: do x --connect \(ClientProcess.endpoint(in: url))\n")
+            let options = "--connect \(ClientProcess.endpoint(in: url))"
+            let refusals: [(Refusal.Code, text: String)] = [
+                (.notPossible, "do x"), (.otherRun, "do x (godwit cancel r9 \(options))"),
+                (.awaitsSwap, "do x: godwit swap r9 \(options)"),
+            ]
+            for (code, text) in refusals {
+                let refused = try ClientProcess(words, in: url)
+                try script.expect(
+                    request, .refused(Refusal(code: code, text: "do x", run: "r9")))
+                let told = try refused.finish()
+                #expect(told.status == 64)
+                #expect(told.log == "godwit: \(text)\n")
+            }
         }
     }
 
@@ -189,22 +196,19 @@ import Testing
                 .watch(run: "r3"), .event(.status(ClusterSamples.report())),
                 .event(.status(ClusterSamples.report())), .event(.status(waiting)),
                 .event(
-                    .note(
-                        WatchNote(run: "r3", store: 2, kind: "store-failed", text: "damaged"))),
+                    .note(ClusterSamples.failure(store: 2, .badSource, "damaged"))),
                 .event(
-                    .note(
-                        WatchNote(
-                            run: "r3", store: 1, kind: WatchNote.earlierFailure, text: "gone"))),
+                    .note(ClusterSamples.failure(store: 1, .missing, "gone", isEarlier: true))),
                 .event(.status(ended)), .event(.ended(run: "r3", failures: 0)), .done)
             try script.expect(.status(run: "r3"), .status(ended))
             let shown = try process.finish()
             #expect(shown.status == 0)
             #expect(shown.output.hasPrefix("r3: ended, 2/2 stores"))
-            #expect(shown.output.contains("\nstore 1: gone\nstore 2: damaged\n"))
+            #expect(shown.output.contains("\nstore 1: failed: gone\nstore 2: failed: damaged\n"))
             let lines = shown.log.split(separator: "\n").map(String.init)
             #expect(lines.count == 4, "\(shown.log)")
             #expect(lines.first == "1 worker, 3 of 4 slots busy")
-            #expect(lines.last == "r3 store 2: damaged")
+            #expect(lines.last == "r3 store 2: failed: damaged")
             #expect(shown.log.contains("waits: no worker"))
         }
     }
@@ -215,7 +219,7 @@ import Testing
             try script.expect(.status(run: "r3"), .status(ClusterSamples.report()))
             let events: [WatchEvent] = [
                 .status(ClusterSamples.report()),
-                .note(WatchNote(run: "r3", store: 2, kind: "k", text: "a\nb")),
+                .note(ClusterSamples.failure(store: 2, .badSource, "a\nb")),
                 .ended(run: "r3", failures: 1),
             ]
             try script.expect(
@@ -339,9 +343,7 @@ import Testing
             try script.expect(
                 .watch(run: "r3"),
                 .event(
-                    .note(
-                        WatchNote(
-                            run: "r3", store: nil, kind: "run-stopped", text: "2 stores failed"))))
+                    .note(.run("r3", .stopped(reason: "2 stores failed")))))
             let shown = try process.finish()
             #expect(shown.status == 75)
             #expect(shown.log.contains("run r3 has stopped: 2 stores failed"))
@@ -350,6 +352,8 @@ import Testing
     }
 
     // MARK: - Mistakes
+
+    private static let destination = ["--to", "self", "--root", "d=.", "--connect", "ipc:///c"]
 
     @Test(
         arguments: [
@@ -367,26 +371,10 @@ import Testing
             (["throttle", "--connect", "ipc:///c"], "--off"),
             (["throttle", "--off", "--jobs", "1", "--connect", "ipc:///c"], "--off"),
             (["submit", "a", "--to", "self", "--connect", "ipc:///c"], "--root"),
-            (
-                ["submit", "/", "--to", "self", "--root", "d=.", "--connect", "ipc:///c"],
-                "is in no shared folder"
-            ),
-            (
-                ["submit", "none", "--to", "self", "--root", "d=.", "--connect", "ipc:///c"],
-                "none does not exist"
-            ),
-            (
-                [
-                    "submit", ".", "--to", "self", "--root", "d=.", "--workers", "2", "--connect",
-                    "ipc:///c",
-                ], "--limit-jobs"
-            ),
-            (
-                [
-                    "submit", ".", "--to", "self", "--root", "d=.", "--state", "s", "--connect",
-                    "ipc:///c",
-                ], "--state"
-            ),
+            (["submit", "/"] + destination, "is in no shared folder"),
+            (["submit", "none"] + destination, "none does not exist"),
+            (["submit", ".", "--workers", "2"] + destination, "--limit-jobs"),
+            (["submit", ".", "--state", "s"] + destination, "--state"),
         ])
     func mistakesAreToldBeforeAnybodyIsAsked(words: [String], text: String) throws {
         try withTemporaryFolder { url in

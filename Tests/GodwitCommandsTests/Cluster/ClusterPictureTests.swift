@@ -1,5 +1,6 @@
 import ClusterClient
 import ClusterProtocol
+import Jobs
 import RunReports
 import Testing
 @testable import GodwitCommands
@@ -7,7 +8,7 @@ import Testing
 /// The lines that people follow a cluster by.
 @Suite struct ClusterPictureTests {
     private func lines(
-        _ report: StatusReport, _ columns: Int = 80, _ rows: Int = 24, notes: [WatchNote] = []
+        _ report: StatusReport, _ columns: Int = 80, _ rows: Int = 24, notes: [Note] = []
     ) -> [String] {
         var picture = ClusterPicture()
         picture.take(report)
@@ -28,8 +29,7 @@ import Testing
             ClusterSamples.worker("worker-3", host: "host-c"),
         ])
 
-    private let copying = WatchNote(
-        run: "r3", store: 4, kind: "store-stage", text: "store 4: copy")
+    private let copying = Note.store(StoreKey(run: "r3", number: 4), .stage(.copy))
 
     @Test func ofEightyColumns() {
         #expect(
@@ -87,13 +87,16 @@ import Testing
 
     @Test func notesThatReportsTellAreNoLines() {
         var picture = ClusterPicture()
-        for kind in ["job-accepted", "store-stage", "run-opened"] {
-            #expect(picture.take(WatchNote(run: "r3", store: 1, kind: kind, text: "t")) == nil)
-        }
-        let failed = WatchNote(run: "r3", store: 7, kind: "store-failed", text: "damaged")
-        #expect(picture.take(failed) == "r3 store 7: damaged")
-        let joined = WatchNote(run: nil, store: nil, kind: "worker-joined", text: "w1 joined")
-        #expect(picture.take(joined) == "w1 joined")
+        let key = StoreKey(run: "r3", number: 1)
+        let quiet: [Note] = [
+            .store(key, .accepted(.whole, rows: 1, bytes: 1)), .store(key, .stage(.copy)),
+            .store(key, .ended(.done, nil)), .run("r3", .began),
+            ClusterSamples.failure(store: 1, .badSource, "t", isEarlier: true),
+        ]
+        for note in quiet { #expect(picture.take(note) == nil) }
+        let failed = ClusterSamples.failure(store: 7, .badSource, "damaged")
+        #expect(picture.take(failed) == "r3 store 7: failed: damaged")
+        #expect(picture.take(.worker("w1", .joined(slots: 1))) == "w1 joined with 1 slot")
     }
 
     @Test func onlyWhatMattersIsAMilestone() {
@@ -218,9 +221,10 @@ import Testing
     @Test func filesThatWereLeftOutAreTold() throws {
         let run = ClusterSamples.run(state: "ended", stores: ["done": 1])
         let connection = CoordinatorConnection(endpoint: "tcp://127.0.0.1:7000", keys: nil)
+        let leftOut = Note.run("r3", .filesLeftOut(count: 1, files: ["a: no model"]))
         let text = "1 file was left out that may hold a user's data: a: no model"
         let end = RunEnd(
-            .ended(run, failures: 0), run: "r3", connection: connection, leftOut: text)
+            .ended(run, failures: 0), run: "r3", connection: connection, leftOut: leftOut)
         #expect(end.status == .canBeRepeated)
         #expect(end.lines.contains(text))
         #expect(end.entry.leftOut == text)
@@ -234,7 +238,11 @@ import Testing
         func lines(_ ending: WatchSession.Ending) -> [String] {
             RunEnd(
                 ending, run: "r3", connection: connection,
-                failures: [10: "d:b: failed: there is\nno room", 2: "d:a: failed: damaged"]
+                failures: [
+                    10: ClusterSamples.failure(
+                        store: 10, .noSpace, "there is\nno room", file: "d:b"),
+                    2: ClusterSamples.failure(store: 2, .badSource, "damaged", file: "d:a"),
+                ]
             ).lines
         }
         let causes = [
@@ -246,9 +254,10 @@ import Testing
             ])
         #expect(Array(lines(.stopped(reason: "x"))[1...2]) == causes)
         let entry = RunEnd(
-            .ended(run, failures: 3), run: "r3", connection: connection, failures: [2: "damaged"]
+            .ended(run, failures: 3), run: "r3", connection: connection,
+            failures: [2: ClusterSamples.failure(store: 2, .badSource, "damaged")]
         ).entry
-        #expect(entry.failed == [RunEnd.Failure(store: 2, text: "damaged")])
+        #expect(entry.failed == [RunEnd.Failure(store: 2, text: "failed: damaged")])
     }
 
     @Test func failedStoresCanBeReplayed() throws {

@@ -3,6 +3,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Glibc
+import GodwitCommands
 import Jobs
 import MigrationEngine
 import RunLedger

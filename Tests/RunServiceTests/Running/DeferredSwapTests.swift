@@ -1,5 +1,7 @@
 import ClusterProtocol
 import DurableFiles
+import GodwitCommands
+import Jobs
 import MigrationEngine
 import RunLedger
 import RunSupport

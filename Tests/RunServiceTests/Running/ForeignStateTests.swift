@@ -28,7 +28,7 @@ import Testing
                 Issue.record("\(String(describing: error))")
                 return
             }
-            #expect(path == lab.state && reason.contains("--state"))
+            #expect(path == lab.state && reason.contains("Name the folder itself"))
             #expect(try lab.bytes() == bytes)
             #expect(try FileStatus.ifPresent(lab.state.appending(FilePath(Ledger.fileName))) == nil)
         }

@@ -1,4 +1,5 @@
 import DurableFiles
+import Jobs
 import RunLedger
 import Testing
 

@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import GRDB
+import Jobs
 import RunService
 import MigrationEngine
 import RunLedger
@@ -35,7 +36,7 @@ import Testing
             #expect(refused.backups == 1)
             #expect(refused.refused.map(\.path) == [stores[0]])
             let cause = try #require(refused.refused.first?.failure).description
-            #expect(cause.contains("godwit prune --lost"))
+            #expect(cause.contains("prune lost stores"))
             #expect(try keptFiles(lab, stores[0]) == backups)
 
             let shown = try prune(lab, removes: false)

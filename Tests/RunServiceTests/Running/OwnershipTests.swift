@@ -1,6 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import Foundation
+import Jobs
 import ManagedObjectModel
 import MigrationEngine
 import RunLedger

@@ -2,6 +2,7 @@ import CFaultVFS
 import CoreDataStore
 import DurableFiles
 import Foundation
+import Jobs
 import ManagedObjectModel
 import MigrationEngine
 import RunLedger

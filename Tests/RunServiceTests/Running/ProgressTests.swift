@@ -1,6 +1,8 @@
 import ClusterProtocol
 import CoreDataStore
 import DurableFiles
+import GodwitCommands
+import Jobs
 import MappingModel
 import MigrationEngine
 import RunLedger

@@ -2,6 +2,7 @@ import FaultSupport
 import CoreDataStore
 import DurableFiles
 import Foundation
+import Jobs
 import ManagedObjectModel
 import MigrationEngine
 import RunLedger

@@ -1,5 +1,6 @@
 import DurableFiles
 import Glibc
+import Jobs
 import RunLedger
 import RunSupport
 import StoreForge

@@ -3,6 +3,7 @@ import DurableFiles
 import Foundation
 import GRDB
 import Glibc
+import Jobs
 import MigrationEngine
 import RunLedger
 import StoreForge

@@ -1,5 +1,6 @@
 import DurableFiles
 import Foundation
+import Jobs
 import MigrationEngine
 import RunLedger
 import RunSupport

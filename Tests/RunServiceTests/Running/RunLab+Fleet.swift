@@ -3,6 +3,7 @@ import CoreDataStore
 import FaultSupport
 import DurableFiles
 import Foundation
+import Jobs
 import MigrationEngine
 import RunLedger
 import RunSupport

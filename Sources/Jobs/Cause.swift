@@ -1,5 +1,3 @@
-package import Jobs
-
 /// Why something failed: a code to act on and words for people, never a value of a row.
 package struct Cause: Hashable, Sendable, CustomStringConvertible {
     package let code: FailureCode

@@ -55,12 +55,6 @@ package enum StoreState: String, Hashable, Sendable, Codable, CaseIterable {
         }
     }
 
-    /// What the ledger's event of a change begins with; kept in ledgers, so it never changes.
-    func words(becoming next: StoreState) -> String { rawValue + StoreState.becoming(next) }
-
-    /// What an event that tells of a store's new state ends with.
-    static func becoming(_ next: StoreState) -> String { " → \(next.rawValue)" }
-
     /// Whether its run still has to do something about the store.
     package var isUnfinished: Bool {
         switch self {
