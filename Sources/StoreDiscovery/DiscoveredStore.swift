@@ -164,7 +164,7 @@ extension Discovery {
             "\($0) (it is the folder of the results or of the runs)"
         }
         if passed.filtered > 0 {
-            reasons.append("what the patterns leave out (\(passed.filtered) entries)")
+            reasons.append("files and folders that the patterns leave out (\(passed.filtered))")
         }
         if passed.others > 0 {
             reasons.append("files that are no SQLite databases (\(passed.others))")

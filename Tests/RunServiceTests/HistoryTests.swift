@@ -74,7 +74,7 @@ import Testing
         try StoreLab.run { lab in
             try forge(lab)
             let refused = try lab.expectRefusal(
-                options: PlanOptions(history: .keep), saying: ["Note", "--history drop"])
+                options: PlanOptions(history: .keep), saying: ["Note", "Drop history"])
             #expect(refused?.status == .badData)
         }
     }

@@ -39,7 +39,7 @@ import Testing
             "ALTER TABLE Z_MODELCACHE RENAME TO c; "
                 + "CREATE VIEW Z_MODELCACHE AS SELECT * FROM c",
         ] {
-            try refused(saying: ["--from"]) { try $0.damage(sql) }
+            try refused(saying: ["give the model that wrote it"]) { try $0.damage(sql) }
         }
     }
 
@@ -49,7 +49,7 @@ import Testing
         try refused(from: second, saying: ["another version"]) {
             try $0.damage("DROP TABLE Z_MODELCACHE")
         }
-        try refused(saying: ["another version", "--from"]) { lab in
+        try refused(saying: ["another version", "model that wrote it"]) { lab in
             try setCache(lab, Deflate.compress(ModelArchive.write(second)))
         }
     }
@@ -128,7 +128,7 @@ import Testing
             let folder = lab.originals.appendingPathComponent(".store_SUPPORT")
             #expect(FileManager.default.fileExists(atPath: folder.path))
             try FileManager.default.removeItem(at: folder)
-            let refused = try lab.expectRefusal(saying: ["--allow-missing-external"])
+            let refused = try lab.expectRefusal(saying: ["have the references kept"])
             #expect(refused?.status == .badData)
         }
     }

@@ -107,7 +107,7 @@ import Testing
                 recipe.framework = FrameworkVersion(framework)
                 try lab.forge(recipe)
                 try lab.damage("DROP TABLE IF EXISTS Z_MODELCACHE")
-                try lab.expectRefusal(saying: ["--from"])
+                try lab.expectRefusal(saying: ["give the model that wrote it"])
                 let outcome = try lab.migrate(from: ForgeModels.notes(version: 1))
                 #expect(outcome.validation.isEqual, "\(outcome.validation.lines)")
             }

@@ -82,7 +82,7 @@ import Testing
             for words in [
                 "in/b.sqlite (it is a symbolic link out of the folder", "thumbs.db (it is not an",
                 "in/result (it is the folder of the results or of the runs)",
-                "--include and --exclude leave out (1 entries)",
+                "files and folders that the patterns leave out (1)",
                 "no SQLite databases (1)",
             ] {
                 #expect(found.absence.contains(words), "\(found.absence)")

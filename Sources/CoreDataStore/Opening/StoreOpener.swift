@@ -170,7 +170,7 @@ package struct StoreOpener: Sendable {
         _ path: FilePath, _ fingerprint: StoreFingerprint, given model: Model?,
         checksPages: Bool, snapshot: SnapshotPlace
     ) throws -> (store: SourceStore, connection: Connection) {
-        let header = try readHeader(of: path, named: path)
+        let header = try Self.header(fingerprint.header, of: path)
         var oddities: [String] = []
         let database: FilePath
         switch snapshot {
@@ -185,8 +185,15 @@ package struct StoreOpener: Sendable {
             throw StoreError.changed(path.description)
         }
         // Only now: with a log, the main file alone may be older, shorter, or hardly begun.
-        let settled = try readHeader(of: database, named: path)
-        if let reason = refusal(of: settled, size: try FileStatus(of: database).size) {
+        var settled = header
+        var size = fingerprint.main.size
+        if isSnapshot {
+            let file = try files.openForReading(database)
+            settled = try Self.header(
+                file.read(count: StoreFingerprint.headerBytes, at: 0), of: path)
+            size = try file.status().size
+        }
+        if let reason = refusal(of: settled, size: size) {
             throw StoreError.notAStore(path: path.description, reason: reason)
         }
         let connection = try Connection(path: database, mode: .immutable, named: path)
@@ -208,10 +215,9 @@ package struct StoreOpener: Sendable {
         return (store, connection)
     }
 
-    private func readHeader(
-        of database: FilePath, named original: FilePath
-    ) throws -> DatabaseHeader {
-        let bytes = try files.openForReading(database).read(count: 100, at: 0)
+    private static func header(
+        _ bytes: [UInt8], of original: FilePath
+    ) throws(StoreError) -> DatabaseHeader {
         switch DatabaseHeader.read(bytes) {
         case .failure(let fault):
             throw StoreError.notAStore(path: original.description, reason: fault.reason)

@@ -28,7 +28,7 @@ import Testing
                 Issue.record("\(String(describing: error))")
                 return
             }
-            #expect(path == lab.state && reason.contains("Name the folder itself"))
+            #expect(path == lab.state && reason.contains("Name another state folder"))
             #expect(try lab.bytes() == bytes)
             #expect(try FileStatus.ifPresent(lab.state.appending(FilePath(Ledger.fileName))) == nil)
         }

@@ -195,8 +195,11 @@ import Testing
             _ = try CancelRun(lab.selection(), environment: lab.environment()).run()
             return true
         } catch {
-            guard case .nothingToDo = error else { throw error }
-            return false
+            switch error {
+            // It died before the run was recorded, or after its end.
+            case .noRun, .nothingToDo: return false
+            default: throw error
+            }
         }
     }
 }
