@@ -57,7 +57,7 @@ package struct JobLimits: Hashable, Sendable, Codable {
         JobLimits(cacheKibibytes: cacheKibibytes, isDurable: isDurable, validates: validates)
     }
 
-    /// What the performance page found best, small caches; durable.
+    /// Small caches, which measured best; durable.
     package static let standard = JobLimits(cacheKibibytes: 2048, isDurable: true)
     /// The same for a run on one machine, whose shards are checked again after a crash.
     package static let local = JobLimits(cacheKibibytes: 2048, isDurable: false)

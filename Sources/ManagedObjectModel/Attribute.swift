@@ -56,7 +56,7 @@ package struct Attribute: Hashable, Sendable, Codable {
     package var isOptional: Bool
     package var isTransient: Bool
     package var isReadOnly: Bool
-    /// Marked as indexed; an index of the old era follows from it (format page §7.1).
+    /// Marked as indexed; an index of the old era follows from it.
     package var isIndexed: Bool
     package var isIndexedBySpotlight: Bool
     /// Flag 4 of `NSFlagsKey`: large values live in files, and every value has a prefix byte.

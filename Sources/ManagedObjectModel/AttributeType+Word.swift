@@ -1,5 +1,5 @@
 extension AttributeType {
-    /// The word of Xcode and of the XML model, such as `Integer 16` (format page §4.2).
+    /// The word of Xcode and of the XML model, such as `Integer 16`.
     package var word: String {
         switch self {
         case .undefined: "Undefined"

@@ -1,6 +1,6 @@
 internal import CZlib
 
-/// Raw DEFLATE, without zlib header or checksum, as `Z_MODELCACHE` holds it (format page §9).
+/// Raw DEFLATE, without zlib header or checksum, as `Z_MODELCACHE` holds it.
 package enum Deflate {
     /// What a cached model may inflate to, in bytes; real ones stay below 1 MiB.
     package static let outputLimit = 16 << 20

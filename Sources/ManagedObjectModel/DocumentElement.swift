@@ -1,6 +1,6 @@
 /// One element of an XML document with its attributes and child elements, in document order.
 ///
-/// Text between elements is not kept: the vocabulary of models (format page §9a) has none.
+/// Text between elements is not kept: the vocabulary of models has none.
 struct DocumentElement {
     let name: String
     let attributes: [String: String]
@@ -29,7 +29,7 @@ struct DocumentElement {
         return value
     }
 
-    /// A boolean; an absent one is false (format page §9a).
+    /// A boolean; an absent one is false.
     ///
     /// - Throws: `ModelError.malformed` for a word that is neither true nor false.
     func flag(_ key: String) throws(ModelError) -> Bool {

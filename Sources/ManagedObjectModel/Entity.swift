@@ -16,7 +16,7 @@ package struct Entity: Hashable, Sendable, Codable {
     package var fetchedProperties: [String]
     /// Fetch indexes, as compiled: those that Xcode adds for indexed attributes are in the list.
     package var fetchIndexes: [FetchIndex]
-    /// Compound indexes of the old era: property names (format page §7.1).
+    /// Compound indexes of the old era: property names.
     package var compoundIndexes: [[String]]
     /// Uniqueness constraints: attribute names in listed order.
     package var uniquenessConstraints: [[String]]

@@ -45,7 +45,7 @@ package struct FetchIndexElement: Hashable, Sendable, Codable {
     }
 }
 
-/// The part of predicates that partial indexes use (format page §7.2).
+/// The part of predicates that partial indexes use.
 package indirect enum Predicate: Hashable, Sendable, Codable {
     /// How a property is compared; raw values are SQL's operators.
     package enum Comparison: String, Hashable, Sendable, Codable {

@@ -7,7 +7,7 @@ extension Model {
     }
 
     /// All entities in the order of their numbers, which start at 1: roots by name, each tree
-    /// depth first (format page §2).
+    /// depth first.
     ///
     /// - Complexity: O(n log n).
     package var numberedEntities: [Entity] {

@@ -2,7 +2,7 @@
 ///
 /// A value of this type is well formed: parents and destinations exist, inheritance has no
 /// cycle, and each entity holds only the properties that it declares itself, although archives
-/// repeat inherited ones (format page §9). Everything that a store's layout or a version hash
+/// repeat inherited ones. Everything that a store's layout or a version hash
 /// depends on is here; what neither depends on (validation predicates, stored fetch requests)
 /// is not kept.
 package struct Model: Hashable, Sendable {
@@ -55,7 +55,7 @@ package struct Model: Hashable, Sendable {
         childNames = children.mapValues { $0.sorted(by: Model.precedes) }
     }
 
-    /// Orders entity names as Core Data numbers them: case-insensitively (format page §2).
+    /// Orders entity names as Core Data numbers them: case-insensitively.
     ///
     /// Names that differ only in case are ordered by their bytes, so that the order is total.
     package static func precedes(_ left: String, _ right: String) -> Bool {

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A folder of model versions, `X.xcdatamodeld` (format page §9a).
+/// A folder of model versions, `X.xcdatamodeld`.
 package enum ModelBundle {
     /// The hidden file that names the version in use.
     private static let currentVersionFile = ".xccurrentversion"

@@ -1,6 +1,6 @@
 /// The rule that names of entities, attributes and relationships keep.
 ///
-/// Core Data writes such names into SQL as they stand (format page §3, §4), so that a store can
+/// Core Data writes such names into SQL as they stand, so that a store can
 /// only have names that SQLite takes without quotes. Another name comes from a model that Core
 /// Data never used, and is refused where a model is read. Names of indexes, configurations and
 /// classes and renaming identifiers are free.

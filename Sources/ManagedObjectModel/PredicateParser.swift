@@ -1,4 +1,4 @@
-/// Reads the predicate-format text of partial indexes (format page §7.2).
+/// Reads the predicate-format text of partial indexes.
 ///
 /// Comparisons of a property with a constant, joined by AND, OR and NOT in any case of letters,
 /// or by `&&`, `||` and `!`. NOT binds tighter than AND, AND tighter than OR.

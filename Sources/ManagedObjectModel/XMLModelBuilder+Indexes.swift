@@ -37,7 +37,7 @@ extension XMLModelBuilder {
         return FetchIndexElement(target, type: type, isAscending: isAscending)
     }
 
-    /// Expressions whose column is known (format page §7.2); others are kept by their text.
+    /// Expressions whose column is known; others are kept by their text.
     private static func target(ofExpression text: String) -> FetchIndexTarget {
         switch text {
         case "entity": .entity
@@ -72,7 +72,7 @@ extension XMLModelBuilder {
         return values
     }
 
-    /// Adds the fetch indexes that Xcode's compiler adds (format page §7.2).
+    /// Adds the fetch indexes that Xcode's compiler adds.
     ///
     /// A compound index yields one named after its properties. An attribute that is indexed, or
     /// the sole ascending element of a binary index, yields a full one named like the attribute,

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Reads the XML form of a model, `X.xcdatamodel/contents` (format page §9a).
+/// Reads the XML form of a model, `X.xcdatamodel/contents`.
 ///
 /// The result is what Xcode's compiler makes of the XML as far as a store or a hash depends on
 /// it, additional fetch indexes included (§7.2). Stored fetch requests, validation and the

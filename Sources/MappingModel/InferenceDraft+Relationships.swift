@@ -63,7 +63,7 @@ extension InferenceDraft {
 
     /// Whether objects may be targets of several objects, which the destination cannot hold: it
     /// puts the owner's key into the target's row, for a to-one inverse or for a to-many without
-    /// inverse (format page §5.4).
+    /// inverse.
     private func mayShareTargets(
         _ owned: StoredProperties.OwnedRelationship, _ before: StoredProperties.OwnedRelationship
     ) -> Bool {

@@ -79,7 +79,7 @@ package struct ValidationScope: Sendable {
     /// The scope of two stores of which one is said to come from the other, by whatever program.
     ///
     /// `highestKeys`: the highest key ever used in each source table: offsets and `Z_MAX`
-    /// follow from it (design §4).
+    /// follow from it.
     /// `hashes`: nil for computed ones.
     /// `keptObjects`: of the source's schema, beside what the models explain.
     /// `key`: the secret of the hashes.

@@ -2,7 +2,7 @@ package import CoreDataStore
 import DurableFiles
 import ManagedObjectModel
 
-/// Proves that a destination is what its source must become (design §7, validate).
+/// Proves that a destination is what its source must become.
 ///
 /// It reads both files by itself and applies the mapping again, row by row; it calls nothing of the
 /// stages that made the destination. Memory is bounded: nothing grows with the rows.

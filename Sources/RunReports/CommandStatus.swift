@@ -1,6 +1,6 @@
 package import RunService
 
-/// How a process ends (design §2); the numbers above 63 are those of `sysexits.h`.
+/// How a process ends; the numbers above 63 are those of `sysexits.h`.
 package enum CommandStatus: Int32, Sendable, CaseIterable {
     case success = 0
     /// `verify` found differences.

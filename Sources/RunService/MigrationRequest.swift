@@ -54,7 +54,7 @@ package struct MigrationRequest: Sendable {
 package enum RunStep: String, Sendable, Codable, CodingKeyRepresentable, CaseIterable {
     case prepare, copy, merge, link, index, validate, publish
 
-    /// The stage that the step belongs to (design §7): indexes are a part of the merge, and a
+    /// The stage that the step belongs to: indexes are a part of the merge, and a
     /// result that is published instead of swapped in ends where a swap would.
     var stage: Stage {
         switch self {

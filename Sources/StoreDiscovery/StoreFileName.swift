@@ -24,7 +24,7 @@ enum StoreFileName {
         name.starts(with: ".godwit".utf8)
     }
 
-    /// Whether a folder holds a store's external data (format page §8): `.NAME_SUPPORT`.
+    /// Whether a folder holds a store's external data: `.NAME_SUPPORT`.
     static func isSupportFolder(_ name: some BidirectionalCollection<UInt8>) -> Bool {
         name.first == UInt8(ascii: ".") && name.suffix(8).elementsEqual("_SUPPORT".utf8)
     }

@@ -1,6 +1,6 @@
 package import DurableFiles
 
-/// A store list: a file that names stores and folders of stores (design §1).
+/// A store list: a file that names stores and folders of stores.
 package struct StoreListFile: Hashable, Sendable {
     /// Where one entry lies.
     package struct Entry: Hashable, Sendable {

@@ -6,7 +6,7 @@ import GRDB
 import ManagedObjectModel
 import StoreForge
 
-/// S3 of the performance page: a fleet of small stores of four versions, against the expert's
+/// S3: a fleet of small stores of four versions, against the expert's
 /// script under `xargs -P`.
 struct FleetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

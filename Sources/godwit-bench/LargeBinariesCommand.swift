@@ -1,7 +1,7 @@
 import ArgumentParser
 import StoreForge
 
-/// S2 of the performance page: large binaries move into another table, because their entity
+/// S2: large binaries move into another table, because their entity
 /// leaves its hierarchy.
 ///
 /// There is no peer: what is shown is memory.

@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 import StoreForge
 
-/// S1 of the performance page: a store of small rows is rewritten for a model with one new
+/// S1: a store of small rows is rewritten for a model with one new
 /// attribute and one renamed, against the expert's script.
 struct SmallRowsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

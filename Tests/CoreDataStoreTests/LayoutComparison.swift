@@ -68,8 +68,7 @@ struct LayoutComparison {
             "column types", wanted == Set(found.map { "\($0.name) \($0.type)" }),
             "\(name) \(table.name)")
         let sql = store.schema.object(.table, table.name)?.sql ?? ""
-        // A table that was altered in place has quotes, or no blank at its end (format page
-        // §4.3).
+        // A table that was altered in place has quotes, or no blank at its end.
         let isOriginal =
             !sql.contains("\"") && (sql.hasSuffix(" )") || sql.contains("CONSTRAINT"))
         if isOriginal { count("DDL", sql == table.sql.description, "\(name) \(table.name)") }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import CoreDataStore
 
-/// Golden facts of the hash order that names join tables (format page §6.4).
+/// Golden facts of the hash order that names join tables.
 @Suite struct NameHashTests {
     @Test(
         arguments: [

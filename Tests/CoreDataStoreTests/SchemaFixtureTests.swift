@@ -44,7 +44,7 @@ import Testing
         #expect(result["indexes"] == "3133 of 3133")
         #expect(result["triggers"] == "18 of 18")
         #expect(result["DDL"] == "622 of 622")
-        // A rename in place left the old name (format page §3).
+        // A rename in place left the old name.
         #expect(result["Z_PRIMARYKEY"] == "969 of 970")
         #expect(result.exceptions == ["Z_PRIMARYKEY: SampleModel_V2.sqlite LuxuryCar"])
     }
@@ -80,8 +80,7 @@ import Testing
         #expect(result["Z_PRIMARYKEY"] == "674 of 674")
         #expect(result["DDL"] == "433 of 433")
         #expect(result.exceptions.isEmpty)
-        // One version's archive repeats two indexes for six sub-entities, which XML does not say
-        // (format page §7.2).
+        // One version's archive repeats two indexes for six sub-entities, which XML does not say.
         #expect(untold.keys.sorted() == ["store2-52-0.wiredatabase"])
         let repeated = untold["store2-52-0.wiredatabase"] ?? []
         #expect(repeated.count == 12)

@@ -36,7 +36,7 @@ package final class StoreBuilder {
         case .none: try connection.configure(StoreBuilder.bulkPragmas)
         case .transactions: try connection.configure(StoreBuilder.recoverablePragmas)
         }
-        // After synchronous = OFF: before it, a new file costs four syncs (performance page).
+        // After synchronous = OFF: before it, a new file costs four syncs.
         try connection.configure(StoreBuilder.formatPragmas)
     }
 

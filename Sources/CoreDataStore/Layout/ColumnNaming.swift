@@ -1,6 +1,6 @@
 package import ManagedObjectModel
 
-/// Where a column stands in its table (format page §4.3): group, entity number, kind, name.
+/// Where a column stands in its table: group, entity number, kind, name.
 struct ColumnRank: Comparable {
     let group: Int
     let entity: Int
@@ -21,7 +21,7 @@ struct NamedColumn {
     let rank: ColumnRank
 }
 
-/// Hands out column names, table by table (format page §4.1).
+/// Hands out column names, table by table.
 struct ColumnNaming {
     let model: Model
     let numbers: [String: Int]
@@ -152,7 +152,7 @@ extension Attribute {
     }
 }
 
-/// The wanted name, or the name with 1, 2, … behind it where it is taken (format page §4.1).
+/// The wanted name, or the name with 1, 2, … behind it where it is taken.
 func uniqueName(_ wanted: String, in taken: inout Set<String>) -> String {
     var name = wanted
     var suffix = 0

@@ -1,6 +1,6 @@
 import ManagedObjectModel
 
-/// Derives the indexes that a model demands (format page §7).
+/// Derives the indexes that a model demands.
 struct IndexDerivation {
     private(set) var indexes: [IndexLayout] = []
     private(set) var rTrees: [RTreeLayout] = []
@@ -29,7 +29,7 @@ struct IndexDerivation {
         }
     }
 
-    /// Columns of to-ones, hidden keys, and `Z_ENT` of a tree (format page §7.3, §7.4).
+    /// Columns of to-ones, hidden keys, and `Z_ENT` of a tree.
     private mutating func addKeyColumns(of entity: Entity) {
         let table = lookup.table(of: entity.name)
         let omits = entity.userInfo["_NSEntityOmitSubentityColumnIndex"] == "YES"
@@ -48,7 +48,7 @@ struct IndexDerivation {
         }
     }
 
-    /// Indexes of the old era (format page §7.1).
+    /// Indexes of the old era.
     private mutating func addMarkedAttributes(of entity: Entity) {
         let table = lookup.table(of: entity.name)
         for attribute in entity.attributes where attribute.isIndexed {
@@ -69,7 +69,7 @@ struct IndexDerivation {
             addRTree(index, of: entity)
             return
         }
-        // A fetch index over nothing but a relationship is left out (format page §7.2).
+        // A fetch index over nothing but a relationship is left out.
         if index.elements.count == 1, case .property(let name) = index.elements[0].target,
             lookup.isRelationship(name, of: entity.name)
         {
@@ -120,7 +120,7 @@ struct IndexDerivation {
         }
     }
 
-    /// Unique indexes of framework version 640 and later (format page §7.5).
+    /// Unique indexes of framework version 640 and later.
     private mutating func addUniqueness(of entity: Entity) {
         let table = lookup.table(of: entity.name)
         for names in entity.uniquenessConstraints where !names.isEmpty {
@@ -134,7 +134,7 @@ struct IndexDerivation {
         }
     }
 
-    /// The second direction of a join table (format page §7.7).
+    /// The second direction of a join table.
     private mutating func addJoinIndex(_ join: JoinTableLayout) {
         addPlain(
             "\(join.name)_\(join.inverseColumn)_INDEX", join.name,
@@ -148,7 +148,7 @@ struct IndexDerivation {
                 isUnique: false, spellsCollation: false, condition: nil))
     }
 
-    /// A predicate as SQL, compound ones in parentheses (format page §7.2); nil where it has
+    /// A predicate as SQL, compound ones in parentheses; nil where it has
     /// a part that no rule covers.
     private func sql(of predicate: Predicate, entity: String) -> SQLText? {
         switch predicate {

@@ -1,4 +1,4 @@
-/// The hash tables whose order decides how Core Data names join tables (format page §6.4).
+/// The hash tables whose order decides how Core Data names join tables.
 ///
 /// `NameTable` is the first table: open addressing, doubled when full. `visitOrder` enters its
 /// names into the second table and reads that by slot.
@@ -53,7 +53,7 @@ struct NameTable {
     }
 }
 
-/// The three hash functions of format page §6.4, over UTF-16 units in 32 bits.
+/// The three hash functions of these tables, over UTF-16 units in 32 bits.
 enum NameHash {
     /// `h`: all units up to 96, else the first, middle and last 32.
     static func first(_ name: String) -> UInt32 {

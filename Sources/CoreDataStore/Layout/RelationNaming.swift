@@ -1,7 +1,7 @@
 import ManagedObjectModel
 
 /// Walks all relationships in Core Data's hash order and names join tables, hidden keys and
-/// order columns (format page §6).
+/// order columns.
 struct RelationNaming {
     private(set) var columns: ColumnNaming
     private(set) var joinTables: [JoinTableLayout] = []
@@ -101,7 +101,7 @@ struct RelationNaming {
         for member in model.family(of: entity) { tables[member.name]?.enter(name) }
     }
 
-    /// Names the table and the columns of a many-to-many pair (format page §6.2, §6.3).
+    /// Names the table and the columns of a many-to-many pair.
     private mutating func nameJoin(
         _ naming: Relationship, _ key: PropertyKey, _ inverse: Relationship, _ other: PropertyKey
     ) {

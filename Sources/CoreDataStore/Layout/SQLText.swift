@@ -119,7 +119,7 @@ extension SQLText {
     }
 
     /// A default value as SQL writes it into a column: booleans as 0 and 1, dates as seconds
-    /// since 2001, UUIDs as 16 bytes (format page §4.2); nil for a value that is no number.
+    /// since 2001, UUIDs as 16 bytes; nil for a value that is no number.
     package static func literal(_ value: DefaultValue) -> SQLText? {
         switch value {
         case .integer(let number): return "\(number)"

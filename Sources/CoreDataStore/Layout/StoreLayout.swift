@@ -1,7 +1,7 @@
 package import ManagedObjectModel
 
 /// Everything that a model says about the SQL of its store: entity numbers, tables, columns,
-/// join tables, indexes, R-trees and triggers (format page §2–§7, §12).
+/// join tables, indexes, R-trees and triggers.
 ///
 /// Derived from the model and the framework version alone; equal inputs give equal layouts.
 package struct StoreLayout: Sendable, Hashable {
@@ -11,7 +11,7 @@ package struct StoreLayout: Sendable, Hashable {
     package let entityOrder: [String]
     /// Entity tables, in the order of their root entities' numbers.
     package let tables: [TableLayout]
-    /// Join tables in the order in which the visit of format page §6.4 meets them.
+    /// Join tables in the order in which Core Data visits relationships.
     package let joinTables: [JoinTableLayout]
     /// Indexes of entity tables and join tables.
     package let indexes: [IndexLayout]
@@ -129,7 +129,7 @@ package struct StoreLayout: Sendable, Hashable {
 }
 
 extension StoreLayout {
-    /// Puts the named columns into the order of format page §4.3, table by table.
+    /// Puts the named columns into Core Data's order, table by table.
     private static func arrange(
         model: Model, framework: FrameworkVersion, columns: ColumnNaming
     ) throws(StoreError) -> [TableLayout] {

@@ -1,4 +1,4 @@
-/// The declared types of columns in a store (format page §4.2).
+/// The declared types of columns in a store.
 package enum ColumnType: String, Hashable, Sendable, Codable {
     case integer = "INTEGER"
     case decimal = "DECIMAL"
@@ -51,15 +51,15 @@ package struct ColumnLayout: Hashable, Sendable, Codable {
     package let name: String
     package let type: ColumnType
     package let role: ColumnRole
-    /// Whether values carry the prefix byte of external storage (format page §8).
+    /// Whether values carry the prefix byte of external storage.
     package let isExternal: Bool
 }
 
-/// The table of a root entity and all that inherit from it (format page §3).
+/// The table of a root entity and all that inherit from it.
 package struct TableLayout: Hashable, Sendable, Codable {
     package let name: String
     package let rootEntity: String
-    /// Columns after `Z_PK`, `Z_ENT`, `Z_OPT`, in the order of format page §4.3.
+    /// Columns after `Z_PK`, `Z_ENT`, `Z_OPT`, in Core Data's order.
     package let columns: [ColumnLayout]
     /// Uniqueness as a table constraint: column names; empty from framework version 640 on.
     package let constraints: [[String]]
@@ -85,7 +85,7 @@ package struct TableLayout: Hashable, Sendable, Codable {
     package var definition: SchemaDefinition { SchemaDefinition(.table, name, sql: sql) }
 }
 
-/// The table of a many-to-many pair (format page §6).
+/// The table of a many-to-many pair.
 package struct JoinTableLayout: Hashable, Sendable, Codable {
     package let name: String
     /// The side that names the table, by the entity that declares it.

@@ -1,7 +1,7 @@
 import ManagedObjectModel
 
 /// Derives the triggers of derived attributes, for the two shapes that real stores show: a key
-/// path over a to-one, and the count of a one-to-many (format page §12).
+/// path over a to-one, and the count of a one-to-many.
 struct TriggerDerivation {
     private(set) var triggers: [TriggerLayout] = []
     private(set) var unsupported: [String] = []

@@ -12,7 +12,7 @@ package struct TriggerLayout: Hashable, Sendable {
     }
 }
 
-/// An R-tree over columns of an entity's table (format page §7.6).
+/// An R-tree over columns of an entity's table.
 package struct RTreeLayout: Hashable, Sendable {
     package let name: String
     package let table: String

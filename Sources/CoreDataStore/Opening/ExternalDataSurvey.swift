@@ -1,6 +1,6 @@
 package import DurableFiles
 
-/// Finds the external data files that a store's values refer to (format page §8).
+/// Finds the external data files that a store's values refer to.
 package struct ExternalDataSurvey {
     private let store: SourceStore
     private let connection: Connection

@@ -1,5 +1,5 @@
-/// A value of an attribute that allows external storage, as its column holds it (format page
-/// §8): a prefix byte, then the bytes or the name of a file.
+/// A value of an attribute that allows external storage, as its column holds it: a prefix byte,
+/// then the bytes or the name of a file.
 package enum ExternalReference: Hashable, Sendable {
     /// The value's bytes follow the prefix.
     case inline

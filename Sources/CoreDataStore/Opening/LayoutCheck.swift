@@ -1,5 +1,5 @@
 /// Compares a file with the layout that its model implies: a migration trusts names only where
-/// both agree (format page §13).
+/// both agree.
 struct LayoutCheck {
     let schema: StoreSchema
     let primaryKeys: PrimaryKeys
@@ -15,7 +15,7 @@ struct LayoutCheck {
                     path: path, reason: "Z_PRIMARYKEY has no entity number \(number) (\(name))")
             }
             if row.name == name { continue }
-            // A rename in place may leave the old name; the number still tells (format page §3).
+            // A rename in place may leave the old name; the number still tells.
             guard layout.number(of: row.name) == nil else {
                 throw .layoutDiffers(
                     path: path,

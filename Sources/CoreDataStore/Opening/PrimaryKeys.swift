@@ -1,4 +1,4 @@
-/// The rows of `Z_PRIMARYKEY` (format page §2).
+/// The rows of `Z_PRIMARYKEY`.
 package struct PrimaryKeys: Hashable, Sendable, Codable {
     /// One entity's row.
     package struct Row: Hashable, Sendable, Codable {

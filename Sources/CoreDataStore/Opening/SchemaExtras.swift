@@ -1,7 +1,7 @@
 /// Tells what belongs to Core Data from what an app or an earlier migration left in a file.
 package enum SchemaExtras {
     static let systemTables: Set<String> = ["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"]
-    /// Those of persistent history (format page §10).
+    /// Those of persistent history.
     package static let historyTables: Set<String> = [
         "ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING",
     ]

@@ -25,8 +25,8 @@ package struct SourceStore: Sendable {
     /// Things that are unusual, in words.
     package let oddities: [String]
 
-    /// The folder of external data beside the original, whether it exists or not (format page
-    /// §8): `.NAME_SUPPORT/_EXTERNAL_DATA`.
+    /// The folder of external data beside the original, whether it exists or not:
+    /// `.NAME_SUPPORT/_EXTERNAL_DATA`.
     package var externalData: FilePath { SupportFolder.externalData(ofStore: path) }
 
     /// Bytes of the database that is read, before its `-wal` or after, whichever are more.
@@ -47,7 +47,7 @@ package struct SourceStore: Sendable {
     package var hasHistory: Bool { schema.hasTable("ACHANGE") }
 }
 
-/// Where the external data of a store lie (format page §8).
+/// Where the external data of a store lie.
 package enum SupportFolder {
     /// `.NAME_SUPPORT` beside a store, NAME without its extension.
     package static func folder(ofStore path: FilePath) -> FilePath {

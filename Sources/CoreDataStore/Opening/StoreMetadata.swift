@@ -1,6 +1,6 @@
 package import ManagedObjectModel
 
-/// The row of `Z_METADATA` (format page §9).
+/// The row of `Z_METADATA`.
 package struct StoreMetadata: Hashable, Sendable {
     /// `Z_UUID`: part of every object's URI.
     package let uuid: String
@@ -61,7 +61,7 @@ package struct StoreMetadata: Hashable, Sendable {
     /// - Parameters:
     ///   - hashes: of the destination model, entity name → 32 bytes.
     ///   - identifiers: of the destination model.
-    ///   - framework: to write as; it decides which keys there are (format page §9).
+    ///   - framework: to write as; it decides which keys there are.
     /// - Returns: metadata of the same UUID.
     package func migrated(
         hashes: VersionHashes, identifiers: [String], framework: FrameworkVersion

@@ -7,7 +7,7 @@ import Glibc
 /// A connection to one SQLite file, used by one thread at a time.
 ///
 /// GRDB opens and closes it; row loops use `Statement` on the handle below, because a loop over
-/// GRDB rows costs five times as much (performance page).
+/// GRDB rows costs five times as much.
 package final class Connection {
     /// How a file is opened.
     package enum Mode: Sendable {
@@ -46,7 +46,7 @@ package final class Connection {
     ///   - file: the database file.
     ///   - mode: how to open it.
     ///   - original: how errors name the file, for a snapshot of an original.
-    ///   - cacheKibibytes: the page cache, in KiB; large caches do not pay (performance page).
+    ///   - cacheKibibytes: the page cache, in KiB; large caches do not pay.
     ///   - patience: milliseconds that a stranger's file may keep SQLite busy; nil for as long as
     ///     its size gives.
     /// - Throws: `StoreError.inputOutput` or `.notAStore` with SQLite's reason.

@@ -1,5 +1,5 @@
 /// The keyed archive of an `NSManagedObjectModel`, as `.mom` files hold it and, compressed, the
-/// table `Z_MODELCACHE` of a store (format page §9).
+/// table `Z_MODELCACHE` of a store.
 package enum ModelArchive {
     /// Reads an archive; the bytes may be anything.
     ///
@@ -41,7 +41,7 @@ enum ArchivedClass {
     static let compositeAttribute = "NSCompositeAttributeDescription"
     static let relationship = "NSRelationshipDescription"
     static let fetchedProperty = "NSFetchedPropertyDescription"
-    /// Stands for an inherited property in archives of fw 640–641 (format page §9).
+    /// Stands for an inherited property in archives of fw 640–641.
     static let propertyProxy = "_NSPropertyDescriptionProxy"
     static let expressionProperty = "NSExpressionDescription"
     static let fetchIndex = "NSFetchIndexDescription"

@@ -1,6 +1,6 @@
 import CoreDataStore
 
-/// The statement that copies one chunk of a feed (design §5).
+/// The statement that copies one chunk of a feed.
 struct FeedSQL {
     let plan: MigrationPlan
     let feed: Feed

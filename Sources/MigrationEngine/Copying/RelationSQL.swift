@@ -150,7 +150,7 @@ struct RelationSQL {
         return conditions
     }
 
-    // The first place is 2048, the step 1024 (format page §5.3).
+    // The first place is 2048, the step 1024.
     private static func rank(over holder: SQLText, by member: SQLText) -> SQLText {
         "1024 + 1024 * row_number() OVER (PARTITION BY \(holder) ORDER BY \(member))"
     }

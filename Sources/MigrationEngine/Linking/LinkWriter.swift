@@ -1,7 +1,7 @@
 import CoreDataStore
 import Jobs
 
-/// Looks links up and writes them where they belong (design §7, link).
+/// Looks links up and writes them where they belong.
 struct LinkWriter {
     let file: LaidOutPlan
     let connection: Connection
@@ -61,8 +61,7 @@ struct LinkWriter {
 
     /// Copies a table of links, in the schema of that name, into the destination's rows.
     ///
-    /// Before any index on the columns exists: afterwards it would cost tenfold (performance
-    /// page).
+    /// Before any index on the columns exists: afterwards it would cost tenfold.
     func apply(_ link: LinkPlan, from schema: StaticString) throws(EngineError) {
         let sets = Self.filled(link).enumerated().map {
             "\(.quoted($1.column)) = l.c\($0)" as SQLText

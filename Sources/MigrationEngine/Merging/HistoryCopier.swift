@@ -1,6 +1,6 @@
 import CoreDataStore
 
-/// Carries persistent history over, entity numbers and keys renumbered (format page §10).
+/// Carries persistent history over, entity numbers and keys renumbered.
 ///
 /// Column bitmaps of changes are kept as they are: history is refused beforehand for entities
 /// whose properties changed.

@@ -13,7 +13,7 @@ struct ShardMerger {
 
     /// Appends an attached shard whose keys lie above all that the table holds.
     ///
-    /// Of equal layout and without an index yet, SQLite moves whole cells (performance page).
+    /// Of equal layout and without an index yet, SQLite moves whole cells.
     ///
     /// - Parameter schema: the name under which the shard is attached.
     /// - Returns: the rows appended.

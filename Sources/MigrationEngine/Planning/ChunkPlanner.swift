@@ -1,6 +1,6 @@
 import CoreDataStore
 
-/// Cuts feeds, joins and links into chunks (design §6).
+/// Cuts feeds, joins and links into chunks.
 struct ChunkPlanner {
     let facts: StoreFacts
     let partition: PartitionMode

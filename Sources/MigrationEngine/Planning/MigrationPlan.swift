@@ -48,7 +48,7 @@ package struct MigrationPlan: Hashable, Sendable, Codable {
     package var strategy: Strategy
 }
 
-/// How a store is migrated (design §6).
+/// How a store is migrated.
 package enum Strategy: String, Hashable, Sendable, Codable, CaseIterable {
     /// One job, without shards.
     case whole
@@ -56,7 +56,7 @@ package enum Strategy: String, Hashable, Sendable, Codable, CaseIterable {
     case partitioned
 }
 
-/// How large tables are cut (design §6).
+/// How large tables are cut.
 package enum PartitionMode: Hashable, Sendable, Codable {
     /// The cheapest mode that bounds a job's bytes: ranges of keys.
     case auto
@@ -87,7 +87,7 @@ package struct PlanOptions: Hashable, Sendable, Codable {
     /// Nil takes the template's or the source's, at least the newest verified one.
     package var framework: FrameworkVersion?
 
-    /// 64 MiB: bounds a slot's memory and keeps a lost attempt cheap (design §6).
+    /// 64 MiB: bounds a slot's memory and keeps a lost attempt cheap.
     package static let standardChunkBytes: Int64 = 64 << 20
     /// Stores up to this size are migrated as a whole unless the user says otherwise.
     package static let wholeLimit: Int64 = 32 << 20

@@ -7,7 +7,7 @@ import GRDB
 /// The file of a routing pass: the keys of a table in the order of a UUID attribute.
 ///
 /// One pass over the table fills it; afterwards every chunk finds its keys by an index, instead
-/// of reading the table again (performance page).
+/// of reading the table again.
 package enum RouteFile {
     /// Known to the guard of connections by its first letters (`CSQLite`).
     private static let function: StaticString = "godwit_uuid_prefix"

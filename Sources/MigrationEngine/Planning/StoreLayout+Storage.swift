@@ -2,7 +2,7 @@ import CoreDataStore
 import ManagedObjectModel
 
 extension StoreLayout {
-    /// Where the links of a source relationship lie (format page §5, §6).
+    /// Where the links of a source relationship lie.
     func storage(of key: PropertyKey) -> RelationStorage {
         if let (table, found) = column(.toOne(key)) {
             return .ownerColumn(

@@ -1,8 +1,8 @@
 import CoreDataStore
 import GRDB
 
-/// Stand-ins for the SQL functions that triggers of Core Data call and only Core Data has
-/// (format page §12): they let such triggers be compiled, and return NULL if one ever ran.
+/// Stand-ins for the SQL functions that triggers of Core Data call and only Core Data has: they let
+/// such triggers be compiled, and return NULL if one ever ran.
 enum FrameworkFunctions {
     private static let prefixes = ["NSCOREDATA", "NSPERSISTENTHISTORY"]
 

@@ -121,7 +121,7 @@ struct LinkFaults {
         guard newPlaces == .byKey, orders.count == 1, missing + shared == 0 else {
             return missing + shared + strays
         }
-        // The first place is 2048, the step 1024 (format page §5.3).
+        // The first place is 2048, the step 1024.
         let wanted: SQLText =
             "1024 + 1024 * row_number() OVER (PARTITION BY \(list.holder) "
             + "ORDER BY \(list.member), \(list.order))"

@@ -1,7 +1,7 @@
 import CoreDataStore
 
 /// Finds rules in the declarations of a model's tables that Core Data does not write: with them a
-/// table refuses, changes or compares values in another way (format page §3).
+/// table refuses, changes or compares values in another way.
 struct ConstraintCheck {
     let layout: StoreLayout
     let schema: StoreSchema

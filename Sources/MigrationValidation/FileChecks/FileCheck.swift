@@ -37,7 +37,7 @@ struct FileCheck {
         }
     }
 
-    /// The header's fields that Core Data's files have alike (format page §1).
+    /// The header's fields that Core Data's files have alike.
     static func header(_ path: FilePath) throws(StoreError) -> [String] {
         switch DatabaseHeader.read(try headerBytes(path)) {
         case .failure(let fault): return [fault.reason]

@@ -1,7 +1,7 @@
 import CoreDataStore
 import ManagedObjectModel
 
-/// Checks of `Z_METADATA` and `Z_MODELCACHE` (format page §9).
+/// Checks of `Z_METADATA` and `Z_MODELCACHE`.
 struct MetadataCheck {
     let layout: StoreLayout
     /// Of the layout's model.

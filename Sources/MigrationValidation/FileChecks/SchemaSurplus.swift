@@ -7,7 +7,7 @@ struct SchemaSurplus: Sendable {
     /// Tables, views, triggers and unique indexes that neither the model nor Core Data explains.
     ///
     /// An index that is not unique cannot change what Core Data reads or writes; migrations in
-    /// place leave many behind (format page §11), so that they are not among them.
+    /// place leave many behind, so that they are not among them.
     let objects: [SchemaObject]
 
     private static let history = ["ACHANGE", "ATRANSACTION", "ATRANSACTIONSTRING"]

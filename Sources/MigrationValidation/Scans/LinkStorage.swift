@@ -1,7 +1,7 @@
 import CoreDataStore
 import ManagedObjectModel
 
-/// Where a file keeps the links of a relationship (format page §5, §6), seen from the objects
+/// Where a file keeps the links of a relationship, seen from the objects
 /// that have it (owners) towards those that it leads to (targets).
 struct LinkStorage: Hashable, Sendable {
     enum End: Hashable, Sendable {

@@ -50,7 +50,7 @@ struct StoredConstant: Sendable {
         self.bytes = bytes
     }
 
-    /// What a default becomes in a column (format page §4.2, §8).
+    /// What a default becomes in a column.
     init(_ value: DefaultValue, in column: ColumnLayout) {
         let affinity = Affinity(column.type)
         switch value {

@@ -79,7 +79,7 @@ struct CutOver: Sendable {
     }
 
     /// Results of a batch of at least so many stores are synced with their file system: one call
-    /// for all costs less than one for each (performance page).
+    /// for all costs less than one for each.
     private static let batchOfOneSync = 4
 
     /// Syncs what is not yet on the disk.

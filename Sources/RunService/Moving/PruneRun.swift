@@ -275,7 +275,7 @@ package struct PruneRun: Sendable {
     }
 
     /// Whether a file beside the store has the same folder of external data: one whose name
-    /// differs in nothing but the extension (format page §8).
+    /// differs in nothing but the extension.
     private func sharesExternalData(_ store: FilePath) throws -> Bool {
         let support = SupportFolder.folder(ofStore: store)
         let companions = StoreCompanion.allCases.map { $0.path(of: store) }

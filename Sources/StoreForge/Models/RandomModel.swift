@@ -43,7 +43,7 @@ struct RandomModelDraft<Random: RandomNumberGenerator> {
     }
 
     mutating func addEntities(_ count: Int) {
-        // Case decides nothing about the order of entities (format page §2).
+        // Case decides nothing about the order of entities.
         let stems = ["Alpha", "beta", "Gamma", "delta", "Alpine", "ALPS", "Zeta", "eta", "Omega"]
         for index in 0..<count {
             let stem = pick(stems) ?? "Alpha"
@@ -77,7 +77,7 @@ struct RandomModelDraft<Random: RandomNumberGenerator> {
     }
 
     /// A name that is free in the entity's line of descent; siblings may share it, and so get
-    /// columns with suffixes (format page §4.1).
+    /// columns with suffixes.
     private mutating func freeName(_ stems: [String], for index: Int) -> String {
         let taken = Set(relatives(of: index).flatMap { entities[$0].propertyNames })
         let stem = pick(stems) ?? "name"

@@ -38,8 +38,8 @@ package struct ForgeRecipe: Sendable {
     package var textBytes: ClosedRange<Int> = 0...40
     /// Lengths of single attributes, which go before `blobBytes` and `textBytes`.
     package var bytesByAttribute: [PropertyKey: ClosedRange<Int>] = [:]
-    /// Values above this many bytes go to files, where their attribute allows it (format page
-    /// §8); nil keeps all in the database.
+    /// Values above this many bytes go to files, where their attribute allows it; nil keeps all in
+    /// the database.
     package var externalThreshold: Int?
     /// The part of optional attributes that is NULL, 0 … 1.
     package var nullShare = 0.1

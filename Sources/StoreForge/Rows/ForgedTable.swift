@@ -4,7 +4,7 @@ import ManagedObjectModel
 /// The rows of one entity table, computed and never kept.
 ///
 /// A row has an *ordinal*, its place in key order, and a *slot*, its place when rows are sorted
-/// by entity number. Entities are numbered depth first (format page §2), so the objects of an
+/// by entity number. Entities are numbered depth first, so the objects of an
 /// entity with all that inherit from it are one range of slots.
 struct ForgedTable {
     /// The rows of one concrete entity.

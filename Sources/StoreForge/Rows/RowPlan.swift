@@ -117,7 +117,7 @@ struct ForgePlan {
         }
     }
 
-    /// Derived attributes with triggers that are known: key paths and counts (format page §12).
+    /// Derived attributes with triggers that are known: key paths and counts.
     private func derived(
         _ key: PropertyKey, links: inout LinkCollector
     ) -> ColumnPlan.Content? {

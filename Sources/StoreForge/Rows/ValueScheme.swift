@@ -8,7 +8,7 @@ struct ValueScheme {
     let null: Share
     /// Lengths of texts and bytes.
     let lengths: ClosedRange<Int>
-    /// Whether values carry the prefix byte of external storage (format page §8).
+    /// Whether values carry the prefix byte of external storage.
     let isExternal: Bool
     /// Whether no two rows may have the same value.
     let isUnique: Bool

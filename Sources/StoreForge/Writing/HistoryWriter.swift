@@ -1,7 +1,7 @@
 import CoreDataStore
 import ManagedObjectModel
 
-/// Writes persistent history (format page §10).
+/// Writes persistent history.
 struct HistoryWriter {
     let plan: ForgePlan
 

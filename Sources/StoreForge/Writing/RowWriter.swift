@@ -79,7 +79,7 @@ struct RowWriter {
         case .linkEntity(let place):
             try bind(link(place, links)?.entity, to: insert, at: parameter)
         case .linkOrder(let place):
-            // Core Data's first order key is 2048, its step 1024 (format page §5.3).
+            // Core Data's first order key is 2048, its step 1024.
             let order = link(place, links).map { 2048 + 1024 * Int64($0.position) }
             try bind(order, to: insert, at: parameter)
         case .derivedValue(let place, let scheme):

@@ -28,7 +28,7 @@ struct BackupRemoval {
     }
 
     /// Whether the backup's folder has files of another store with the same folder of external
-    /// data: one whose name differs in nothing but the extension (format page §8).
+    /// data: one whose name differs in nothing but the extension.
     private func isShared() throws(DurableFileError) -> Bool {
         guard let support else { return false }
         let own = Set(swap.backups.map(\.backup) + swap.scratch)

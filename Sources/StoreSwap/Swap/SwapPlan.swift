@@ -57,7 +57,7 @@ package enum SwapStep: Hashable, Sendable, Codable {
 ///
 /// Between any two system calls of it the store reads as the whole original or the whole result.
 /// A new main file beside an old `-wal` would silently read as the old store: that state never
-/// exists (design §7).
+/// exists.
 package struct SwapPlan: Hashable, Sendable, Codable {
     /// The main file of the original, no symbolic link in its path.
     package let store: PlannedFile

@@ -31,7 +31,7 @@ struct PlainOrder: Hashable {
 /// The links of one relationship, seen from its owners.
 typealias PlainRelation = [PlainLink: PlainOrder]
 
-/// A store that was read row by row into plain values, by the format page alone.
+/// A store that was read row by row into plain values, by rules of its own.
 ///
 /// Column names come from the layout, everything else from the file.
 struct PlainStore {
@@ -75,7 +75,7 @@ struct PlainStore {
     }
 
     /// The value of an attribute, without the prefix byte of external storage and with what a
-    /// file holds in the place of a reference to it (format page §8).
+    /// file holds in the place of a reference to it.
     func value(_ name: String, of object: PlainObject) -> PlainValue? {
         guard let owner = model.attribute(name, of: object.entity)?.owner.name,
             let (_, column) = layout.column(.attribute(PropertyKey(owner, name))),
@@ -207,7 +207,7 @@ extension PlainStore {
         cell(.toOneEntity(key), object).flatMap { entityNames[$0] }
     }
 
-    /// Holds `Z<n>_` columns against the entities of the targets (format page §5.2).
+    /// Holds `Z<n>_` columns against the entities of the targets.
     private mutating func checkEntityColumns() {
         for entity in model.numberedEntities {
             for relationship in entity.relationships where !relationship.isToMany {

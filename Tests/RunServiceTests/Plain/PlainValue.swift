@@ -20,7 +20,7 @@ enum PlainValue: Hashable {
         }
     }
 
-    /// A default as a column of its type holds it (format page §4.2): numbers of decimals and
+    /// A default as a column of its type holds it: numbers of decimals and
     /// dates are integers where they are whole.
     init(_ value: DefaultValue) {
         func number(_ real: Double) -> PlainValue {
