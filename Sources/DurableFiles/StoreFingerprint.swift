@@ -47,14 +47,20 @@ package struct StoreFingerprint: Hashable, Sendable, Codable {
     /// - Throws: `DurableFileError`, `changedMeanwhile` where the files did not hold still.
     package init(of store: FilePath) throws(DurableFileError) {
         for _ in 0..<StoreFingerprint.attempts {
-            let first = try Reading(store)
-            let second = try Reading(store)
+            let file = try DurableFileSystem().openForReading(store)
+            let first = try Look(at: store, file) { () throws(DurableFileError) in
+                try file.status()
+            }
+            // By its name: another file may have got it.
+            let second = try Look(at: store, file) { () throws(DurableFileError) in
+                try FileStatus(of: store)
+            }
             guard first == second else { continue }
             main = first.main.identity
             header = first.main.start
             writeAheadLog = first.writeAheadLog?.identity
             writeAheadLogHeader = first.writeAheadLog?.start ?? []
-            rollbackJournal = first.rollbackJournal?.identity
+            rollbackJournal = first.rollbackJournal
             return
         }
         throw .changedMeanwhile(store)
@@ -64,6 +70,11 @@ package struct StoreFingerprint: Hashable, Sendable, Codable {
     package var hasWriteAheadLogContent: Bool {
         guard let writeAheadLog else { return false }
         return writeAheadLog.size > Int64(StoreFingerprint.writeAheadLogHeaderBytes)
+    }
+
+    /// Whether the main file or the `-wal` was written after a time of its file system's clock.
+    package func wasWritten(after time: FileTime) -> Bool {
+        [main, writeAheadLog].contains { file in file.map { $0.modified > time } ?? false }
     }
 
     /// What differs; empty where no program wrote between the two.
@@ -100,38 +111,44 @@ package struct StoreFingerprint: Hashable, Sendable, Codable {
 }
 
 /// The files of a store as one look found them.
-private struct Reading: Equatable {
+private struct Look: Equatable {
     struct File: Equatable {
         let identity: FileIdentity
         let start: [UInt8]
-
-        init(_ path: FilePath, bytes: Int) throws(DurableFileError) {
-            let file = try DurableFileSystem().openForReading(path)
-            start = try file.read(count: bytes, at: 0)
-            identity = try file.status().identity
-        }
-
-        init?(ifPresent path: FilePath, bytes: Int) throws(DurableFileError) {
-            do {
-                try self.init(path, bytes: bytes)
-            } catch {
-                if error.isMissing { return nil }
-                throw error
-            }
-        }
     }
 
     let main: File
     let writeAheadLog: File?
-    let rollbackJournal: File?
+    let rollbackJournal: FileIdentity?
 
-    init(_ store: FilePath) throws(DurableFileError) {
-        main = try File(store, bytes: StoreFingerprint.headerBytes)
-        let log = try File(
-            ifPresent: store.adding(suffix: "-wal"),
-            bytes: StoreFingerprint.writeAheadLogHeaderBytes)
+    init(
+        at store: FilePath, _ file: borrowing OpenFile,
+        status: () throws(DurableFileError) -> FileStatus
+    ) throws(DurableFileError) {
+        let start = try file.read(count: StoreFingerprint.headerBytes, at: 0)
+        main = File(identity: try status().identity, start: start)
+        writeAheadLog = try Look.log(store.adding(suffix: "-wal"))
+        rollbackJournal = try Look.companion(store.adding(suffix: "-journal"))?.identity
+    }
+
+    private static func log(_ path: FilePath) throws(DurableFileError) -> File? {
         // A reader makes an empty one, and takes it away again.
-        writeAheadLog = log?.identity.size == 0 ? nil : log
-        rollbackJournal = try File(ifPresent: store.adding(suffix: "-journal"), bytes: 0)
+        guard let found = try companion(path), found.size > 0 else { return nil }
+        do {
+            let file = try DurableFileSystem().openForReading(path)
+            let start = try file.read(
+                count: StoreFingerprint.writeAheadLogHeaderBytes, at: 0)
+            let identity = try file.status().identity
+            return identity.size == 0 ? nil : File(identity: identity, start: start)
+        } catch {
+            if error.isMissing { return nil }
+            throw error
+        }
+    }
+
+    private static func companion(_ path: FilePath) throws(DurableFileError) -> FileStatus? {
+        guard let status = try FileStatus.ifPresent(path) else { return nil }
+        guard status.isRegularFile else { throw .notRegularFile(path, kind: status.kind) }
+        return status
     }
 }

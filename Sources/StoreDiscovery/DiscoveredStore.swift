@@ -90,10 +90,9 @@ package struct SkippedFile: Hashable, Sendable {
         if isNamed { return true }
         switch reason {
         case .missing, .noMatch, .unreadable, .tooDeep, .logWithoutDatabase, .companionName,
-            .storeOutside:
+            .storeOutside, .brokenLink, .kept:
             return true
-        case .empty, .notADatabase, .notAFile, .notACoreDataStore, .linkLeavesFolder,
-            .brokenLink, .kept:
+        case .empty, .notADatabase, .notAFile, .notACoreDataStore, .linkLeavesFolder:
             return false
         }
     }

@@ -210,7 +210,7 @@ struct FolderWalk {
         } catch {
             if error.isDenied {
                 skip(relative, .unreadable("\(error)"))
-            } else if StoreFileName.isStoreExtension(of: link.name) {
+            } else if StoreFileName.mayBeStoreOrFolder(link.name) {
                 skip(relative, .brokenLink("\(error)"))
             }
             return

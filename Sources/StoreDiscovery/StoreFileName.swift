@@ -19,6 +19,16 @@ enum StoreFileName {
         hasExtension(path, among: coreDataExtensions + otherExtensions)
     }
 
+    /// Whether what has this name, and cannot be looked at, may be a store or a folder of stores.
+    ///
+    /// A short extension that stores do not have names a file of another kind.
+    static func mayBeStoreOrFolder(_ name: FilePath) -> Bool {
+        guard let ending = fileExtension(of: name), !isStoreExtension(of: name) else { return true }
+        let isShort = ending.count <= 4
+        return !isShort
+            || !ending.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) }
+    }
+
     /// Whether a name is one of ours: run folders, unpublished results, kept originals.
     static func isOurs(_ name: some Collection<UInt8>) -> Bool {
         name.starts(with: ".godwit".utf8)

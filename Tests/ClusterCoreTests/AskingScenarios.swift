@@ -93,7 +93,7 @@ extension CoordinatorScenario {
             #expect(bench.last.lookups.isEmpty)
             bench.handle(.run(RunOffer(run: "r", stores: 0, failed: 1, isOver: true)))
             #expect(bench.last.records.isEmpty && bench.last.notes.isEmpty)
-            #expect(bench.machine.report().runs.map(\.state) == ["ended"])
+            #expect(bench.machine.report().runs.map(\.state) == [.ended])
             bench.request(.replay(run: "r", store: nil))
             bench.handle(.lookedUp(RunOffer(run: "r", stores: 1)))
             #expect(bench.runState() == .open)

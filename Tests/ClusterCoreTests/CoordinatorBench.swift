@@ -53,9 +53,9 @@ struct CoordinatorBench {
     /// have nothing.
     static func unexplained(_ report: StatusReport) -> [String] {
         var found: [String] = []
-        for run in report.runs where run.state == "open" || run.state == "paused" {
+        for run in report.runs where run.state.isUnfinished {
             let words = ["waiting", "ready", "resting", "unclaimed"]
-            let waiting = words.reduce(run.stores["waiting", default: 0]) {
+            let waiting = words.reduce(run.stores[.waiting, default: 0]) {
                 $0 + run.jobs[$1, default: 0]
             }
             if waiting > 0, run.waitingFor == nil { found.append("\(run)") }

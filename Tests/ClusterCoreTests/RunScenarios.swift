@@ -15,7 +15,7 @@ extension CoordinatorScenario {
             bench.done(.whole, store: 1)
             #expect(bench.orders.isEmpty)
             #expect(bench.tasks.isEmpty)
-            #expect(bench.machine.waitingReason(run: "r") == .paused("paused on request"))
+            #expect(bench.machine.waitingReason(run: "r") == .paused(.request))
             bench.request(.resume(run: "r"))
             bench.finishAll()
             #expect(bench.runState() == .ended)
@@ -182,7 +182,7 @@ extension CoordinatorScenario {
         },
         CoordinatorScenario("a run that was paused before stays so, and may end paused") { bench in
             bench.join("w")
-            bench.handle(.run(RunOffer(run: "r", stores: 1, pausedBy: "a user")))
+            bench.handle(.run(RunOffer(run: "r", stores: 1, pausedBy: .request)))
             bench.small(1...1)
             #expect(bench.orders.isEmpty)
             bench.request(.resume(run: "r"))

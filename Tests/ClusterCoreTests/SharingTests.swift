@@ -204,7 +204,7 @@ import Testing
             return
         }
         bench.request(.pause(run: "r"))
-        #expect(reason(.copy(chunk: 0)) == .paused("paused on request"))
+        #expect(reason(.copy(chunk: 0)) == .paused(.request))
         #expect(bench.machine.waitingReason(of: key, .copy(chunk: 1)) == nil)
     }
 }

@@ -102,7 +102,7 @@ import Testing
         bench.done(.copy(chunk: 0))
         bench.request(.cancel(run: "r"))
         let status = bench.machine.status(run: "r")
-        #expect(status?.stores["running"] == 1)
+        #expect(status?.stores[.running] == 1)
         #expect(status?.jobs["unclaimed"] == nil && status?.jobs["running"] == nil)
         #expect(status?.waitingFor == nil)
     }

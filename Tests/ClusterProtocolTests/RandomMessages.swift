@@ -131,7 +131,8 @@ extension RandomMessages {
             coordinator: name(), engine: name(),
             runs: list(3) {
                 RunStatus(
-                    run: $0.identifier(), state: "open", stores: $0.counts(), jobs: $0.counts(),
+                    run: $0.identifier(), state: $0.pick(RunState.allCases), stores: $0.states(),
+                    jobs: $0.counts(),
                     rows: $0.amount(), bytes: $0.amount(), rowsPerSecond: $0.amount(),
                     bytesPerSecond: $0.amount(), secondsLeft: $0.maybe { $0.amount() },
                     waitingFor: $0.maybe { $0.text() })
@@ -142,6 +143,14 @@ extension RandomMessages {
                     slots: $0.number(0...64), running: $0.number(0...64),
                     state: $0.pick(WorkerStatus.State.allCases), reason: $0.maybe { $0.text() })
             })
+    }
+
+    private mutating func states() -> [StoreState: Int] {
+        var counts: [StoreState: Int] = [:]
+        for state in StoreState.allCases where number(0...1) == 1 {
+            counts[state] = number(0...100_000)
+        }
+        return counts
     }
 
     private mutating func counts() -> [String: Int] {

@@ -35,7 +35,7 @@ extension RandomMessages {
 
     private mutating func runNotes() -> [Note] {
         var changes: [Note.RunChange] = [
-            .began, .resumed, .paused(.request(text())), .paused(.space(text())),
+            .began, .resumed, .paused(.request), .paused(.space(text())),
             .paused(.stopped(text())), .stopped(reason: text()), .awaitsSwap(stores: index()),
             .filesLeftOut(count: index(), files: list(Note.mostFiles) { $0.text() }),
             .requestFailed(store: maybe { $0.index() }, text: text()),

@@ -25,7 +25,7 @@ import Threads
                         attempt: order.attempt.id, code: .badSource, text: "damaged",
                         slotEnded: false)))
             let client = try lab.peer("client")
-            try client.wait(for: run) { $0.stores["failed"] == 1 }
+            try client.wait(for: run) { $0.stores[.failed] == 1 }
             try client.ask(.watch(run: run))
             let queue = try lab.fill { $0.begin }
             try client.ask(.replay(run: run, store: nil))

@@ -51,7 +51,7 @@ import Threads
             try client.ask(.pause(run: next.run.id))
             try client.done()
             #expect(try open(lab, submission(lab, stores, only: 1), .submitted))
-            try client.wait(for: next.run.id) { $0.state == "open" }
+            try client.wait(for: next.run.id) { $0.state == .open }
         }
     }
 
@@ -75,7 +75,7 @@ import Threads
             #expect(try lab.sharing.ledger.run(run)?.state == .ended)
             if isForgotten { try lab.untilForgotten([run]) }
             #expect(try open(lab, second, .submitted))
-            try client.wait(for: run) { $0.state == "open" }
+            try client.wait(for: run) { $0.state == .open }
             try client.ask(.watch(run: run))
             try worker.say(.ready(freeSlots: 1))
             try worker.work(1)
@@ -115,7 +115,7 @@ import Threads
             try client.done()
             // The start comes to it only now, with what it has read before.
             #expect(try open(lab, first, .resumed))
-            #expect(try client.status(first.run.id).runs.first?.state == "paused")
+            #expect(try client.status(first.run.id).runs.first?.state == .paused)
             #expect(try lab.sharing.ledger.run(first.run.id)?.state == .paused)
         }
     }

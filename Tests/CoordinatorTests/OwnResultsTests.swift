@@ -1,4 +1,5 @@
 import DurableFiles
+import Foundation
 import Jobs
 import RunLedger
 import TestSupport
@@ -92,6 +93,27 @@ import Testing
                 _ = try ending.result.get()
                 #expect(try lab.content(delivery.store) == delivery.content)
             }
+        }
+    }
+
+    /// What the thread has read of the store is forgotten with its process.
+    @Test func aStoreThatChangedBeforeTheRestartIsReportedAsChanged() throws {
+        try SharingLab.run { lab in
+            let delivery = try Delivery(lab, isPublished: false)
+            let admitted = try delivery.intake.admit(delivery.receipt)
+            try lab.ledger.append([.accepted(admitted, at: 1)])
+            try ForgedDelivery.edit(
+                delivery.store, "UPDATE ZNOTE SET ZTITLE = 'x' WHERE Z_PK = 1")
+            // The file system's clock may not have moved on since the result was written.
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: 5)],
+                ofItemAtPath: delivery.store.description)
+            let before = try lab.content(delivery.store)
+            let ending = try #require(
+                try delivery.restarted().move([try delivery.found]).first)
+            let error = #expect(throws: RunError.self) { _ = try ending.result.get() }
+            #expect(error?.code == .sourceChanged)
+            #expect(try lab.content(delivery.store) == before)
         }
     }
 

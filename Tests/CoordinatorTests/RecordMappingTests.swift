@@ -114,13 +114,17 @@ import Testing
         #expect(
             try mapping.records(of: failed)
                 == [changed, .storeReport(run: "r1", store: 3, coarse), released])
-        mapping.learn(.sourceChanged, of: key)
+        mapping.learn(
+            RecordMapping.TaskFailure(code: .badSource, cause: .sourceChanged), of: key)
         let known = try StoreRecord.text(of: FailureCause.sourceChanged)
         #expect(known != coarse)
         #expect(
             try mapping.records(of: failed)
                 == [changed, .storeReport(run: "r1", store: 3, known), released])
         // It was of that one failure.
+        #expect(try mapping.records(of: failed)[1] == .storeReport(run: "r1", store: 3, coarse))
+        // An attempt that failed since, for another reason, is what is reported.
+        mapping.learn(RecordMapping.TaskFailure(code: .locked, cause: .locked), of: key)
         #expect(try mapping.records(of: failed)[1] == .storeReport(run: "r1", store: 3, coarse))
     }
 

@@ -226,8 +226,8 @@ import Testing
             let first: StatusReport = try late.event("a status") { event in
                 if case .status(let report) = event { report } else { nil }
             }
-            #expect(first.runs.map(\.state) == ["ended"])
-            #expect(first.runs.first?.stores == ["done": 1])
+            #expect(first.runs.map(\.state) == [.ended])
+            #expect(first.runs.first?.stores == [.done: 1])
             #expect(try late.end(of: run) == 0)
             for request in [
                 ClientRequest.watch(run: "r99"), .status(run: "r99"), .pause(run: "r99"),
@@ -251,7 +251,7 @@ import Testing
             #expect(try client.end(of: run) == 0)
             try lab.untilForgotten([run, other])
             let status = try #require(try client.status(other).runs.first)
-            #expect(status.state == "ended" && status.stores == ["done": 1] && status.rows == 5)
+            #expect(status.state == .ended && status.stores == [.done: 1] && status.rows == 5)
             try client.ask(.watch(run: other))
             #expect(try client.end(of: other) == 0)
             for request in [

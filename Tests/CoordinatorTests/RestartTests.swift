@@ -250,7 +250,7 @@ import Testing
             try lab.restart()
             let worker = try lab.worker("w1")
             let again = try lab.peer("client")
-            #expect(try again.status(run).runs.first?.state == "paused")
+            #expect(try again.status(run).runs.first?.state == .paused)
             try worker.expectNothing()
             try again.ask(.resume(run: run))
             try again.done()

@@ -111,9 +111,12 @@ struct EngineMigration {
             let result = StoreResult(
                 planned, validation: validation, output: output,
                 outputBytes: building.size, seconds: steps.seconds)
-            guard try StoreFingerprint(of: planned.source.path) == planned.source.fingerprint
+            let now = try StoreFingerprint(of: planned.source.path)
+            guard now == planned.source.fingerprint
             else { throw EngineError.changed(planned.source.path) }
-            try PublishPlan(places, output: output, validated: building, files).run(files)
+            try PublishPlan(
+                places, output: output, validated: building, source: now, files
+            ).run(files)
             try places.removeAll(files)
             return MigrationOutcome(plan: planned.plan, result: result)
         }

@@ -22,7 +22,8 @@ import Testing
             let output = folder.appending("result.sqlite")
             let plan = try PublishPlan(
                 places, output: output,
-                validated: try FileStatus(of: places.building).identity, files)
+                validated: try FileStatus(of: places.building).identity,
+                source: try StoreFingerprint(of: places.building), files)
             for removes in [true, false] {
                 try plan.run(files)
                 #expect(try files.contents(of: output, limit: 10) == [1, 2, 3])

@@ -58,7 +58,7 @@ enum LayerRules {
             "Worker",
             "ClusterCore", "ClusterProtocol", "ZeroMQ", "RunLedger",
             "MigrationEngine", "StoreForge", "CoreDataStore", "MappingModel", "ManagedObjectModel",
-            "DurableFiles", "Jobs", "Threads", "ArgumentParser",
+            "DurableFiles", "Jobs", "Threads", "ArgumentParser", "Logging",
         ],
         "godwit": ["GodwitCommands"],
         "godwit-bench": [

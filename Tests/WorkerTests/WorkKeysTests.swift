@@ -143,7 +143,7 @@ import ZeroMQ
             _ = try cluster.coordinator.keptOut("no key") { kept -> Bool? in
                 if case .failed = kept { true } else { nil }
             }
-            try plain.expectLog("--keys")
+            try plain.expectLog("keys")
             let known = try cluster.start("--keys", "\(cluster.folder.path)/keys")
             try cluster.coordinator.welcome()
             try cluster.expectJobDone(1)

@@ -66,7 +66,7 @@ extension CoordinatorMachine {
         guard let index = known(run, client) else { return }
         switch runs[index]?.phase {
         case .open, .queued, .paused:
-            hold(index, .request("paused on request"))
+            hold(index, .request)
             reply(.done, to: client)
         case .ended, .cancelled, nil: refuseOver(index, run, client)
         }

@@ -52,27 +52,24 @@ extension CoordinatorMachine {
         return indexes.compactMap { index in
             guard let run = runs[index] else { return nil }
             let tally = tallies[index] ?? Tally()
-            var counts = Dictionary(
-                uniqueKeysWithValues: run.ended.map { ($0.key.rawValue, $0.value) })
-            counts["running", default: 0] += tally.running
-            counts["waiting", default: 0] += run.toOffer + tally.waiting
+            var counts = run.ended
+            counts[.running, default: 0] += tally.running
+            counts[.waiting, default: 0] += run.toOffer + tally.waiting
             return RunStatus(
-                run: run.name, state: word(run.phase), stores: counts.filter { $0.value > 0 },
+                run: run.name, state: state(run.phase), stores: counts.filter { $0.value > 0 },
                 jobs: tally.jobs.filter { $0.value > 0 }, rows: run.rows, bytes: run.bytes,
                 rowsPerSecond: 0, bytesPerSecond: 0, secondsLeft: nil,
                 waitingFor: waits[index]?.first?.description)
         }
     }
 
-    private func word(_ phase: RunPhase) -> String {
-        let state: RunState =
-            switch phase {
-            case .queued, .open: .open
-            case .paused: .paused
-            case .ended: .ended
-            case .cancelled: .cancelled
-            }
-        return state.rawValue
+    private func state(_ phase: RunPhase) -> RunState {
+        switch phase {
+        case .queued, .open: .open
+        case .paused: .paused
+        case .ended: .ended
+        case .cancelled: .cancelled
+        }
     }
 }
 

@@ -159,7 +159,7 @@ private struct FoundWaits {
 extension CoordinatorMachine {
     private func waitingReason(of run: RunProgress) -> WaitingReason? {
         switch run.phase {
-        case .paused: .paused(run.hold?.text ?? "")
+        case .paused: .paused(run.hold ?? .request)
         case .queued: .behindOtherRuns
         case .open, .ended, .cancelled: nil
         }

@@ -84,7 +84,7 @@ struct RunProgress: Sendable {
         toOffer = max(0, offer.stores)
         failures = max(0, offer.failed)
         if offer.validated > 0 { ended[.validated] = offer.validated }
-        hold = offer.pausedBy.map { .request($0) }
+        hold = offer.pausedBy
     }
 
     /// Whether nothing is left to do but the swaps that a client has to request.

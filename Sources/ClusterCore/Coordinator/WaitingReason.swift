@@ -13,7 +13,7 @@ package enum WaitingReason: Hashable, Sendable, CustomStringConvertible {
     case allWorkersBusy
     /// It failed and is tried again then.
     case backOff(until: Instant, Cause?)
-    case paused(String)
+    case paused(PauseReason)
     case behindOtherRuns
     /// The run's own limit of stores at a time.
     case storeLimit(Int)
@@ -54,7 +54,7 @@ package enum WaitingReason: Hashable, Sendable, CustomStringConvertible {
         case .allWorkersBusy: "all workers are busy"
         case .backOff(_, let cause):
             "waits before the next try" + (cause.map { " after: \($0)" } ?? "")
-        case .paused(let reason): reason.hasPrefix("paused") ? reason : "paused: \(reason)"
+        case .paused(let reason): reason.words
         case .behindOtherRuns: "other runs come first"
         case .storeLimit(let limit): "the run's limit of \(stores(limit)) at a time is reached"
         case .jobLimit(let limit): "the run's limit of \(jobs(limit)) at a time is reached"

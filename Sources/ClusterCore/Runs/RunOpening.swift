@@ -53,7 +53,8 @@ package struct RunOpening: Hashable, Sendable {
     func offer(_ entry: RunEntry, isHeld: Bool) -> RunOffer {
         RunOffer(
             run: run, stores: stores, failed: failed, validated: validated,
-            defersSwap: defersSwap, limits: limits, pausedBy: isHeld ? reason : nil,
+            defersSwap: defersSwap, limits: limits,
+            pausedBy: isHeld ? PauseReason(kept: reason) : nil,
             isOver: entry == .named && isOver, isResumed: entry != .submitted)
     }
 }

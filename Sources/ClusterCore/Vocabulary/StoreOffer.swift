@@ -13,8 +13,8 @@ package struct RunOffer: Hashable, Sendable {
     package let failed: Int
     /// Stores that wait validated for a swap.
     package let validated: Int
-    /// Why the run was paused by a request before the coordinator started; nil where it was not.
-    package let pausedBy: String?
+    /// Why the run was paused before the coordinator started; nil where it was not.
+    package let pausedBy: PauseReason?
     /// Whether the run has ended and its end was reported.
     ///
     /// Such a run enters without a report, because a client asks for a replay or swap of it.
@@ -24,7 +24,7 @@ package struct RunOffer: Hashable, Sendable {
 
     package init(
         run: String, stores: Int, failed: Int = 0, validated: Int = 0, defersSwap: Bool = false,
-        limits: RunLimits = RunLimits(), pausedBy: String? = nil, isOver: Bool = false,
+        limits: RunLimits = RunLimits(), pausedBy: PauseReason? = nil, isOver: Bool = false,
         isResumed: Bool = false
     ) {
         self.run = run

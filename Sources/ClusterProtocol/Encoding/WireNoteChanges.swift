@@ -98,7 +98,9 @@ extension PauseReason {
             try Field.people(text, true, "note.pause.reason")
         }
         switch body.reason {
-        case .request(let reason): self = .request(try text(reason))
+        case .request(let reason):
+            _ = try text(reason)
+            self = .request
         case .space(let reason): self = .space(try text(reason))
         case .stopped(let reason): self = .stopped(try text(reason))
         case nil: throw .missing(field: "note.pause")
@@ -109,7 +111,7 @@ extension PauseReason {
         .with {
             $0.reason =
                 switch self {
-                case .request(let text): .request(PeopleText.cleaned(text))
+                case .request: .request(self.text)
                 case .space(let text): .space(PeopleText.cleaned(text))
                 case .stopped(let text): .stopped(PeopleText.cleaned(text))
                 }

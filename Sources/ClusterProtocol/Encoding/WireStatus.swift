@@ -1,3 +1,4 @@
+import Jobs
 import SwiftProtobuf
 
 // What a coordinator answers to commands, as bodies.
@@ -7,8 +8,10 @@ extension RunStatus {
         try Field.known(body, "status.runs")
         self.init(
             run: try Field.required(body.run, body.hasRun, "status.runs.run"),
-            state: try Field.required(body.state, body.hasState, "status.runs.state"),
-            stores: try Self.counts(body.stores, "status.runs.stores"),
+            state: try Field.named(
+                try Field.required(body.state, body.hasState, "status.runs.state"),
+                "status.runs.state"),
+            stores: try Self.states(body.stores, "status.runs.stores"),
             jobs: try Self.counts(body.jobs, "status.runs.jobs"),
             rows: try Field.required(body.rows, body.hasRows, "status.runs.rows"),
             bytes: try Field.required(body.bytes, body.hasBytes, "status.runs.bytes"),
@@ -19,6 +22,16 @@ extension RunStatus {
             secondsLeft: body.hasSecondsLeft ? body.secondsLeft : nil,
             waitingFor: try Field.optionalPeople(
                 body.waitingFor, body.hasWaitingFor, "status.runs.waitingFor"))
+    }
+
+    private static func states(
+        _ body: [String: Int64], _ field: String
+    ) throws(ProtocolError) -> [StoreState: Int] {
+        var counts: [StoreState: Int] = [:]
+        for (name, count) in body {
+            counts[try Field.named(name, field)] = try Field.int(count, true, field)
+        }
+        return counts
     }
 
     private static func counts(
@@ -32,8 +45,8 @@ extension RunStatus {
     var body: WireRunStatus {
         .with {
             $0.run = run
-            $0.state = state
-            $0.stores = stores.mapValues { Int64($0) }
+            $0.state = state.rawValue
+            for (state, count) in stores { $0.stores[state.rawValue] = Int64(count) }
             $0.jobs = jobs.mapValues { Int64($0) }
             $0.rows = rows
             $0.bytes = bytes
@@ -46,13 +59,11 @@ extension RunStatus {
 
     func check() throws(ProtocolError) {
         try Check.identifier(run, "status.runs.run")
-        try Check.name(state, "status.runs.state")
-        for (counts, field) in [(stores, "status.runs.stores"), (jobs, "status.runs.jobs")] {
-            try Check.count(counts.count, MessageLimits.states, field)
-            for (name, count) in counts {
-                try Check.name(name, field)
-                try Check.amount(Int64(count), field)
-            }
+        for count in stores.values { try Check.amount(Int64(count), "status.runs.stores") }
+        try Check.count(jobs.count, MessageLimits.states, "status.runs.jobs")
+        for (name, count) in jobs {
+            try Check.name(name, "status.runs.jobs")
+            try Check.amount(Int64(count), "status.runs.jobs")
         }
         try Check.amount(rows, "status.runs.rows")
         try Check.amount(bytes, "status.runs.bytes")

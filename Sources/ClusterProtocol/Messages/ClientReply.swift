@@ -1,3 +1,5 @@
+package import Jobs
+
 /// What a coordinator answers to a command.
 package enum ClientReply: Hashable, Sendable {
     /// The run begins, or goes on.
@@ -30,10 +32,9 @@ package struct StatusReport: Hashable, Sendable {
 /// Where a run stands.
 package struct RunStatus: Hashable, Sendable {
     package let run: String
-    /// The ledger's word: `open`, `paused`, `ended` or `cancelled`.
-    package let state: String
-    /// How many stores are in each state, by the ledger's words; states without stores may lack.
-    package let stores: [String: Int]
+    package let state: RunState
+    /// How many stores are in each state; states without stores may lack.
+    package let stores: [StoreState: Int]
     /// How many jobs of the stores in hand are in each state, such as `waiting` or `running`.
     package let jobs: [String: Int]
     /// Written so far.
@@ -48,7 +49,7 @@ package struct RunStatus: Hashable, Sendable {
     package let waitingFor: String?
 
     package init(
-        run: String, state: String, stores: [String: Int], jobs: [String: Int], rows: Int64,
+        run: String, state: RunState, stores: [StoreState: Int], jobs: [String: Int], rows: Int64,
         bytes: Int64, rowsPerSecond: Int64, bytesPerSecond: Int64, secondsLeft: Int64?,
         waitingFor: String?
     ) {
@@ -68,9 +69,8 @@ package struct RunStatus: Hashable, Sendable {
 extension RunStatus {
     /// Whether results wait for their swap, and nothing else is left to do.
     package var awaitsSwap: Bool {
-        let isUnfinished = state == "open" || state == "paused"
-        return isUnfinished && stores["validated", default: 0] > 0
-            && stores["waiting", default: 0] + stores["running", default: 0] == 0
+        state.isUnfinished && stores[.validated, default: 0] > 0
+            && stores[.waiting, default: 0] + stores[.running, default: 0] == 0
     }
 }
 

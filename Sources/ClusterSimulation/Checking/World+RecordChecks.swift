@@ -152,12 +152,12 @@ extension World {
     /// has nothing.
     private func checkReasons(_ report: StatusReport) {
         var waiting = 0
-        for run in report.runs where run.state == "open" || run.state == "paused" {
+        for run in report.runs where run.state.isUnfinished {
             // Its stores are being read, or it is held.
             if isReading(run.run) { continue }
             let words = ["waiting", "ready", "resting", "unclaimed"]
             let jobs = words.reduce(0) { $0 + run.jobs[$1, default: 0] }
-            let stores = run.stores["waiting", default: 0]
+            let stores = run.stores[.waiting, default: 0]
             waiting += jobs + stores
             if jobs + stores > 0, run.waitingFor == nil {
                 fail(.waitingHasReason, "\(run.run): \(jobs) jobs, \(stores) stores: no reason")

@@ -26,7 +26,7 @@ extension World {
         }
         return RunOpening(
             run: spec.run, state: run.state, reason: run.reason,
-            isShortOfSpace: PauseReason.isForSpace(kept: run.reason),
+            isShortOfSpace: PauseReason(kept: run.reason).isForSpace,
             stores: spec.stores.count { isOffered($0, spec, in: facts) }, failed: count(.failed),
             validated: spec.defersSwap ? count(.validated) : 0, defersSwap: spec.defersSwap,
             limits: spec.limits)

@@ -31,7 +31,7 @@ extension World {
         var opening = opening
         opening.state = facts.state
         opening.reason = facts.reason
-        opening.isShortOfSpace = PauseReason.isForSpace(kept: facts.reason)
+        opening.isShortOfSpace = PauseReason(kept: facts.reason).isForSpace
         return opening
     }
 

@@ -47,7 +47,7 @@ extension CoordinatorLoop {
             if let figures = ledger.knownFigures(of: .named([id]))?.first {
                 offer.state = figures.state
                 offer.reason = figures.reason
-                offer.isShortOfSpace = PauseReason.isForSpace(kept: figures.reason)
+                offer.isShortOfSpace = PauseReason(kept: figures.reason).isForSpace
             }
             return offer
         }

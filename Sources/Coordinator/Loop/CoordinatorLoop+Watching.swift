@@ -25,7 +25,7 @@ extension CoordinatorLoop {
             guard let status = report.runs.first, let run else {
                 return loop.tellStops(nil, client)
             }
-            if status.stores["failed"] ?? 0 == 0 || !loop.tellFailures(of: run, client) {
+            if status.stores[.failed] ?? 0 == 0 || !loop.tellFailures(of: run, client) {
                 loop.tellEnd(status, client)
             }
         }
@@ -87,10 +87,10 @@ extension CoordinatorLoop {
         let run = status.run
         tellStops(run, client)
         // While a client asks for a replay, the run's end is reported when that is answered.
-        guard RunState.isOver(status.state) || (!supervisor.awaitsRuns && status.awaitsSwap),
+        guard !status.state.isUnfinished || (!supervisor.awaitsRuns && status.awaitsSwap),
             supervisor.isReported(run)
         else { return }
-        let failures = (status.stores["failed"] ?? 0) + (status.stores["cancelled"] ?? 0)
+        let failures = (status.stores[.failed] ?? 0) + (status.stores[.cancelled] ?? 0)
         answer(.event(.ended(run: run, failures: failures)), to: client)
     }
 
@@ -138,12 +138,5 @@ extension WatchEvent {
         case .note(.run(_, .stopped)): true
         case .note, .status: false
         }
-    }
-}
-
-extension RunState {
-    /// Whether a run whose state is written so has come to its end.
-    fileprivate static func isOver(_ word: String) -> Bool {
-        RunState(rawValue: word)?.isUnfinished == false
     }
 }

@@ -238,7 +238,7 @@ final class CoordinatorLoop: PollLoopHandler {
 
     /// A task has ended.
     func ended(_ report: TaskReport) {
-        mapping.learn(report.cause, of: report.store)
+        mapping.learn(report.failure, of: report.store)
         switch report.outcome {
         case .failed(let code, let text) where code.decision != .pause,
             .interrupted(let code, let text) where code.decision != .pause:

@@ -12,7 +12,13 @@ struct RecordMapping {
     private let wallTime: @Sendable () -> Int64
     private var states: [String: RunState] = [:]
     /// Why the last task of a store failed.
-    private var causes: [StoreKey: FailureCause] = [:]
+    private var causes: [StoreKey: TaskFailure] = [:]
+
+    /// How a task failed: what the machine decides by, and the coarse cause of reports.
+    struct TaskFailure: Hashable, Sendable {
+        let code: FailureCode
+        let cause: FailureCause
+    }
 
     init(bootIdentifier: String, wallTime: @escaping @Sendable () -> Int64) {
         self.bootIdentifier = bootIdentifier
@@ -26,7 +32,7 @@ struct RecordMapping {
     mutating func forget(_ run: String) { states[run] = nil }
 
     /// Learns why a store's last task failed; nil where it did not, or has no coarse cause.
-    mutating func learn(_ cause: FailureCause?, of store: StoreKey) { causes[store] = cause }
+    mutating func learn(_ failure: TaskFailure?, of store: StoreKey) { causes[store] = failure }
 
     /// The records of one of the machine's; none where the ledger knows it already.
     ///
@@ -96,10 +102,14 @@ struct RecordMapping {
         ]
         let known = causes.removeValue(forKey: key)
         if next == .failed, let cause {
+            // An attempt may have failed since, for another reason.
+            let coarse =
+                if let known, known.code == cause.code {
+                    known.cause
+                } else { FailureCause(cause.code) }
             records.append(
                 .storeReport(
-                    run: key.run, store: key.number,
-                    try StoreRecord.text(of: known ?? FailureCause(cause.code))))
+                    run: key.run, store: key.number, try StoreRecord.text(of: coarse)))
         }
         if next == .failed || next == .cancelled {
             records.append(.released(run: key.run, store: key.number))

@@ -31,7 +31,7 @@ struct Opening: Sendable {
         self.run = run
         offer = RunOpening(
             run: overview.id, state: overview.state, reason: overview.reason,
-            isShortOfSpace: PauseReason.isForSpace(kept: overview.reason),
+            isShortOfSpace: PauseReason(kept: overview.reason).isForSpace,
             // Also of a run that has ended: a replay may have been stopped halfway.
             stores: left.reduce(0) { $0 + (counts[$1] ?? 0) }, failed: counts[.failed] ?? 0,
             validated: run.defersSwap ? counts[.validated] ?? 0 : 0, defersSwap: run.defersSwap,

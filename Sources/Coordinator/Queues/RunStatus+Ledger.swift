@@ -15,14 +15,12 @@ extension RunStatus {
     ) {
         let isMoving = figures.state == .open
         self.init(
-            run: figures.run, state: figures.state.rawValue,
-            stores: Dictionary(
-                uniqueKeysWithValues: figures.stores.map { ($0.key.rawValue, $0.value) }),
+            run: figures.run, state: figures.state, stores: figures.stores,
             jobs: machine?.jobs ?? [:], rows: machine?.rows ?? 0, bytes: machine?.bytes ?? 0,
             rowsPerSecond: isMoving ? meter?.rates?.rows ?? 0 : 0,
             bytesPerSecond: isMoving ? meter?.rates?.bytes ?? 0 : 0,
             secondsLeft: isMoving ? meter?.secondsLeft(figures.bytesLeft) : nil,
             waitingFor: waitingFor ?? machine?.waitingFor
-                ?? (figures.state == .paused ? figures.reason : nil))
+                ?? (figures.state == .paused ? PauseReason(kept: figures.reason).words : nil))
     }
 }

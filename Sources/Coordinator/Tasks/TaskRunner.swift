@@ -13,6 +13,18 @@ package struct TaskReport: Sendable {
     /// Why it failed, as reports group failures.
     package var cause: FailureCause?
 
+    /// How it failed; nil where it did not, or has no coarse cause.
+    var failure: RecordMapping.TaskFailure? {
+        guard let cause else { return nil }
+        let code: FailureCode
+        switch outcome {
+        case .failed(let found, _), .interrupted(let found, _): code = found
+        case .different: code = .internalError
+        default: return nil
+        }
+        return RecordMapping.TaskFailure(code: code, cause: cause)
+    }
+
     package init(task: TaskID, store: StoreKey, outcome: TaskOutcome) {
         self.task = task
         self.store = store

@@ -265,7 +265,7 @@ package struct StoreOpener: Sendable {
                             + "behind it")
                 }
                 if scan.endsInTornFrame {
-                    oddities.append("the last transaction in the -wal is torn and is left out")
+                    oddities.append("the -wal ends in an unfinished transaction, which SQLite does not read either")
                 }
             case .foreign(let reason):
                 throw StoreError.notAStore(path: path.description, reason: reason)

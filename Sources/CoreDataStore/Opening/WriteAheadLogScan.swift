@@ -12,8 +12,9 @@ struct WriteAheadLogScan {
     private(set) var validFrames: Int64 = 0
     /// Finished transactions behind the frame at which SQLite stops.
     private(set) var lostTransactions: Int64 = 0
-    /// Whether the frame at which SQLite stops claims to finish a transaction itself: one that
-    /// was being written when the writer died, or damaged later.
+    /// Whether the log ends in a transaction that SQLite does not read, because the writer died
+    /// while it wrote that, or the file was cut or damaged later: frames without one that finishes
+    /// them, or a frame of the log's own that is not whole.
     private(set) var endsInTornFrame = false
 
     private static let frameHeader = 24
@@ -32,11 +33,12 @@ struct WriteAheadLogScan {
         let size = Int64(Self.frameHeader + pageSize)
         var isValid = true
         var emptyFrames = 0
+        var finishedFrames: Int64 = 0
         var offset: Int64 = 32
         while offset <= length - size {
             let count = isValid ? Int(size) : Self.frameHeader
             let frame = try file.read(count: count, at: offset)
-            guard frame.count == count else { return }
+            guard frame.count == count else { break }
             offset += size
             let isOwn = frame[8..<16] == head[16..<24]
             let finishes = isOwn && frame[4..<8].contains { $0 != 0 }
@@ -46,12 +48,20 @@ struct WriteAheadLogScan {
                 isValid =
                     isOwn && sum.bytes == Array(frame[16..<24])
                     && frame[0..<4].contains { $0 != 0 }
-                if isValid { validFrames += 1 } else { endsInTornFrame = finishes }
+                if isValid { validFrames += 1 } else { endsInTornFrame = isOwn }
+                if isValid, finishes { finishedFrames = validFrames }
             } else if finishes {
                 lostTransactions += 1
             }
             emptyFrames = frame[0..<Self.frameHeader].allSatisfy { $0 == 0 } ? emptyFrames + 1 : 0
-            guard emptyFrames < Self.mostEmptyFrames else { return }
+            guard emptyFrames < Self.mostEmptyFrames else { break }
+        }
+        if validFrames > finishedFrames { endsInTornFrame = true }
+        if isValid, offset <= length - Int64(Self.frameHeader) {
+            let rest = try file.read(count: Self.frameHeader, at: offset)
+            if rest.count == Self.frameHeader, rest[8..<16] == head[16..<24] {
+                endsInTornFrame = true
+            }
         }
     }
 

@@ -70,8 +70,8 @@ struct ClusterPicture: Hashable, Sendable {
 
     /// A run in a few lines: stores, jobs, speed, and what it waits for.
     static func block(of run: RunStatus, stage: Stage? = nil, width: Int) -> [String] {
-        var head = [run.state]
-        if let stage, run.state == "open" { head.append(stage.rawValue) }
+        var head = [run.state.rawValue]
+        if let stage, run.state == .open { head.append(stage.rawValue) }
         let groups = [head + storeParts(run), jobParts(run), rateParts(run) + sumParts(run)]
         let indent = String(repeating: " ", count: min(run.run.count, width / 2))
         var lines = packed(groups.flatMap(\.self), behind: run.run, indent, width)
@@ -105,11 +105,11 @@ struct ClusterPicture: Hashable, Sendable {
     private static func storeParts(_ run: RunStatus) -> [String] {
         let all = run.stores.values.reduce(0, +)
         guard all > 0 else { return [] }
-        let done = run.stores["done", default: 0]
+        let done = run.stores[.done, default: 0]
         var parts = ["\(grouped(done))/\(grouped(all)) stores"]
-        let words = [
-            ("running", "running"), ("validated", "ready to swap"), ("failed", "failed"),
-            ("cancelled", "cancelled"), ("rolledBack", "rolled back"), ("pruned", "pruned"),
+        let words: [(StoreState, String)] = [
+            (.running, "running"), (.validated, "ready to swap"), (.failed, "failed"),
+            (.cancelled, "cancelled"), (.rolledBack, "rolled back"), (.pruned, "pruned"),
         ]
         for (state, word) in words {
             let count = run.stores[state, default: 0]
@@ -132,7 +132,7 @@ struct ClusterPicture: Hashable, Sendable {
 
     private static func rateParts(_ run: RunStatus) -> [String] {
         // Of what does not go on they say what was.
-        guard run.state == "open" else { return [] }
+        guard run.state == .open else { return [] }
         var parts: [String] = []
         if run.rowsPerSecond > 0 { parts.append("\(grouped(run.rowsPerSecond)) rows/s") }
         if run.bytesPerSecond > 0 {
@@ -187,19 +187,19 @@ struct ClusterPicture: Hashable, Sendable {
             "other stores come first", "its store is", "the next stores are", "merges, checks",
         ]
 
-        private let state: String
+        private let state: RunState
         private let failed: Int
         private let waitingFor: String?
         private let part: Int
 
         init(_ run: RunStatus) {
             state = run.state
-            failed = run.stores["failed", default: 0]
+            failed = run.stores[.failed, default: 0]
             // While others are at work it comes and goes with them; seconds go by.
             let lasts = !run.isMoving && !Self.passing.contains { run.waitsFor($0) }
             waitingFor = lasts ? run.waitingFor?.filter { !$0.isNumber } : nil
             let stores = run.stores.values.reduce(0, +)
-            let done = run.stores["done", default: 0] + run.stores["validated", default: 0]
+            let done = run.stores[.done, default: 0] + run.stores[.validated, default: 0]
             let jobs = run.jobs.values.reduce(0, +)
             let accepted = run.jobs["accepted", default: 0]
             // A hundred lines for a fleet, ten for the jobs of one store.
@@ -213,21 +213,22 @@ struct ClusterPicture: Hashable, Sendable {
 
     /// A run in one line of a log.
     static func line(of run: RunStatus) -> String {
-        let parts = [run.state] + storeParts(run) + jobParts(run) + rateParts(run) + sumParts(run)
+        let parts =
+            [run.state.rawValue] + storeParts(run) + jobParts(run) + rateParts(run) + sumParts(run)
         let line = "\(run.run): " + parts.joined(separator: ", ")
         return waiting(run).map { "\(line); \($0)" } ?? line
     }
 }
 
 extension RunStatus {
-    /// Whether it can still go on.
-    var isUnfinished: Bool { state != "ended" && state != "cancelled" }
+    /// Whether it can still resume.
+    var isUnfinished: Bool { state.isUnfinished }
 
     /// Whether the reason for which it waits begins so.
     fileprivate func waitsFor(_ reason: String) -> Bool { waitingFor?.hasPrefix(reason) == true }
 
     /// Whether a worker that is heard of has a job of it, or what one delivered is looked at.
     var isMoving: Bool {
-        state == "open" && jobs["running", default: 0] + jobs["checking", default: 0] > 0
+        state == .open && jobs["running", default: 0] + jobs["checking", default: 0] > 0
     }
 }

@@ -1,4 +1,5 @@
 import ClusterProtocol
+import Jobs
 import RunReports
 
 /// Workers as a table.
@@ -57,8 +58,9 @@ struct ClusterEntry: Codable, Hashable {
 
         init(_ status: RunStatus) {
             run = status.run
-            state = status.state
-            stores = status.stores
+            state = status.state.rawValue
+            stores = Dictionary(
+                uniqueKeysWithValues: status.stores.map { ($0.key.rawValue, $0.value) })
             jobs = status.jobs
             rows = status.rows
             bytes = status.bytes

@@ -27,31 +27,6 @@ extension Note {
         case .unexpected(let text), .broken(let text): text
         }
     }
-
-    /// The note as a line of a log.
-    package var line: String {
-        let place =
-            switch (run, store) {
-            case (let run?, let store?): "\(run)/\(store): "
-            case (let run?, nil): "\(run): "
-            case (nil, _): ""
-            }
-        return "\(kind): \(place)\(text)"
-    }
-
-    /// Whether the log of a coordinator has it: what comes with every job is left to `watch`.
-    package var isLogged: Bool {
-        switch self {
-        case .store(_, _, let change):
-            switch change {
-            case .accepted, .stage, .secondAttempt: false
-            case .ended(let state, _, _): state == .failed
-            case .attemptFailed, .leaseExpired, .quarantined: true
-            }
-        case .denied: false
-        case .worker, .run, .unexpected, .broken: true
-        }
-    }
 }
 
 extension Note {

@@ -54,8 +54,8 @@ struct RunEnd {
         }
         switch ending {
         case .ended(let last, let failures):
-            entry.outcome = last?.state == "cancelled" ? "cancelled" : "ended"
-            entry.failures = failures ?? last?.stores["failed"]
+            entry.outcome = last?.state == .cancelled ? "cancelled" : "ended"
+            entry.failures = failures ?? last?.stores[.failed]
             entry.status = last.map { ClusterEntry.Run($0) }
         case .stopped: entry.outcome = "stopped"
         case .interrupted: break
@@ -71,12 +71,12 @@ struct RunEnd {
         case .ended where leftOut != nil: return .canBeRepeated
         case .ended(let last, let failures):
             guard let last else { return failures == 0 ? .success : .canBeRepeated }
-            guard last.state == "ended" || last.awaitsSwap, failures ?? 0 == 0 else {
+            guard last.state == .ended || last.awaitsSwap, failures ?? 0 == 0 else {
                 return .canBeRepeated
             }
             // Pruned stores were migrated, and results that wait for their swap are right.
             let bad: [StoreState] = [.waiting, .running, .failed, .cancelled, .rolledBack]
-            return bad.contains { last.stores[$0.rawValue, default: 0] > 0 }
+            return bad.contains { last.stores[$0, default: 0] > 0 }
                 ? .canBeRepeated : .success
         }
     }
@@ -101,7 +101,7 @@ struct RunEnd {
                 return ["run \(run) has ended, \(counted(failures ?? 0, "store")) not migrated"]
             }
             var lines = [ClusterPicture.line(of: last)] + causes
-            let more = last.stores["failed", default: 0] - self.failures.count
+            let more = last.stores[.failed, default: 0] - self.failures.count
             if more > 0, !self.failures.isEmpty {
                 lines.append("and \(counted(more, "more store")) that failed")
             }
@@ -109,11 +109,11 @@ struct RunEnd {
             lines.append(
                 "the report, with the cause of each failure: runs/\(run)/report.html in the "
                     + "coordinator's state folder")
-            if last.stores["failed", default: 0] > 0 {
+            if last.stores[.failed, default: 0] > 0 {
                 lines.append(
                     "retry what failed, once its causes are repaired: godwit replay \(target)")
             }
-            if last.stores["validated", default: 0] > 0 {
+            if last.stores[.validated, default: 0] > 0 {
                 lines.append("swap the results in with: godwit swap \(target)")
             }
             return lines

@@ -1,6 +1,7 @@
 import ClusterCore
 import Coordinator
 import DurableFiles
+import Logging
 import RunReports
 import Synchronization
 import Threads
@@ -74,10 +75,14 @@ final class AccessControl: Sendable {
 
     /// Reads the list of keys again and again.
     ///
-    /// - Parameter changed: told who may come in from now on.
+    /// - Parameters:
+    ///   - log: gets what is wrong with the list, and when it changes.
+    ///   - changed: gets who may come in from now on.
     /// - Returns: the thread that reads, to be ended.
     /// - Throws: `ThreadError`.
-    func watch(_ changed: @escaping @Sendable (AccessPolicy) -> Void) throws(ThreadError) -> Watch {
+    func watch(
+        log: Logger, _ changed: @escaping @Sendable (AccessPolicy) -> Void
+    ) throws(ThreadError) -> Watch {
         guard let folder else { return try Watch(nil) }
         let news = Mutex(AllowListLog())
         return try Watch { [self] in
@@ -94,7 +99,7 @@ final class AccessControl: Sendable {
                 // What is being written at this moment is looked at again.
                 line = news.withLock { $0.failed("\(error)") }
             }
-            if let line { ServiceLog.standard.write("\(line)") }
+            if let line { log.notice("\(line)") }
         }
     }
 }

@@ -5,6 +5,7 @@ import Coordinator
 import DurableFiles
 import Foundation
 import Jobs
+import Logging
 import RunService
 import MigrationEngine
 import RunLedger
@@ -55,6 +56,9 @@ struct CoordinateCommand: ParsableCommand {
             coordinator the reading; the reports say so.
             """)
     var trustWorkers = false
+
+    @OptionGroup(title: "LOG")
+    var logOptions: LogOptions
 
     func validate() throws {
         guard let endpoint = CoordinatorEndpoint(listen) else {
@@ -114,19 +118,20 @@ struct CoordinateCommand: ParsableCommand {
             endpoint: listen, security: accessControl.security, access: accessControl.access,
             peer: { accessControl.peer(user: $0) }, settings: settings, runs: runs)
         plan.checkThreads = max(2, ProcessInfo.processInfo.activeProcessorCount)
-        let reports = ReportWriter(state: runs.state, slots: slots)
+        let log = logOptions.logger
+        let reports = ReportWriter(state: runs.state, slots: slots, log: log)
         let coordinator = try RunningCoordinator(
             plan, context: Context(needed: Context.descriptors(jobs: plan.checkThreads)),
             dependencies: CoordinatorDependencies(
-                clock: MillisecondClock.start(), note: { ServiceLog.standard.write("\($0)") },
-                tell: { if $0.isLogged { ServiceLog.standard.write($0.line) } },
+                clock: MillisecondClock.start(), note: { log.warning("\($0)") },
+                tell: { log.log($0) },
                 runEnded: { reports.write($0) }))
-        ServiceLog.standard.write("coordinating at \(listen), ledger \(runs.ledger.path)")
+        log.info("coordinating at \(listen), ledger \(runs.ledger.path)")
         if runs.validation == .workers {
-            ServiceLog.standard.write(
+            log.notice(
                 "workers are trusted: results of small stores are validated by them only")
         }
-        let watch = try accessControl.watch { coordinator.setAccess($0) }
+        let watch = try accessControl.watch(log: log) { coordinator.setAccess($0) }
         Interruption.shared.atFirstSignal { coordinator.terminate() }
         let result = Swift.Result { try coordinator.join() }
         watch.end()
@@ -139,6 +144,6 @@ struct CoordinateCommand: ParsableCommand {
                 "\(failure). The coordinator has ended; every store is whole, and the next start "
                     + "with the same --state resumes")
         }
-        ServiceLog.standard.write("the coordinator has ended; the next start resumes its runs")
+        log.info("the coordinator has ended; the next start resumes its runs")
     }
 }

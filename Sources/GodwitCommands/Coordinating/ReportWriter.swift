@@ -1,4 +1,5 @@
 import DurableFiles
+import Logging
 import RunService
 import RunLedger
 
@@ -8,17 +9,23 @@ struct ReportWriter: Sendable {
     let state: FilePath
     /// Jobs at a time that its plans are cut for.
     let slots: Int
+    let log: Logger
 
     /// Writes the report of a run into its folder; says where that cannot be done.
     func write(_ run: String) {
         do throws(CommandFailure) {
-            try report(run)
+            try Self.keep(run, state: state, slots: slots)
         } catch {
-            ServiceLog.standard.write("\(run): its report could not be written: \(error)")
+            log.error(
+                "its report could not be written: \(error)",
+                metadata: Logger.Metadata([.run: run]))
         }
     }
 
-    private func report(_ run: String) throws(CommandFailure) {
+    /// Writes the report of a run that has ended.
+    ///
+    /// - Throws: `CommandFailure` where the ledger cannot be read, or the report not be written.
+    static func keep(_ run: String, state: FilePath, slots: Int) throws(CommandFailure) {
         let (request, counts) = try CommandFailure.translating {
             let records = try RunRecords(state: state)
             let request = try records.request(of: run, state: state, slots: slots)

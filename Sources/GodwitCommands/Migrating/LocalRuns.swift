@@ -4,6 +4,7 @@ import DurableFiles
 import Foundation
 import Jobs
 import LocalCluster
+import Logging
 import RunService
 import RunLedger
 import RunReports
@@ -13,6 +14,8 @@ struct LocalRuns {
     let slots: LocalSlots
     let waitsForSpace: Bool
     var trustsWorkers = false
+    /// Gets what happens; nil shows the live view instead.
+    var log: Logger?
     /// Seconds since the command began.
     let clock: @Sendable () -> Double
 
@@ -37,18 +40,33 @@ struct LocalRuns {
                 slots: slots, waitsForSpace: waitsForSpace,
                 environment: CommandEnvironment.make(clock: clock), place: try Self.place())
             cluster.trustsWorkers = trustsWorkers
-            cluster.log = { view.log("godwit: \($0)") }
+            if let log {
+                cluster.log = { log.warning("\($0)") }
+            } else {
+                cluster.log = { view.log("godwit: \($0)") }
+            }
             cluster.watch = { event in
-                switch event {
-                case .status(let report): view.show(report)
-                case .note(let note): if !Self.isToldElsewhere(note) { view.show(note) }
-                case .ended: break
-                }
+                show(event, view)
                 watch(event)
             }
             return try cluster.run(state: state, purpose: purpose, begin: begin)
         }
         return LocalRunEnd(run: result.run, end: result.end, state: state)
+    }
+
+    private func show(_ event: WatchEvent, _ view: ClusterView) {
+        switch event {
+        case .status(let report):
+            guard let log else { return view.show(report) }
+            for run in report.runs {
+                log.debug(
+                    "\(ClusterPicture.line(of: run))", metadata: Logger.Metadata([.run: run.run]))
+            }
+        case .note(let note):
+            if let log { return log.log(note) }
+            if !Self.isToldElsewhere(note) { view.show(note) }
+        case .ended: break
+        }
     }
 
     /// Whether the command's own end tells it, or it is about the one worker, which is the command.

@@ -1,3 +1,4 @@
+import LocalCluster
 import ArgumentParser
 import CoreDataStore
 import Coordinator
@@ -57,6 +58,9 @@ struct MigrateCommand: ParsableCommand {
             """)
     var trustWorkers = false
 
+    @OptionGroup(title: "LOG")
+    var logOptions: LogOptions
+
     private var output: String? { results.output }
 
     func validate() throws {
@@ -90,9 +94,20 @@ struct MigrateCommand: ParsableCommand {
             request.assumesClosed = assumeClosed
             return (fleet, request)
         }
-        let runs = LocalRuns(
+        let missing = MissingReports(state: state, slots: place.slots)
+        if let run = try missing.run(of: request, over: fleet.stores) {
+            // It was killed between its end and its report.
+            let end = LocalRunEnd(run: run.id, end: .ended, state: state, before: run)
+            return try end.report(
+                request, destination: arguments.to.text, fleet: fleet, asJSON: arguments.json,
+                seconds: 0)
+        }
+        try missing.write()
+        var runs = LocalRuns(
             slots: slotOptions.slots(count: place.slots), waitsForSpace: !noWait,
             trustsWorkers: trustWorkers, clock: clock)
+        // A log instead of the live view where one is asked for.
+        if logOptions.isGiven { runs.log = logOptions.logger }
         var begun: BegunRun?
         var end = try runs.run(state: state, purpose: "migrating \(fleet.stores.count) stores") {
             coordinator throws(RunError) in

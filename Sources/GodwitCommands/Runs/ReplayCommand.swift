@@ -54,6 +54,7 @@ struct ReplayCommand: ParsableCommand {
         let selection = try arguments.selection()
         let clock = MonotonicClock.start()
         let count = workers ?? max(1, ProcessInfo.processInfo.activeProcessorCount)
+        try MissingReports(state: selection.state, slots: count).write()
         let runs = LocalRuns(
             slots: slotOptions.slots(count: count), waitsForSpace: !noWait, clock: clock)
         var begun: (run: BegunRun, stores: Int)?

@@ -113,10 +113,10 @@ struct RecordedStatus: Hashable, Sendable, Codable {
         for run in runs { table.add([run.run, run.state, run.begun, run.changed, run.words]) }
         var lines = table.lines
         for run in runs where run.state == RunState.paused.rawValue {
-            let isForRoom = PauseReason.isForSpace(kept: run.reason)
-            let way = isForRoom ? "it resumes by itself" : "resume it with godwit resume"
-            let why = run.reason.hasPrefix("paused") ? run.reason : "paused: \(run.reason)"
-            lines += WrappedText.lines("\(run.run) is \(why)" + (holder == nil ? "" : "; \(way)"))
+            let pause = PauseReason(kept: run.reason)
+            let way = pause.isForSpace ? "it resumes by itself" : "resume it with godwit resume"
+            lines += WrappedText.lines(
+                "\(run.run) is \(pause.words)" + (holder == nil ? "" : "; \(way)"))
         }
         let unfinished = runs.contains { run in
             RunState(rawValue: run.state)?.isUnfinished == true

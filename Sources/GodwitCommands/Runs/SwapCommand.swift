@@ -1,3 +1,4 @@
+import Jobs
 import ArgumentParser
 import Coordinator
 import DurableFiles
@@ -52,13 +53,18 @@ struct SwapCommand: ParsableCommand {
         }
         try end.check()
         let list = ChangeList("swapped in")
+        var isOver = false
         try CommandFailure.translating {
             let records = try RunRecords(state: selection.state)
             try records.forEachStore(of: end.run) { store, record in
                 guard let outcome = log.outcome(of: store.number) else { return }
                 list.add(outcome.change(store, record))
             }
+            isOver = try records.run(end.run).state == .ended
             try records.close()
+        }
+        if isOver {
+            try ReportWriter.keep(end.run, state: selection.state, slots: processors)
         }
         try list.finish()
     }

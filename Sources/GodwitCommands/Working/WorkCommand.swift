@@ -5,6 +5,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Glibc
+import Logging
 import MigrationEngine
 import RunReports
 import Threads
@@ -64,6 +65,9 @@ struct WorkCommand: ParsableCommand {
     @Flag(help: "End when the process that started this one has ended.")
     var exitWhenOrphaned = false
 
+    @OptionGroup(title: "LOG")
+    var logOptions: LogOptions
+
     func validate() throws {
         if let slots, !(1...MessageLimits.slots).contains(slots) {
             throw ValidationError("--slots takes a number from 1 to \(MessageLimits.slots)")
@@ -112,6 +116,7 @@ struct WorkCommand: ParsableCommand {
         var plan = try plan(member)
         if exitWhenOrphaned { plan.parent = parent }
         let made = plan
+        let log = logOptions.logger
         try CommandFailure.translating {
             if let scratch { setenv("SQLITE_TMPDIR", scratch, 1) }
             let clock = ContinuousClock()
@@ -121,15 +126,12 @@ struct WorkCommand: ParsableCommand {
                 dependencies: WorkerDependencies(
                     clock: { Int64((clock.now - beginning) / .milliseconds(1)) },
                     routingID: { RandomText.hexadecimal(bytes: 16) },
-                    note: { note in
-                        if case .slotBegan = note { return }
-                        ServiceLog.standard.write("\(note)")
-                    }))
+                    note: { log.log($0) }))
             Interruption.shared.atFirstSignal { worker.terminate() }
             switch try worker.join() {
-            case .finished, nil: ServiceLog.standard.write("the worker has ended")
+            case .finished, nil: log.info("the worker has ended")
             case .orphaned:
-                ServiceLog.standard.write(
+                log.notice(
                     "ended, because the process that started this worker is gone")
             case .refused(let text): throw CommandFailure(.canBeRepeated, text)
             case .broken(let broken):

@@ -331,12 +331,7 @@ package struct ClusterRuns: Sendable {
         let counts = try RunError.ledger { () throws(LedgerError) in
             try dependencies.ledger.storeCounts(of: run.id)
         }
-        // A prune has removed it, a rollback has come after it.
-        guard counts[.pruned] ?? 0 == 0, counts[.rolledBack] ?? 0 == 0 else { return false }
-        let file = RunFolders(state: dependencies.state, run: run.id).report
-        guard let status = try RunError.translating({ try FileStatus.ifPresent(file) })
-        else { return true }
-        return status.identity.modified.seconds < run.changedAt / 1000
+        return try run.lacksReport(counts, state: dependencies.state)
     }
 
     /// Cancels every unfinished store of a cancelled run but those that are at work.

@@ -206,7 +206,7 @@ extension ResultIntake {
             else { return nil }
             return try BuiltStore(
                 accepting: result, own.outcome, of: found, at: places, building: identity,
-                files: files, clients: clients, isTrusted: false)
+                files: files, clients: clients, isTrusted: false, isOwn: true)
         case .compared, .inspected, nil:
             guard shared.validation == .workers, !receipt.isOwn else { return nil }
             var isChecked = false

@@ -40,7 +40,14 @@ extension CutOver {
                         ?? false
                 }
             }
-            if isThere { return recorded }
+            if isThere {
+                if try hasBegun(recorded) { return recorded }
+                let isCurrent = try RunError.translating {
+                    try plan.isUpToDate(recorded.result.store)
+                }
+                if isCurrent { return recorded }
+            }
+            try RunError.translating { try plan.takeBack(files) }
             try giveUp(recorded)
             return nil
         case .swap(let plan):

@@ -138,13 +138,12 @@ struct CutOver: Sendable {
             }
             guard store.found.output == nil else {
                 let now = try StoreFingerprint(of: store.result.store)
-                guard now == store.fingerprint else {
-                    throw EngineError.changed(store.result.store)
-                }
+                guard now.differences(from: store.fingerprint).subtracting([.changed]).isEmpty
+                else { throw EngineError.changed(store.result.store) }
                 return .publish(
                     try PublishPlan(
                         store.places, output: store.result.output, validated: store.building,
-                        files))
+                        source: now, files))
             }
             let request = SwapRequest(
                 store: store.result.store, run: mark, expected: store.fingerprint,

@@ -21,6 +21,9 @@ struct PublishPlan: Codable {
         let inode: UInt64
     }
 
+    /// The store as it was read; nil in plans of versions that did not record it.
+    private(set) var source: StoreFingerprint?
+
     /// A folder as it was found.
     struct Folder: Codable {
         let path: FilePath
@@ -34,11 +37,12 @@ struct PublishPlan: Codable {
     ///   - places: of the store.
     ///   - output: the result's path.
     ///   - validated: the file that was validated; no other one is published.
+    ///   - source: the store as it was read.
     ///   - files: through which paths are resolved.
     /// - Throws: `DurableFileError`.
     init(
         _ places: StorePaths, output: FilePath, validated: FileIdentity,
-        _ files: DurableFileSystem
+        source: StoreFingerprint, _ files: DurableFileSystem
     ) throws(DurableFileError) {
         let path = try files.resolve(output.parent)
         let tree = try HeldTree(path)
@@ -46,6 +50,7 @@ struct PublishPlan: Codable {
         building = try PlannedFile(at: places.building)
         guard building.isSame(validated) else { throw .changedMeanwhile(places.building) }
         self.output = output
+        self.source = source
         folder = Folder(path: path, device: found.device, inode: found.inode)
         let beside = try HeldFolder(following: places.buildingSupport.parent)
         support = try beside.entry(places.buildingSupport.lastComponent).map { status in
@@ -53,6 +58,38 @@ struct PublishPlan: Codable {
                 from: places.buildingSupport, to: SupportFolder.folder(ofStore: output),
                 inode: status.identity.inode)
         }
+    }
+
+    /// Whether a store still is as it was read.
+    ///
+    /// - Returns: false also where the plan does not say how it was read.
+    /// - Throws: `DurableFileError`, `isMissing` where the store is gone.
+    func isUpToDate(_ store: FilePath) throws(DurableFileError) -> Bool {
+        guard let source else { return false }
+        // Hard links say nothing of contents.
+        return try StoreFingerprint(of: store).differences(from: source)
+            .subtracting([.changed]).isEmpty
+    }
+
+    /// Takes back what a publication that will not be made has moved: the external data.
+    ///
+    /// - Throws: `DurableFileError`.
+    func takeBack(_ files: DurableFileSystem) throws(DurableFileError) {
+        guard let support else { return }
+        let tree: HeldTree
+        do throws(DurableFileError) {
+            tree = try open(files)
+        } catch {
+            // Another folder has its name, or none: what was moved is not there.
+            if error.isMissing { return }
+            if case .changedMeanwhile = error { return }
+            throw error
+        }
+        let place = try place(support.to, tree, files)
+        guard let status = try tree.status(of: place), status.isFolder,
+            status.identity.inode == support.inode
+        else { return }
+        try tree.removeTree(place)
     }
 
     /// Carries the plan out, or what is left of it; contents were synced before, and the output's

@@ -16,8 +16,8 @@ package struct PrunedOutcomes: Hashable, Sendable {
 
 /// Reads what a state folder's ledger knows, also while another process owns it.
 package struct RunRecords {
-    private let ledger: Ledger
-    private let state: FilePath
+    let ledger: Ledger
+    let state: FilePath
 
     /// Opens the ledger for reading.
     ///

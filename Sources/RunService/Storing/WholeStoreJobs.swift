@@ -318,11 +318,13 @@ extension BuiltStore {
     ///   - files: through which durable actions go.
     ///   - clients: how programs that have the store open are treated.
     ///   - isTrusted: whether its worker alone validated it; the report says so.
+    ///   - isOwn: whether this process has read the store; it is then looked at before the result
+    ///     gets its name only.
     /// - Throws: `RunError`, `engine(.sourceChanged)` where the store is not as it was read.
     init(
         accepting validated: StoreResult, _ outcome: WholeStoreOutcome, of found: FoundStore,
         at places: StorePaths, building: FileIdentity, files: DurableFileSystem,
-        clients: ClientPolicy, isTrusted: Bool
+        clients: ClientPolicy, isTrusted: Bool, isOwn: Bool = false
     ) throws(RunError) {
         let store = try RunError.translating {
             try files.with(.followed).resolveStore(found.path)
@@ -331,10 +333,14 @@ extension BuiltStore {
             path: store, output: found.output, files: files, clients: clients
         ).admit()
         self = try RunError.translating {
-            let fingerprint = try StoreFingerprint(of: store)
-            let changes = fingerprint.differences(from: outcome.fingerprint)
-            guard changes.subtracting([.place, .changed]).isEmpty else {
-                throw EngineError.changed(store)
+            var fingerprint = outcome.fingerprint
+            // A swap compares all of it; hard links may have been made since.
+            if !isOwn || found.output == nil {
+                fingerprint = try StoreFingerprint(of: store)
+                let changes = fingerprint.differences(from: outcome.fingerprint)
+                guard changes.subtracting([.place, .changed]).isEmpty else {
+                    throw EngineError.changed(store)
+                }
             }
             var result = validated
             result.store = store

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ClusterProtocol
 import Foundation
+import Jobs
 
 /// A fleet of 100,000 stores at one coordinator: its memory, and how soon it answers.
 struct ScaleCommand: ParsableCommand {
@@ -100,7 +101,7 @@ struct ScaleCommand: ParsableCommand {
 
     private func report(
         _ memory: [(name: String, most: Int)], _ times: [(phase: String, times: Percentiles)],
-        _ peak: Int, _ states: [String: Int]
+        _ peak: Int, _ states: [StoreState: Int]
     ) throws {
         for phase in memory {
             print("\(phase.name): RSS at most \(Rounds.text(Double(phase.most) / 1024)) MiB")
@@ -113,7 +114,7 @@ struct ScaleCommand: ParsableCommand {
                     + "\(times.count)")
         }
         let all = states.values.reduce(0, +)
-        print("stores: \(states.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" })")
+        print("stores: \(states.map { "\($0.value) \($0.key)" }.sorted())")
         let isSmall = peak >> 10 < Self.mebibytes
         let isFast = times.allSatisfy { $0.times.highest <= Self.milliseconds }
         guard isSmall, isFast, all == stores else { throw ExitCode(1) }

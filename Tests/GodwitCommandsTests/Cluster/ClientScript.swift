@@ -177,7 +177,7 @@ enum ClusterSamples {
     }
 
     static func run(
-        _ name: String = "r3", state: String = "open", stores: [String: Int] = ["done": 2],
+        _ name: String = "r3", state: RunState = .open, stores: [StoreState: Int] = [.done: 2],
         jobs: [String: Int] = [:], waitingFor: String? = nil
     ) -> RunStatus {
         RunStatus(

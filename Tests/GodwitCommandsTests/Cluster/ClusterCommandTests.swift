@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    private let ended = ClusterSamples.report([ClusterSamples.run(state: "ended")])
+    private let ended = ClusterSamples.report([ClusterSamples.run(state: .ended)])
 
     // MARK: - One answer
 
@@ -310,11 +310,11 @@ import Testing
 
     @Test(
         arguments: [
-            (["done": 2], "ended", 0, Int32(0)), (["done": 1, "failed": 1], "ended", 1, 75),
-            (["cancelled": 2], "cancelled", 0, 75),
-        ])
+            ([.done: 2], RunState.ended, 0, Int32(0)), ([.done: 1, .failed: 1], .ended, 1, 75),
+            ([.cancelled: 2], .cancelled, 0, 75),
+        ] as [([StoreState: Int], RunState, Int, Int32)])
     func whoWaitsEndsAsTheRun(
-        stores: [String: Int], state: String, failures: Int, status: Int32
+        stores: [StoreState: Int], state: RunState, failures: Int, status: Int32
     ) throws {
         let last = ClusterSamples.report([ClusterSamples.run(state: state, stores: stores)])
         try withScript { url, script in
@@ -329,9 +329,10 @@ import Testing
             #expect(shown.status == status)
             let entry = try JSONDecoder().decode(
                 RunEnd.Entry.self, from: Data(shown.output.utf8))
-            #expect(entry.outcome == state)
+            #expect(entry.outcome == state.rawValue)
             #expect(entry.failures == failures)
-            #expect(entry.status?.stores == stores)
+            let words = stores.map { ($0.key.rawValue, $0.value) }
+            #expect(entry.status?.stores == Dictionary(uniqueKeysWithValues: words))
         }
     }
 

@@ -80,7 +80,7 @@ import Testing
             let log = worker.log + (try cluster.coordinator.logSoFar())
             for line in log.split(separator: "\n") {
                 let isTimed = line.contains(
-                    #/^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z godwit: /#)
+                    #/^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z [a-z]+ godwit: /#)
                 #expect(isTimed, "\(line)")
             }
         }

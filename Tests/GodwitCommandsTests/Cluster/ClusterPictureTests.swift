@@ -19,7 +19,7 @@ import Testing
     private let busy = ClusterSamples.report(
         [
             ClusterSamples.run(
-                stores: ["done": 1203, "running": 12, "failed": 3, "waiting": 782],
+                stores: [.done: 1203, .running: 12, .failed: 3, .waiting: 782],
                 jobs: ["running": 5, "accepted": 34, "waiting": 12, "resting": 0])
         ],
         [
@@ -66,7 +66,7 @@ import Testing
         let many = ClusterSamples.report(
             (1...40).map {
                 ClusterSamples.run(
-                    "r\($0)", stores: ["done": 9, "validated": 1, "rolledBack": 2],
+                    "r\($0)", stores: [.done: 9, .validated: 1, .rolledBack: 2],
                     waitingFor: String(repeating: "all workers are busy ", count: 20))
             },
             (1...90).map {
@@ -101,28 +101,28 @@ import Testing
 
     @Test func onlyWhatMattersIsAMilestone() {
         func milestone(
-            _ stores: [String: Int], _ jobs: [String: Int] = [:], state: String = "open",
+            _ stores: [StoreState: Int], _ jobs: [String: Int] = [:], state: RunState = .open,
             waitingFor: String? = nil
         ) -> ClusterPicture.Milestone {
             ClusterPicture.Milestone(
                 ClusterSamples.run(
                     state: state, stores: stores, jobs: jobs, waitingFor: waitingFor))
         }
-        let fleet = milestone(["done": 500, "waiting": 1500])
-        #expect(fleet == milestone(["done": 519, "waiting": 1470, "running": 11]))
-        #expect(fleet != milestone(["done": 520, "waiting": 1480]))
-        #expect(fleet != milestone(["done": 500, "waiting": 1499, "failed": 1]))
-        #expect(fleet != milestone(["done": 500, "waiting": 1500], state: "paused"))
-        #expect(fleet != milestone(["done": 500, "waiting": 1500], waitingFor: "no worker"))
-        #expect(fleet == milestone(["done": 500, "waiting": 1500], waitingFor: "its store is x"))
+        let fleet = milestone([.done: 500, .waiting: 1500])
+        #expect(fleet == milestone([.done: 519, .waiting: 1470, .running: 11]))
+        #expect(fleet != milestone([.done: 520, .waiting: 1480]))
+        #expect(fleet != milestone([.done: 500, .waiting: 1499, .failed: 1]))
+        #expect(fleet != milestone([.done: 500, .waiting: 1500], state: .paused))
+        #expect(fleet != milestone([.done: 500, .waiting: 1500], waitingFor: "no worker"))
+        #expect(fleet == milestone([.done: 500, .waiting: 1500], waitingFor: "its store is x"))
         #expect(
-            fleet == milestone(["done": 500, "waiting": 1500], ["running": 1], waitingFor: "busy"))
+            fleet == milestone([.done: 500, .waiting: 1500], ["running": 1], waitingFor: "busy"))
         #expect(
-            milestone(["running": 1], waitingFor: "its lease ends in 30 s")
-                == milestone(["running": 1], waitingFor: "its lease ends in 29 s"))
-        let one = milestone(["running": 1], ["accepted": 10, "waiting": 90])
-        #expect(one == milestone(["running": 1], ["accepted": 19, "waiting": 81]))
-        #expect(one != milestone(["running": 1], ["accepted": 20, "waiting": 80]))
+            milestone([.running: 1], waitingFor: "its lease ends in 30 s")
+                == milestone([.running: 1], waitingFor: "its lease ends in 29 s"))
+        let one = milestone([.running: 1], ["accepted": 10, "waiting": 90])
+        #expect(one == milestone([.running: 1], ["accepted": 19, "waiting": 81]))
+        #expect(one != milestone([.running: 1], ["accepted": 20, "waiting": 80]))
     }
 
     @Test func jobsThatWaitAtAWorkerKeepNoSlotBusy() {
@@ -155,13 +155,13 @@ import Testing
 
     @Test func aRunIsALineOfALog() {
         let run = ClusterSamples.run(
-            stores: ["validated": 2, "failed": 1], jobs: ["running": 1], waitingFor: "no room")
+            stores: [.validated: 2, .failed: 1], jobs: ["running": 1], waitingFor: "no room")
         #expect(
             ClusterPicture.line(of: run)
                 == "r3: open, 0/3 stores, 2 ready to swap, 1 failed, 1 job running, "
                 + "120,000 rows/s, 84.2 MB/s, 4 min 05 s left, 1,234,567 rows, 5.0 MiB read; "
                 + "the rest waits: no room")
-        let ended = ClusterSamples.run(state: "ended")
+        let ended = ClusterSamples.run(state: .ended)
         #expect(
             ClusterPicture.line(of: ended)
                 == "r3: ended, 2/2 stores, 1,234,567 rows, 5.0 MiB read")
@@ -178,21 +178,23 @@ import Testing
 
     @Test(
         arguments: [
-            (["done": 3], "ended", CommandStatus.success),
-            (["done": 3, "validated": 2, "pruned": 1], "ended", .success),
-            (["done": 3, "failed": 1], "ended", .canBeRepeated),
-            (["done": 3, "waiting": 1], "ended", .canBeRepeated),
-            (["done": 3, "cancelled": 1], "cancelled", .canBeRepeated),
-            (["done": 3], "cancelled", .canBeRepeated),
-            (["validated": 3], "open", .success),
-            (["validated": 2, "done": 1], "paused", .success),
-            (["validated": 2, "failed": 1], "open", .canBeRepeated),
-            (["validated": 2, "waiting": 1], "open", .canBeRepeated),
-            (["rolledBack": 1], "ended", .canBeRepeated),
-        ])
-    func theStoresDecide(stores: [String: Int], state: String, status: CommandStatus) throws {
+            ([.done: 3], .ended, .success),
+            ([.done: 3, .validated: 2, .pruned: 1], .ended, .success),
+            ([.done: 3, .failed: 1], .ended, .canBeRepeated),
+            ([.done: 3, .waiting: 1], .ended, .canBeRepeated),
+            ([.done: 3, .cancelled: 1], .cancelled, .canBeRepeated),
+            ([.done: 3], .cancelled, .canBeRepeated),
+            ([.validated: 3], .open, .success),
+            ([.validated: 2, .done: 1], .paused, .success),
+            ([.validated: 2, .failed: 1], .open, .canBeRepeated),
+            ([.validated: 2, .waiting: 1], .open, .canBeRepeated),
+            ([.rolledBack: 1], .ended, .canBeRepeated),
+        ] as [([StoreState: Int], RunState, CommandStatus)])
+    func theStoresDecide(
+        stores: [StoreState: Int], state: RunState, status: CommandStatus
+    ) throws {
         let run = ClusterSamples.run(state: state, stores: stores)
-        let failures = stores["failed", default: 0]
+        let failures = stores[.failed, default: 0]
         #expect(try end(.ended(run, failures: failures)).status == status)
         #expect(try end(.ended(run, failures: nil)).status == status)
     }
@@ -219,7 +221,7 @@ import Testing
     }
 
     @Test func filesThatWereLeftOutAreTold() throws {
-        let run = ClusterSamples.run(state: "ended", stores: ["done": 1])
+        let run = ClusterSamples.run(state: .ended, stores: [.done: 1])
         let connection = CoordinatorConnection(endpoint: "tcp://127.0.0.1:7000", keys: nil)
         let leftOut = Note.run("r3", .filesLeftOut(count: 1, files: ["a: no model"]))
         let text = "1 file was left out that may hold a user's data: a: no model"
@@ -233,7 +235,7 @@ import Testing
     }
 
     @Test func causesAreToldAtTheEnd() throws {
-        let run = ClusterSamples.run(state: "ended", stores: ["failed": 3])
+        let run = ClusterSamples.run(state: .ended, stores: [.failed: 3])
         let connection = CoordinatorConnection(endpoint: "tcp://127.0.0.1:7000", keys: nil)
         func lines(_ ending: WatchSession.Ending) -> [String] {
             RunEnd(
@@ -261,7 +263,7 @@ import Testing
     }
 
     @Test func failedStoresCanBeReplayed() throws {
-        let run = ClusterSamples.run(state: "ended", stores: ["failed": 1, "validated": 1])
+        let run = ClusterSamples.run(state: .ended, stores: [.failed: 1, .validated: 1])
         let lines = try end(.ended(run, failures: 1)).lines
         #expect(lines.contains { $0.contains("godwit replay r3") })
         #expect(lines.contains { $0.contains("godwit swap r3") })

@@ -1,0 +1,45 @@
+import DurableFiles
+import RunLedger
+import RunService
+
+/// Reports that were never written, because a command was killed between the end of its run and
+/// its report.
+struct MissingReports {
+    /// A state folder.
+    let state: FilePath
+    /// Jobs at a time, which the ledger does not record.
+    let slots: Int
+
+    /// The run that a command would repeat, where that has no report.
+    ///
+    /// - Throws: `CommandFailure` where the state folder cannot be read.
+    func run(
+        of request: RunRequest, over stores: [FoundStore]
+    ) throws(CommandFailure) -> BegunRun? {
+        try CommandFailure.translating {
+            guard let records = try records() else { return nil }
+            let run = try records.unreported(request, over: stores)
+            try records.close()
+            return run
+        }
+    }
+
+    /// Writes what is missing.
+    ///
+    /// - Throws: `CommandFailure` where a report cannot be written.
+    func write() throws(CommandFailure) {
+        let runs = try CommandFailure.translating {
+            guard let records = try records() else { return [RunOverview]() }
+            let runs = try records.unreported()
+            try records.close()
+            return runs
+        }
+        for run in runs { try ReportWriter.keep(run.id, state: state, slots: slots) }
+    }
+
+    private func records() throws -> RunRecords? {
+        let ledger = state.appending(FilePath(Ledger.fileName))
+        guard try FileStatus.ifPresent(ledger) != nil else { return nil }
+        return try RunRecords(state: state)
+    }
+}

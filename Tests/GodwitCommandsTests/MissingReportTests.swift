@@ -1,0 +1,90 @@
+import DurableFiles
+import Foundation
+import StoreForge
+import TestSupport
+import Testing
+
+/// Commands that were killed between the end of their run and its report.
+@Suite struct MissingReportTests {
+    private let program = ProcessTests()
+
+    private func prepare(_ folder: URL) throws {
+        let path = FilePath(folder.path)
+        try FileManager.default.createDirectory(
+            at: folder.appendingPathComponent("data"), withIntermediateDirectories: false)
+        for (number, name) in ["a", "b"].enumerated() {
+            try ForgedStore.notes(
+                at: path.appending(FilePath("data/\(name).sqlite")), version: 1, notes: 40,
+                seed: UInt64(number))
+        }
+        try ForgedStore.notes(at: path.appending("t.sqlite"), version: 2, notes: 1, seed: 9)
+    }
+
+    private func removeReports(_ folder: URL) throws {
+        for name in ["report.txt", "report.html", "report.json"] {
+            try FileManager.default.removeItem(
+                at: folder.appendingPathComponent("state/runs/r1/\(name)"))
+        }
+    }
+
+    private func hasReport(_ folder: URL) -> Bool {
+        FileManager.default.fileExists(
+            atPath: folder.appendingPathComponent("state/runs/r1/report.json").path)
+    }
+
+    /// The same command reports the run that it began, instead of another one.
+    @Test(arguments: [false, true])
+    func theSameCommandReportsTheRun(isInPlace: Bool) throws {
+        try withTemporaryFolder { folder in
+            try prepare(folder)
+            var command = ["migrate", "data", "--to", "t.sqlite", "--state", "state"]
+            if !isInPlace { command += ["--output", "out"] }
+            #expect(try program.run(command, in: folder).status == 0)
+            try removeReports(folder)
+            let again = try program.run(command, in: folder)
+            #expect(again.status == 0, "\(again.log)")
+            #expect(again.output.contains("All 2 stores migrated"), "\(again.output)")
+            #expect(hasReport(folder))
+            #expect(
+                !FileManager.default.fileExists(
+                    atPath: folder.appendingPathComponent("state/runs/r2").path))
+        }
+    }
+
+    /// Another request does not hide it.
+    @Test func anotherCommandWritesTheReport() throws {
+        try withTemporaryFolder { folder in
+            try prepare(folder)
+            let command = [
+                "migrate", "data/a.sqlite", "--to", "t.sqlite", "--state", "state",
+            ]
+            #expect(try program.run(command, in: folder).status == 0)
+            try removeReports(folder)
+            let other = try program.run(
+                ["migrate", "data/b.sqlite", "--to", "t.sqlite", "--state", "state"], in: folder)
+            #expect(other.status == 0, "\(other.log)")
+            #expect(hasReport(folder))
+        }
+    }
+
+    /// A swap that was deferred ends the run, and the report says so.
+    @Test func aSwapWritesTheReportAgain() throws {
+        try withTemporaryFolder { folder in
+            try prepare(folder)
+            let command = [
+                "migrate", "data", "--to", "t.sqlite", "--state", "state", "--defer-swap",
+            ]
+            #expect(try program.run(command, in: folder).status == 0)
+            let report = folder.appendingPathComponent("state/runs/r1/report.json")
+            let before = try Data(contentsOf: report)
+            #expect(try program.run(["swap", "--state", "state"], in: folder).status == 0)
+            #expect(try Data(contentsOf: report) != before)
+            // The next command begins a run of its own.
+            let next = try program.run(command, in: folder)
+            #expect(next.status == 0, "\(next.log)")
+            #expect(
+                FileManager.default.fileExists(
+                    atPath: folder.appendingPathComponent("state/runs/r2").path))
+        }
+    }
+}
