@@ -75,6 +75,9 @@ import Testing
         Damage("garbage for a log", "log header", journal: .writeAheadLogWithContent) {
             try $0.patch("-wal", at: 0, Array(repeating: 0x5A, count: 64))
         },
+        Damage(
+            "damage in a log's first page", "silently lose", journal: .writeAheadLogWithContent
+        ) { try $0.patch("-wal", at: 32 + 24 + 200, [0xA5, 0x5A, 0xA5, 0x5A]) },
         Damage("half a log header", "shorter than its header") { lab in
             try Data(count: 20).write(to: lab.originals.appendingPathComponent("\(lab.name)-wal"))
         },

@@ -184,6 +184,27 @@ import Testing
         }
     }
 
+    /// The result is replaced by a file with the same bytes, between its validation and the plan.
+    @Test func onlyTheValidatedFileIsSwappedIn() throws {
+        try withSwapLab(.none) { lab, _ in
+            let known = try lab.request()
+            let request = SwapRequest(
+                store: known.store, run: known.run, expected: known.expected,
+                newFile: known.newFile, validated: try FileStatus(of: lab.newFile).identity)
+            _ = try SwapPlan(SwapFacts(reading: request, files: lab.files))
+            let bytes = try lab.files.contents(of: lab.newFile, limit: 1 << 26)
+            try lab.files.publish(bytes, to: lab.newFile)
+            let error = #expect(throws: SwapError.self) {
+                try SwapPlan(SwapFacts(reading: request, files: lab.files))
+            }
+            guard case .swapRefused(_, let reason) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(reason.contains("not the file that was validated"))
+        }
+    }
+
     /// The result is replaced by a link or a file of another user, before the swap or in the
     /// middle of the call that gives it the store's name.
     @Test(arguments: [StoreShape.none, .fullLog, .hotJournal], [nil, 0, 1] as [Int?])

@@ -173,6 +173,23 @@ extension DiskTests {
             }
         }
 
+        /// What a call returned for does not wait for a checkpoint to be on the disk.
+        @Test func everyCommitOfTheLedgerIsSynced() throws {
+            let syncs = { (notes: Int) in
+                try withTemporaryFolder { folder in
+                    let path = try DurableFileSystem().resolve(FilePath(folder.path))
+                    let sync = try #require(SQLiteFaults.ways.first { $0.operation == CFAULT_SYNC })
+                    return try SQLiteFaults.with(sync.fault(at: -1), in: path) {
+                        let ledger = try open(path)
+                        try ledger.append([beginning])
+                        for number in 0..<notes { try ledger.append([note(number)]) }
+                        try ledger.close()
+                    }.count
+                }
+            }
+            #expect(try syncs(5) >= syncs(0) + 5)
+        }
+
         private func open(_ folder: FilePath) throws(LedgerError) -> Ledger {
             try Ledger(folder: folder, holder: LockHolder(text: "the tests"))
         }
