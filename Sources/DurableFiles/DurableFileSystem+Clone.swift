@@ -93,12 +93,18 @@ extension DurableFileSystem {
 
     /// Gives a file a second name; the folder is not synced.
     ///
-    /// - Throws: as `hardLink`.
+    /// - Throws: as `hardLink`, and `notRegularFile` where the source is no file by then, such as a
+    ///   symbolic link, which would get the second name itself.
     package func linkWithoutSync(
         from source: FilePath, to destination: FilePath
     ) throws(DurableFileError) {
         try faults.perform(.link, on: destination) { () throws(DurableFileError) in
             try betweenFolders(source, destination, .link, clinux_link_in)
+        }
+        let linked = try FileStatus(ofLink: destination)
+        guard linked.isRegularFile else {
+            discard(destination)
+            throw .notRegularFile(source, kind: linked.kind)
         }
     }
 

@@ -97,6 +97,21 @@ import Testing
         }
     }
 
+    /// A second name of a symbolic link leads wherever that leads.
+    @Test func aLinkGetsNoSecondName() throws {
+        try withFolder { folder in
+            let files = DurableFileSystem()
+            let (link, second) = (folder.appending("link"), folder.appending("second"))
+            try files.write([1], to: folder.appending("source"))
+            try FileManager.default.createSymbolicLink(
+                atPath: link.description, withDestinationPath: "source")
+            #expect(throws: DurableFileError.notRegularFile(link, kind: "a symbolic link")) {
+                try files.hardLink(from: link, to: second)
+            }
+            #expect(try FileStatus.ifPresentLink(second) == nil)
+        }
+    }
+
     @Test func nothingThatExistsIsTouched() throws {
         try withFolder { folder in
             let files = DurableFileSystem()

@@ -85,6 +85,24 @@ import Testing
         }
     }
 
+    /// Its owner could lead a result anywhere by it.
+    @Test(arguments: [Strategy.whole, .partitioned])
+    func aLinkInAFilesPlaceIsNotCarried(strategy: Strategy) throws {
+        try StoreLab.run { lab in
+            try lab.forge(try recipe())
+            let name = try #require(try lab.externalFiles(lab.originals).keys.min())
+            let file = lab.originals.appendingPathComponent(
+                ".store_SUPPORT/_EXTERNAL_DATA/\(name)")
+            let elsewhere = lab.originals.appendingPathComponent("elsewhere")
+            try FileManager.default.moveItem(at: file, to: elsewhere)
+            try FileManager.default.createSymbolicLink(at: file, withDestinationURL: elsewhere)
+            try lab.expectRefusal(
+                options: PlanOptions(
+                    strategy: strategy, chunkBytes: 8192, linksExternalData: true),
+                saying: ["symbolic link"])
+        }
+    }
+
     @Test(arguments: [Strategy.whole, .partitioned])
     func theFlagMayBeTakenBack(strategy: Strategy) throws {
         try StoreLab.run { lab in

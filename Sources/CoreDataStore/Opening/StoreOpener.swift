@@ -265,7 +265,9 @@ package struct StoreOpener: Sendable {
                             + "behind it")
                 }
                 if scan.endsInTornFrame {
-                    oddities.append("the -wal ends in an unfinished transaction, which SQLite does not read either")
+                    oddities.append(
+                        "the -wal ends in an unfinished transaction, which SQLite does not read either"
+                    )
                 }
             case .foreign(let reason):
                 throw StoreError.notAStore(path: path.description, reason: reason)

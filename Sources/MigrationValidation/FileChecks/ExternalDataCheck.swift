@@ -38,7 +38,7 @@ struct ExternalDataCheck {
         let destination = files.destinationExternalData.appending(name)
         do {
             let before = try FileStatus.ifPresent(source)
-            let after = try FileStatus.ifPresent(destination)
+            let after = try FileStatus.ifPresentLink(destination)
             guard let after else {
                 // What is no file counts as missing, as it does where the source is read.
                 let isInherited = before?.isRegularFile != true && allowsMissing
@@ -47,6 +47,11 @@ struct ExternalDataCheck {
                 return false
             }
             guard let before else { return false }
+            guard after.isRegularFile else {
+                // A link leads to what others may change, and a result holds its own data.
+                result.add(Fault(label, .changedFile), destination: 1)
+                return false
+            }
             if before.identity.isFile(after.identity) { return true }
             let isEqual = try before.size == after.size && equal(source, destination)
             if !isEqual { result.add(Fault(label, .changedFile), destination: 1) }
