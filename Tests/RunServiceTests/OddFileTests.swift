@@ -39,6 +39,35 @@ import Testing
         return names
     }
 
+    /// A log that was cut has lost what its last transaction wrote: SQLite says nothing of it.
+    @Test(arguments: [1, 4000, 4096 + 24, 4096 + 24 + 1])
+    func aLogThatWasCutIsReported(bytes: Int) throws {
+        try StoreLab.run { lab in
+            var recipe = try StoreLab.recipe(notes: 400)
+            recipe.journal = .writeAheadLogWithContent
+            try lab.forge(recipe)
+            let log = lab.originals.appendingPathComponent(lab.name + "-wal")
+            let whole = try Data(contentsOf: log)
+            try #require(whole.count > 2 * (4096 + 24))
+            try whole.dropLast(bytes).write(to: log)
+            let outcome = try lab.migrate()
+            #expect(outcome.oddities.contains { $0.contains("unfinished transaction") })
+        }
+    }
+
+    /// What is no frame of a sound log says nothing.
+    @Test func bytesBehindALogAreNotReported() throws {
+        try StoreLab.run { lab in
+            var recipe = try StoreLab.recipe(notes: 40)
+            recipe.journal = .writeAheadLogWithContent
+            try lab.forge(recipe)
+            let log = lab.originals.appendingPathComponent(lab.name + "-wal")
+            try (try Data(contentsOf: log) + Data(repeating: 7, count: 100)).write(to: log)
+            let outcome = try lab.migrate()
+            #expect(!outcome.oddities.contains { $0.contains("unfinished transaction") })
+        }
+    }
+
     @Test(arguments: [ForgeRecipe.Journal.rollback, .writeAheadLog])
     func interruptedTransactionsAreRolledBackOnACopy(journal: ForgeRecipe.Journal) throws {
         try StoreLab.run { lab in

@@ -266,7 +266,8 @@ package struct StoreOpener: Sendable {
                 }
                 if scan.endsInTornFrame {
                     oddities.append(
-                        "the -wal ends in an unfinished transaction, which SQLite does not read either"
+                        "the -wal ends in an unfinished transaction, which SQLite does not read "
+                            + "either"
                     )
                 }
             case .foreign(let reason):
