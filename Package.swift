@@ -253,7 +253,7 @@ let package = Package(
         tests(
             "GodwitCommandsTests",
             [
-                "GodwitCommands", "godwit", "RunReports", "ClusterClient", "RunService",
+                "GodwitCommands", "godwit", "RunReports", "ClusterClient", "Worker", "RunService",
                 "StoreDiscovery", "StoreSwap", "MigrationValidation", "MigrationEngine",
                 "CoreDataStore",
                 "MappingModel", "ManagedObjectModel", "DurableFiles", "RunLedger", "Threads",

@@ -40,6 +40,12 @@ struct MissingReports {
     private func records() throws -> RunRecords? {
         let ledger = state.appending(FilePath(Ledger.fileName))
         guard try FileStatus.ifPresent(ledger) != nil else { return nil }
-        return try RunRecords(state: state)
+        do throws(RunError) {
+            return try RunRecords(state: state)
+        } catch {
+            // A command that was killed while it made the ledger leaves an unfinished one. The
+            // command opens it next, and reports what cannot be repaired.
+            return nil
+        }
     }
 }
