@@ -211,7 +211,15 @@ struct FolderWalk {
             if error.isDenied {
                 skip(relative, .unreadable("\(error)"))
             } else if StoreFileName.mayBeStoreOrFolder(link.name) {
-                skip(relative, .brokenLink("\(error)"))
+                // It may lead to a file or to a folder: patterns leave out both.
+                let units = NamePattern.units(of: link.name.bytes)
+                if filter.takes(units, in: link.folder.state)
+                    || filter.entering(units, from: link.folder.state) != nil
+                {
+                    skip(relative, .brokenLink("\(error)"))
+                } else {
+                    passed.filtered += 1
+                }
             }
             return
         }

@@ -32,13 +32,45 @@ import Testing
             atPath: folder.appendingPathComponent("state/runs/r1/report.json").path)
     }
 
-    /// The same command reports the run that it began, instead of another one.
-    @Test(arguments: [false, true])
-    func theSameCommandReportsTheRun(isInPlace: Bool) throws {
+    /// In place, another run finds nothing to do; the first one's report says what was done.
+    @Test func inPlaceTheReportIsWritten() throws {
         try withTemporaryFolder { folder in
             try prepare(folder)
-            var command = ["migrate", "data", "--to", "t.sqlite", "--state", "state"]
-            if !isInPlace { command += ["--output", "out"] }
+            let command = ["migrate", "data", "--to", "t.sqlite", "--state", "state"]
+            #expect(try program.run(command, in: folder).status == 0)
+            try removeReports(folder)
+            let again = try program.run(command, in: folder)
+            #expect(again.status == 0, "\(again.log)")
+            #expect(again.log.contains("the report of the run r1"), "\(again.log)")
+            #expect(hasReport(folder))
+        }
+    }
+
+    /// A result that was removed since is made again.
+    @Test func aResultThatIsGoneIsMadeAgain() throws {
+        try withTemporaryFolder { folder in
+            try prepare(folder)
+            let command = [
+                "migrate", "data/a.sqlite", "--to", "t.sqlite", "--state", "state", "--output",
+                "out",
+            ]
+            #expect(try program.run(command, in: folder).status == 0)
+            try removeReports(folder)
+            let result = folder.appendingPathComponent("out/a.sqlite")
+            try FileManager.default.removeItem(at: result.deletingLastPathComponent())
+            let again = try program.run(command, in: folder)
+            #expect(again.status == 0, "\(again.log)")
+            #expect(FileManager.default.fileExists(atPath: result.path))
+        }
+    }
+
+    /// The same command reports the run that it began, instead of another one.
+    @Test func theSameCommandReportsTheRun() throws {
+        try withTemporaryFolder { folder in
+            try prepare(folder)
+            let command = [
+                "migrate", "data", "--to", "t.sqlite", "--state", "state", "--output", "out",
+            ]
             #expect(try program.run(command, in: folder).status == 0)
             try removeReports(folder)
             let again = try program.run(command, in: folder)

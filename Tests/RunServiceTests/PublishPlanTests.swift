@@ -37,4 +37,44 @@ import Testing
             #expect(try files.contents(of: output, limit: 10) == [4])
         }
     }
+
+    /// A publication that was stopped between its two renames, and will not be made.
+    @Test func whatHasMovedIsTakenBack() throws {
+        try withTemporaryFolder { url in
+            let files = DurableFileSystem(links: .refused)
+            let folder = FilePath(url.path)
+            let places = StorePaths(attempt: folder.appending("attempt"))
+            let data = places.buildingSupport.appending("_EXTERNAL_DATA")
+            try files.makeFolders(data)
+            try files.publish([7], to: data.appending("file"))
+            try files.publish([1, 2, 3], to: places.building)
+            let output = folder.appending("result.sqlite")
+            let final = folder.appending(".result_SUPPORT")
+            let plan = try PublishPlan(
+                places, output: output,
+                validated: try FileStatus(of: places.building).identity,
+                source: try StoreFingerprint(of: places.building), files)
+            // Nothing has moved: nothing is taken back.
+            try plan.takeBack(files)
+            #expect(try FileStatus.ifPresent(data) != nil)
+            try files.rename(places.buildingSupport, to: final, existing: .refuse)
+            try plan.takeBack(files)
+            #expect(try FileStatus.ifPresent(final) == nil)
+            #expect(try files.contents(of: data.appending("file"), limit: 9) == [7])
+            // It can still be made, and then its data stay.
+            try plan.run(files)
+            try plan.takeBack(files)
+            #expect(
+                try files.contents(
+                    of: final.appending("_EXTERNAL_DATA").appending("file"), limit: 9) == [7])
+            // A database that another program put there keeps them, too.
+            try files.publish([9], to: output)
+            try plan.takeBack(files)
+            #expect(try FileStatus.ifPresent(final) != nil)
+            // Without a database and a result to go with, nothing needs them.
+            try files.remove(output)
+            try plan.takeBack(files)
+            #expect(try FileStatus.ifPresent(final) == nil)
+        }
+    }
 }

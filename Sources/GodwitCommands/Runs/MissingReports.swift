@@ -24,9 +24,9 @@ struct MissingReports {
         }
     }
 
-    /// Writes what is missing.
+    /// Writes what is missing, and says so; what cannot be written is no reason to begin nothing.
     ///
-    /// - Throws: `CommandFailure` where a report cannot be written.
+    /// - Throws: `CommandFailure` where the state folder cannot be read.
     func write() throws(CommandFailure) {
         let runs = try CommandFailure.translating {
             guard let records = try records() else { return [RunOverview]() }
@@ -34,12 +34,25 @@ struct MissingReports {
             try records.close()
             return runs
         }
-        for run in runs { try ReportWriter.keep(run.id, state: state, slots: slots) }
+        for run in runs {
+            do throws(CommandFailure) {
+                try ReportWriter.keep(run.id, state: state, slots: slots)
+                let folder = state.appending("runs").appending(FilePath(run.id))
+                Console.log(
+                    "godwit: the report of the run \(run.id), whose command was killed before it "
+                        + "wrote one, is \(folder.appending("report.html"))")
+            } catch {
+                Console.log(
+                    "godwit: the report of the run \(run.id) cannot be written: \(error)")
+            }
+        }
     }
 
     private func records() throws -> RunRecords? {
         let ledger = state.appending(FilePath(Ledger.fileName))
-        guard try FileStatus.ifPresent(ledger) != nil else { return nil }
+        // Another user's records count for nothing; the command refuses such a folder next.
+        guard try FileStatus.ifPresent(ledger) != nil, try StateFolder.isOwn(state)
+        else { return nil }
         do throws(RunError) {
             return try RunRecords(state: state)
         } catch {

@@ -64,7 +64,11 @@ struct SwapCommand: ParsableCommand {
             try records.close()
         }
         if isOver {
-            try ReportWriter.keep(end.run, state: selection.state, slots: processors)
+            do throws(CommandFailure) {
+                try ReportWriter.keep(end.run, state: selection.state, slots: processors)
+            } catch {
+                Console.log("godwit: the report of the run \(end.run) cannot be written: \(error)")
+            }
         }
         try list.finish()
     }

@@ -41,13 +41,11 @@ extension CutOver {
                 }
             }
             if isThere {
-                if try hasBegun(recorded) { return recorded }
-                let isCurrent = try RunError.translating {
-                    try plan.isUpToDate(recorded.result.store)
+                if try hasBegun(recorded) || isCurrent(plan, recorded.result.store) {
+                    return recorded
                 }
-                if isCurrent { return recorded }
             }
-            try RunError.translating { try plan.takeBack(files) }
+            try discardParts(of: recorded)
             try giveUp(recorded)
             return nil
         case .swap(let plan):
@@ -82,6 +80,18 @@ extension CutOver {
         }
     }
 
+    /// Whether a publication still is of the store as it was read.
+    ///
+    /// The result of a store that is gone may be all that is left of it. A store that cannot be
+    /// looked at is no reason to leave a publication half made: the next steps report it.
+    private func isCurrent(_ plan: PublishPlan, _ store: FilePath) -> Bool {
+        do throws(DurableFileError) {
+            return try plan.isUpToDate(store)
+        } catch {
+            return error.isMissing
+        }
+    }
+
     /// Whether a recorded move is of a result that its worker alone validated, and can still be
     /// made otherwise.
     ///
@@ -102,7 +112,11 @@ extension CutOver {
     ///
     /// - Throws: `RunError` where another run has the store, or a file cannot be removed.
     func discardParts(of recorded: Recorded) throws(RunError) {
-        guard case .swap(let plan) = recorded.way else { return }
+        let plan: SwapPlan
+        switch recorded.way {
+        case .publish(let plan): return try RunError.translating { try plan.takeBack(files) }
+        case .swap(let swap): plan = swap
+        }
         try RunError.translating {
             let lock = try recorded.lock ?? StoreLock(plan.store.path, faults: files.faults)
             // The error that led here may be lost with a thrown one.

@@ -73,6 +73,9 @@ struct PublishPlan: Codable {
 
     /// Takes back what a publication that will not be made has moved: the external data.
     ///
+    /// One rename gives them their former name, so that nothing is half undone. Where that place is
+    /// gone with the result, they are removed. Beside a database of the result's name they stay.
+    ///
     /// - Throws: `DurableFileError`.
     func takeBack(_ files: DurableFileSystem) throws(DurableFileError) {
         guard let support else { return }
@@ -85,11 +88,17 @@ struct PublishPlan: Codable {
             if case .changedMeanwhile = error { return }
             throw error
         }
-        let place = try place(support.to, tree, files)
-        guard let status = try tree.status(of: place), status.isFolder,
-            status.identity.inode == support.inode
+        let moved = try place(support.to, tree, files)
+        guard try tree.status(of: place(output, tree, files)) == nil,
+            let status = try tree.status(of: moved), status.isFolder,
+            status.identity.inode == support.inode,
+            status.identity.device == tree.anchor.status.identity.device
         else { return }
-        try tree.removeTree(place)
+        guard try FileStatus.ifPresentLink(building.path) != nil else {
+            return try tree.removeTree(moved)
+        }
+        try tree.rename(moved, to: place(support.from, tree, files), existing: .refuse)
+        try tree.syncFolder(moved.parent)
     }
 
     /// Carries the plan out, or what is left of it; contents were synced before, and the output's

@@ -16,8 +16,10 @@ extension RunRecords {
         return found
     }
 
-    /// The newest run of a request, where that has ended without any report and has all stores.
+    /// The newest run of a request for an output folder, where that has ended without any report
+    /// and has all stores and results.
     ///
+    /// Another run would find its results in the way. One in place finds nothing to do.
     /// The command that asks for the same again wants that run's end. A report that is only older
     /// than the end is that of the command that left the swaps to another one.
     ///
@@ -29,6 +31,7 @@ extension RunRecords {
     package func unreported(
         _ request: RunRequest, over stores: [FoundStore]
     ) throws(RunError) -> BegunRun? {
+        guard request.output != nil else { return nil }
         let digest = try RecordedRequest(request, mark: "").digest()
         guard let run = try runs().first(where: { $0.record.requestDigest == digest }),
             run.state == .ended, try run.lacksReport(counts(of: run.id), state: state),
@@ -40,7 +43,15 @@ extension RunRecords {
             let known = try RunError.ledger { () throws(LedgerError) in
                 try ledger.store(run: run.id, path: store.path)
             }
-            if known == nil { return nil }
+            switch known?.state {
+            case .failed: continue
+            case .done:
+                // A result that was removed since is to be made again.
+                guard let output = known?.found.output,
+                    try RunError.translating({ try FileStatus.ifPresent(output) }) != nil
+                else { return nil }
+            default: return nil
+            }
         }
         return BegunRun(id: run.id, isResumed: true, migrated: try migrated(in: run.id))
     }
