@@ -101,10 +101,14 @@ extension DurableFileSystem {
         try faults.perform(.link, on: destination) { () throws(DurableFileError) in
             try betweenFolders(source, destination, .link, clinux_link_in)
         }
-        let linked = try FileStatus(ofLink: destination)
-        guard linked.isRegularFile else {
+        do throws(DurableFileError) {
+            let linked = try FileStatus(ofLink: destination)
+            guard linked.isRegularFile else {
+                throw .notRegularFile(source, kind: linked.kind)
+            }
+        } catch {
             discard(destination)
-            throw .notRegularFile(source, kind: linked.kind)
+            throw error
         }
     }
 

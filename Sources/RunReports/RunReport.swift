@@ -1,6 +1,6 @@
 package import DurableFiles
 
-/// What a run tells of itself, beside its stores.
+/// What a run reports about itself, beside its stores.
 package struct RunFacts: Hashable, Sendable, Codable {
     /// Something that was named or looked like a store and was not taken.
     package struct Skipped: Hashable, Sendable, Codable {
@@ -54,7 +54,7 @@ package struct RunFacts: Hashable, Sendable, Codable {
     }
 }
 
-/// The report of a run: what it tells of itself, and what its stores add up to.
+/// The report of a run: what it says about itself, and what its stores add up to.
 ///
 /// The stores themselves are read twice, once to add them up and once to list them, and never
 /// held together.
@@ -66,7 +66,7 @@ package struct RunReport: Sendable {
     /// Adds the stores up.
     ///
     /// - Parameters:
-    ///   - facts: what the run tells of itself.
+    ///   - facts: what the run reports about itself.
     ///   - stores: its stores.
     ///   - guide: the program's words on causes and next steps.
     /// - Throws: what reading the stores throws.

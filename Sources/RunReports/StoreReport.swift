@@ -62,7 +62,7 @@ package struct ModelVersion: Hashable, Sendable, Codable {
     }
 }
 
-/// What a run tells of one store; its JSON is documented in `docs/reference/json.md`.
+/// What a run reports of one store; its JSON is documented in `docs/reference/json.md`.
 ///
 /// Paths are `FilePath.description`. No value of a user's row is in it.
 package struct StoreReport: Hashable, Sendable, Codable {

@@ -199,7 +199,7 @@ struct FolderWalk {
         guard stores.count + skipped.count <= limit else { throw .overLimit(root, limit: limit) }
     }
 
-    /// Follows a link that stays in the folder; tells of every other one.
+    /// Follows a link that stays in the folder; reports every other one.
     private mutating func follow(_ link: Link) throws(DurableFileError) {
         let relative = link.folder.relative.appending(link.name)
         let real: FilePath
@@ -237,7 +237,7 @@ struct FolderWalk {
         }
     }
 
-    /// Tells of a link out of the folder, unless a pattern leaves it out.
+    /// Reports a link out of the folder, unless a pattern leaves it out.
     private mutating func leaveOut(_ link: Link, real: FilePath, _ status: FileStatus) {
         let units = NamePattern.units(of: link.name.bytes)
         let isWanted =

@@ -32,70 +32,62 @@ import Testing
             atPath: folder.appendingPathComponent("state/runs/r1/report.json").path)
     }
 
-    /// In place, another run finds nothing to do; the first one's report says what was done.
-    @Test func inPlaceTheReportIsWritten() throws {
+    /// A run that ended, without the reports that its command had not written yet.
+    private func withKilledRun(
+        over stores: String, _ options: [String] = [], _ body: (URL, [String]) throws -> Void
+    ) throws {
         try withTemporaryFolder { folder in
             try prepare(folder)
-            let command = ["migrate", "data", "--to", "t.sqlite", "--state", "state"]
+            let command = ["migrate", stores, "--to", "t.sqlite", "--state", "state"] + options
             #expect(try program.run(command, in: folder).status == 0)
             try removeReports(folder)
+            try body(folder, command)
+            #expect(hasReport(folder))
+        }
+    }
+
+    private func hasSecondRun(_ folder: URL) -> Bool {
+        FileManager.default.fileExists(
+            atPath: folder.appendingPathComponent("state/runs/r2").path)
+    }
+
+    /// In place, another run finds nothing to do; the first one's report says what was done.
+    @Test func inPlaceTheReportIsWritten() throws {
+        try withKilledRun(over: "data") { folder, command in
             let again = try program.run(command, in: folder)
             #expect(again.status == 0, "\(again.log)")
             #expect(again.log.contains("the report of the run r1"), "\(again.log)")
-            #expect(hasReport(folder))
         }
     }
 
     /// A result that was removed since is made again.
     @Test func aResultThatIsGoneIsMadeAgain() throws {
-        try withTemporaryFolder { folder in
-            try prepare(folder)
-            let command = [
-                "migrate", "data/a.sqlite", "--to", "t.sqlite", "--state", "state", "--output",
-                "out",
-            ]
-            #expect(try program.run(command, in: folder).status == 0)
-            try removeReports(folder)
-            let result = folder.appendingPathComponent("out/a.sqlite")
-            try FileManager.default.removeItem(at: result.deletingLastPathComponent())
+        try withKilledRun(over: "data/a.sqlite", ["--output", "out"]) { folder, command in
+            let output = folder.appendingPathComponent("out")
+            try FileManager.default.removeItem(at: output)
             let again = try program.run(command, in: folder)
             #expect(again.status == 0, "\(again.log)")
-            #expect(FileManager.default.fileExists(atPath: result.path))
+            let result = output.appendingPathComponent("a.sqlite").path
+            #expect(FileManager.default.fileExists(atPath: result))
         }
     }
 
     /// The same command reports the run that it began, instead of another one.
     @Test func theSameCommandReportsTheRun() throws {
-        try withTemporaryFolder { folder in
-            try prepare(folder)
-            let command = [
-                "migrate", "data", "--to", "t.sqlite", "--state", "state", "--output", "out",
-            ]
-            #expect(try program.run(command, in: folder).status == 0)
-            try removeReports(folder)
+        try withKilledRun(over: "data", ["--output", "out"]) { folder, command in
             let again = try program.run(command, in: folder)
             #expect(again.status == 0, "\(again.log)")
             #expect(again.output.contains("All 2 stores migrated"), "\(again.output)")
-            #expect(hasReport(folder))
-            #expect(
-                !FileManager.default.fileExists(
-                    atPath: folder.appendingPathComponent("state/runs/r2").path))
+            #expect(!hasSecondRun(folder))
         }
     }
 
     /// Another request does not hide it.
     @Test func anotherCommandWritesTheReport() throws {
-        try withTemporaryFolder { folder in
-            try prepare(folder)
-            let command = [
-                "migrate", "data/a.sqlite", "--to", "t.sqlite", "--state", "state",
-            ]
-            #expect(try program.run(command, in: folder).status == 0)
-            try removeReports(folder)
+        try withKilledRun(over: "data/a.sqlite") { folder, _ in
             let other = try program.run(
                 ["migrate", "data/b.sqlite", "--to", "t.sqlite", "--state", "state"], in: folder)
             #expect(other.status == 0, "\(other.log)")
-            #expect(hasReport(folder))
         }
     }
 
@@ -114,9 +106,7 @@ import Testing
             // The next command begins a run of its own.
             let next = try program.run(command, in: folder)
             #expect(next.status == 0, "\(next.log)")
-            #expect(
-                FileManager.default.fileExists(
-                    atPath: folder.appendingPathComponent("state/runs/r2").path))
+            #expect(hasSecondRun(folder))
         }
     }
 }

@@ -4,7 +4,7 @@ import Jobs
 // How attempts end badly, and what becomes of their jobs.
 
 extension CoordinatorMachine {
-    /// A worker tells of a failure; of attempts that have ended it changes nothing.
+    /// A worker reports a failure; of attempts that have ended it changes nothing.
     mutating func fail(_ id: String, _ cause: Cause, from index: Int) {
         guard let attempt = attempts[id], let key = key(attempt.job.store) else { return }
         if attempt.phase == .unclaimed { bind(id, to: index) }

@@ -1,6 +1,6 @@
 import CoreDataStore
 
-/// Everything that `godwit inspect` tells of a store.
+/// Everything that `godwit inspect` reports of a store.
 ///
 /// Its JSON is documented in `docs/reference/json.md`. No value of a user's row is in it.
 struct StoreInspection: Hashable, Sendable, Codable {

@@ -48,7 +48,7 @@ struct LineLogHandler: LogHandler {
         return line + "\(event.message)"
     }
 
-    /// A message as JSON; its keys stand in a fixed order, the message's own first.
+    /// A message as JSON; its keys are sorted.
     private struct Entry: Encodable {
         let time: String
         let level: String

@@ -4,7 +4,7 @@ import RunService
 import MigrationEngine
 import RunReports
 
-/// What `godwit plan` tells of a store.
+/// What `godwit plan` reports of a store.
 ///
 /// Its JSON is documented in `docs/reference/json.md`. A plan also holds both models and every
 /// chunk, which only workers need.

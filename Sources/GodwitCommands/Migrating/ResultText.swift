@@ -5,7 +5,7 @@ import MigrationEngine
 import MigrationValidation
 import RunReports
 
-/// What `godwit migrate` tells of a single store that was migrated.
+/// What `godwit migrate` reports of a single store that was migrated.
 enum ResultText {
     /// The report for a terminal of 80 columns.
     static func text(of found: StoreResult, run: String? = nil) -> String {

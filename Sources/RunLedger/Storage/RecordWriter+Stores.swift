@@ -71,7 +71,7 @@ extension RecordWriter {
             ])
     }
 
-    /// Changes a store's state and tells of it.
+    /// Changes a store's state and reports it.
     func change(
         _ place: StorePlace, to next: StoreState, _ reason: FailureReason?, _ at: Int64
     ) throws {
