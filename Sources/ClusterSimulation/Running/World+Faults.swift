@@ -120,7 +120,7 @@ extension World {
     /// A client submits a run again: it is read, and perhaps gets another store, now; it enters
     /// later, whatever became of it meanwhile.
     private func submit(_ index: Int) {
-        guard let life = coordinator?.life else { return }
+        guard let (life, last) = coordinator.map({ ($0.life, $0.lastOpening) }) else { return }
         // Of a run that is over the same request makes a new one.
         switch ledger.durable.runs[runs[index].run]?.state {
         case .open, .paused: break
@@ -141,8 +141,9 @@ extension World {
         opening.added = added
         opening.shortage = shortage()
         note("client submits \(opening.run) again, \(added) stores more")
-        queue.schedule(
-            .opened(opening, life: life), at: now + chance.span(0...tuning.workTime.upperBound * 2))
+        let time = max(last, now + chance.span(0...tuning.workTime.upperBound * 2))
+        coordinator?.lastOpening = time
+        queue.schedule(.opened(opening, life: life), at: time)
     }
 
     /// What a submission has read enters.

@@ -27,6 +27,8 @@ struct SimulatedCoordinator {
     var tasks: [CoordinatorTask] = []
     /// Works that were said and not yet answered, by run.
     var works: [String: Int] = [:]
+    /// When the last submission enters: one queue reads them, so that they enter in their order.
+    var lastOpening: Int64 = 0
 
     var machine: CoordinatorMachine { supervisor.machine }
 
