@@ -143,12 +143,14 @@ extension World {
         note("client submits \(opening.run) again, \(added) stores more")
         let time = max(last, now + chance.span(0...tuning.workTime.upperBound * 2))
         coordinator?.lastOpening = time
+        coordinator?.works[opening.run, default: 0] += 1
         queue.schedule(.opened(opening, life: life), at: time)
     }
 
     /// What a submission has read enters.
     func take(_ opening: RunOpening, _ life: Int) {
         guard coordinator?.life == life else { return }
+        coordinator?.works[opening.run, default: 1] -= 1
         let opening = refreshed(opening)
         tell(.opened(opening, .submitted, client: ClientID("client")))
     }

@@ -25,7 +25,7 @@ struct SimulatedCoordinator {
     var tickAt: Int64?
     /// Tasks that were said and not yet answered.
     var tasks: [CoordinatorTask] = []
-    /// Works that were said and not yet answered, by run.
+    /// Works and submissions that were begun and not yet answered, by run.
     var works: [String: Int] = [:]
     /// When the last submission enters: one queue reads them, so that they enter in their order.
     var lastOpening: Int64 = 0
