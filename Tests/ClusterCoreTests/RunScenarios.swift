@@ -88,6 +88,18 @@ extension CoordinatorScenario {
             bench.answer(.swapped)
             #expect(bench.runState("a") == .ended)
         },
+        CoordinatorScenario("a cancelled run plans no store again") { bench in
+            bench.join("w")
+            bench.open(stores: 1)
+            bench.small(1...1)
+            bench.done(.whole, store: 1)
+            bench.request(.cancel(run: "r"))
+            #expect(bench.state(1) == .running)
+            bench.answer(.failed(.sourceChanged, text: "written since"))
+            #expect(bench.state(1) == .cancelled)
+            #expect(bench.tasks.isEmpty)
+            #expect(bench.runState() == .cancelled)
+        },
         CoordinatorScenario("a full disk pauses the run, which tries again by itself") { bench in
             bench.join("w")
             bench.open(stores: 2)

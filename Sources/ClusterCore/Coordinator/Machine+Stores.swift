@@ -319,6 +319,10 @@ extension CoordinatorMachine {
     mutating func replan(_ index: Int, _ cause: Cause) {
         guard let store = stores[index], store.phase != .ending, store.phase != .replanning
         else { return }
+        // Only a swap outlives its run, and one that found another store has changed nothing.
+        if runs[store.run]?.phase == .cancelled {
+            return finish(index, StoreEnd(state: .cancelled, cause: nil))
+        }
         cancelAttempts(index)
         record(.progressReset(store.key, reason: cause.text))
         if store.generation + 1 >= settings.quarantine.plans {
