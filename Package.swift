@@ -87,13 +87,28 @@ let package = Package(
             ]),
         // Finding the stores that paths, patterns and lists name.
         layer("StoreDiscovery", ["StoreSwap", "CoreDataStore", "DurableFiles"]),
-        // Jobs of a run on slots of this machine, without a network.
+        // One store of a run: the request, its preparation, its result, and the run's records.
         layer(
-            "RunService",
+            "StoreRuns",
             [
                 "RunLedger", "StoreDiscovery", "StoreSwap", "MigrationValidation",
                 "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
                 "DurableFiles", "Jobs", "Threads",
+            ]),
+        // Giving results their names, and the commands on results of earlier runs.
+        layer(
+            "RunMoves",
+            [
+                "StoreRuns", "RunLedger", "StoreDiscovery", "StoreSwap", "MigrationEngine",
+                "CoreDataStore", "ManagedObjectModel", "DurableFiles", "Jobs",
+            ]),
+        // What a coordinator does itself for its runs, without a network.
+        layer(
+            "RunService",
+            [
+                "RunMoves", "StoreRuns", "RunLedger", "StoreDiscovery", "StoreSwap",
+                "MigrationValidation", "MigrationEngine", "CoreDataStore", "MappingModel",
+                "ManagedObjectModel", "DurableFiles", "Jobs",
             ]),
         // What coordinator, workers, slots and clients say to each other.
         .target(
@@ -110,14 +125,17 @@ let package = Package(
         layer(
             "Coordinator",
             [
-                "ClusterCore", "ClusterProtocol", "RunService", "StoreDiscovery", "RunLedger",
+                "StoreRuns", "RunMoves", "ClusterCore", "ClusterProtocol", "RunService",
+                "StoreDiscovery",
+                "RunLedger",
                 "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs", "Threads", "ZeroMQ",
             ]),
         // A coordinator and a worker of one process, for one run on this machine.
         layer(
             "LocalCluster",
             [
-                "Coordinator", "Worker", "RunService", "ClusterCore", "ClusterProtocol",
+                "StoreRuns", "Coordinator", "Worker", "RunService", "ClusterCore",
+                "ClusterProtocol",
                 "RunLedger", "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs", "Threads",
                 "ZeroMQ",
             ]),
@@ -132,7 +150,7 @@ let package = Package(
         layer(
             "RunReports",
             [
-                "RunService", "RunLedger", "MigrationValidation", "MigrationEngine",
+                "StoreRuns", "RunService", "RunLedger", "MigrationValidation", "MigrationEngine",
                 "CoreDataStore", "ManagedObjectModel", "DurableFiles", "ClusterCore",
                 "Jobs",
             ]),
@@ -142,7 +160,9 @@ let package = Package(
         layer(
             "GodwitCommands",
             [
-                "RunReports", "ClusterClient", "LocalCluster", "RunService", "StoreDiscovery",
+                "StoreRuns", "RunMoves", "RunReports", "ClusterClient", "LocalCluster",
+                "RunService",
+                "StoreDiscovery",
                 "StoreSwap",
                 "MigrationValidation", "Coordinator", "Worker", "ClusterCore", "ClusterProtocol",
                 "ZeroMQ", "RunLedger", "MigrationEngine", "StoreForge", "CoreDataStore",
@@ -161,7 +181,8 @@ let package = Package(
         .executableTarget(
             name: "godwit-bench",
             dependencies: [
-                "LocalCluster", "RunService", "MigrationEngine", "StoreForge", "CoreDataStore",
+                "StoreRuns", "LocalCluster", "RunService", "MigrationEngine", "StoreForge",
+                "CoreDataStore",
                 "ManagedObjectModel", "DurableFiles", "Jobs", "RunLedger", "Threads", "ZeroMQ",
                 "CTransportPeer",
                 "Coordinator", "ClusterCore", "ClusterProtocol", arguments, grdb,
@@ -184,7 +205,8 @@ let package = Package(
         .target(
             name: "RunSupport",
             dependencies: [
-                "LocalCluster", "RunService", "Coordinator", "ClusterCore", "ClusterProtocol",
+                "StoreRuns", "RunMoves", "LocalCluster", "RunService", "Coordinator", "ClusterCore",
+                "ClusterProtocol",
                 "RunLedger", "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs",
             ], path: "Tests/RunSupport", swiftSettings: settings),
         // Lets SQLite's own actions on files fail; it stands before the system's layer.
@@ -238,7 +260,8 @@ let package = Package(
         tests(
             "RunServiceTests",
             [
-                "RunSupport", "RunReports", "StoreDiscovery", "StoreSwap", "MigrationValidation",
+                "StoreRuns", "RunMoves", "RunSupport", "RunReports", "StoreDiscovery", "StoreSwap",
+                "MigrationValidation",
                 "RunService", "ClusterProtocol", "GodwitCommands", "StoreForge", "MigrationEngine",
                 "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs",
                 "FaultSupport", "RunLedger", "CFaultVFS", "CStatementTrace", "TestSupport", grdb,
@@ -246,14 +269,16 @@ let package = Package(
         tests(
             "RunReportsTests",
             [
-                "RunReports", "RunService", "StoreSwap", "MigrationValidation", "MigrationEngine",
+                "StoreRuns", "RunReports", "RunService", "StoreSwap", "MigrationValidation",
+                "MigrationEngine",
                 "CoreDataStore", "DurableFiles",
             ]),
         // These run the built program, too.
         tests(
             "GodwitCommandsTests",
             [
-                "GodwitCommands", "godwit", "RunReports", "ClusterClient", "Worker", "RunService",
+                "StoreRuns", "GodwitCommands", "godwit", "RunReports", "ClusterClient", "Worker",
+                "RunService",
                 "StoreDiscovery", "StoreSwap", "MigrationValidation", "MigrationEngine",
                 "CoreDataStore",
                 "MappingModel", "ManagedObjectModel", "DurableFiles", "RunLedger", "Threads",
@@ -267,13 +292,15 @@ let package = Package(
         .executableTarget(
             name: "faulty-slot",
             dependencies: [
-                "Worker", "ClusterCore", "ClusterProtocol", "RunService", "MigrationEngine",
+                "StoreRuns", "Worker", "ClusterCore", "ClusterProtocol", "RunService",
+                "MigrationEngine",
                 "CoreDataStore", "DurableFiles", "Jobs", "ZeroMQ", "CLinux", "FaultSupport", grdb,
             ], path: "Tests/FaultySlot", swiftSettings: settings),
         tests(
             "WorkerTests",
             [
-                "Worker", "faulty-slot", "godwit", "ClusterCore", "ClusterProtocol", "RunService",
+                "StoreRuns", "Worker", "faulty-slot", "godwit", "ClusterCore", "ClusterProtocol",
+                "RunService",
                 "RunLedger", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
                 "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CLinux", "StoreForge", "RunSupport",
                 "TestSupport",
@@ -281,7 +308,8 @@ let package = Package(
         tests(
             "CoordinatorTests",
             [
-                "Coordinator", "faulty-slot", "godwit", "Worker", "ClusterCore", "ClusterProtocol",
+                "StoreRuns", "Coordinator", "faulty-slot", "godwit", "Worker", "ClusterCore",
+                "ClusterProtocol",
                 "StoreDiscovery", "StoreSwap", "RunService", "RunLedger", "MigrationEngine",
                 "CoreDataStore", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", "ZeroMQ",
                 "CZeroMQ", "CLinux", "StoreForge", "FaultSupport", "RunSupport", "TestSupport",

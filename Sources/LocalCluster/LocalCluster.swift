@@ -1,12 +1,13 @@
-package import ClusterProtocol
 import ClusterCore
+package import ClusterProtocol
 package import Coordinator
-package import DurableFiles
 import CoreDataStore
+package import DurableFiles
 import Jobs
-package import RunService
 import MigrationEngine
 import RunLedger
+import RunService
+package import StoreRuns
 import Threads
 import Worker
 import ZeroMQ

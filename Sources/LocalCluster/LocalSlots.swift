@@ -1,7 +1,7 @@
 package import DurableFiles
 import Jobs
-package import RunService
 import MigrationEngine
+package import StoreRuns
 package import Worker
 
 /// The slots of a run on one machine.

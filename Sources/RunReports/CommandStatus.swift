@@ -1,4 +1,4 @@
-package import RunService
+package import StoreRuns
 
 /// How a process ends; the numbers above 63 are those of `sysexits.h`.
 package enum CommandStatus: Int32, Sendable, CaseIterable {

@@ -1,4 +1,6 @@
 import RunService
+import StoreRuns
+
 /// The report as one HTML file.
 ///
 /// It has no scripts and loads nothing, is light or dark as the reader prefers, and is XML, too.

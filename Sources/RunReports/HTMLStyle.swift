@@ -1,4 +1,5 @@
 import RunService
+
 /// The style sheet of the report.
 enum HTMLStyle {
     /// Valid inside an XML text: no `<` and no `&`.

@@ -1,4 +1,4 @@
-package import RunService
+package import StoreRuns
 
 /// Something that can be done after a run.
 package enum NextStep: Hashable, Sendable {

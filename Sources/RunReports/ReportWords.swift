@@ -1,7 +1,7 @@
 import DurableFiles
-import RunService
 import MigrationEngine
 import MigrationValidation
+import StoreRuns
 
 /// Words and orders that the report has in text and in HTML.
 package enum ReportWords {

@@ -1,7 +1,7 @@
-package import RunService
 package import ManagedObjectModel
 package import MigrationEngine
 package import MigrationValidation
+package import StoreRuns
 
 /// How a store came out of its run.
 package enum StoreOutcome: String, Hashable, Sendable, Codable, CaseIterable {

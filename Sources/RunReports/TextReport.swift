@@ -1,4 +1,6 @@
 import RunService
+import StoreRuns
+
 /// The report for a terminal of 80 columns.
 ///
 /// Paths of stores that want something done are whole, even where they pass the columns.

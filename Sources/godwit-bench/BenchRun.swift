@@ -2,8 +2,8 @@ import Coordinator
 import DurableFiles
 import Jobs
 import LocalCluster
-import RunService
 import RunLedger
+import StoreRuns
 
 /// A run on threads of this process, with the times of its steps.
 enum BenchRun {

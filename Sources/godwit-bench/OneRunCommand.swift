@@ -1,9 +1,9 @@
 import ArgumentParser
 import CoreDataStore
 import DurableFiles
-import RunService
 import MigrationEngine
 import RunLedger
+import StoreRuns
 
 /// One migration in a process of its own, so that its memory can be measured.
 struct OneRunCommand: ParsableCommand {

@@ -3,8 +3,8 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Glibc
-import RunService
 import RunLedger
+import StoreRuns
 
 /// Migrates a folder of stores in one run, in a process of its own.
 struct RunFleetCommand: ParsableCommand {

@@ -1,7 +1,8 @@
-@testable import ClusterCore
 import ClusterProtocol
 import Jobs
 import Testing
+
+@testable import ClusterCore
 
 /// What a broken invariant does: it ends a debug build, and stops one run of a release build.
 @Suite struct InvariantTests {

@@ -1,7 +1,8 @@
-@testable import ClusterCore
 import Jobs
 import TestSupport
 import Testing
+
+@testable import ClusterCore
 
 @Suite struct SupportTests {
     @Test func priorityTableAgreesWithASortedList() {

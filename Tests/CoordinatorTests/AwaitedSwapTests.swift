@@ -4,10 +4,11 @@ import DurableFiles
 import Jobs
 import MigrationEngine
 import RunLedger
+import RunService
 import Testing
 
 @testable import Coordinator
-@testable import RunService
+@testable import StoreRuns
 
 /// Runs of which nothing is left to do but their swaps.
 @Suite struct AwaitedSwapTests {

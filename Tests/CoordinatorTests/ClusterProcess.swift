@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 import Threads
 
-@testable import RunService
+@testable import StoreRuns
 
 /// The built programs over stores in a folder.
 struct ClusterProcess {

@@ -6,13 +6,14 @@ import DurableFiles
 import Jobs
 import MigrationEngine
 import RunLedger
+import StoreRuns
 import Synchronization
 import Testing
 import Threads
-@testable import ZeroMQ
 
 @testable import Coordinator
 @testable import RunService
+@testable import ZeroMQ
 
 /// A coordinator on a ledger of its own, with tasks that do what the test wants.
 final class CoordinatorLab {

@@ -2,8 +2,8 @@ import ClusterCore
 import ClusterProtocol
 import DurableFiles
 import Jobs
-import RunService
 import RunLedger
+import RunService
 import Synchronization
 import Testing
 import Threads

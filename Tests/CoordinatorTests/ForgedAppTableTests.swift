@@ -1,11 +1,12 @@
 import CoreDataStore
 import DurableFiles
 import Jobs
+import RunService
 import TestSupport
 import Testing
 
 @testable import Coordinator
-@testable import RunService
+@testable import StoreRuns
 
 /// A worker changes what a store has beside its model: the app's own tables, their indexes and
 /// numbers, and the schema itself.

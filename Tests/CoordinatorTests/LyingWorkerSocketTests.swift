@@ -6,6 +6,7 @@ import DurableFiles
 import Jobs
 import MigrationEngine
 import RunLedger
+import StoreRuns
 import TestSupport
 import Testing
 import ZeroMQ

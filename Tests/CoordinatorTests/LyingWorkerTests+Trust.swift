@@ -6,6 +6,7 @@ import RunLedger
 import Testing
 
 @testable import RunService
+@testable import StoreRuns
 
 // Trust ends with the command that was given it.
 

@@ -10,6 +10,7 @@ import Testing
 
 @testable import Coordinator
 @testable import RunService
+@testable import StoreRuns
 
 /// A worker that has a valid key and lies: nothing wrong gets a store's name, and each lie is
 /// refused.

@@ -5,6 +5,7 @@ import StoreDiscovery
 import Testing
 
 @testable import RunService
+@testable import StoreRuns
 
 /// What a coordinator says of the files that a request names.
 @Suite("Stores that a request names") struct NamedStoresTests {

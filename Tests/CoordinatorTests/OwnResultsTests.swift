@@ -7,6 +7,7 @@ import Testing
 
 @testable import Coordinator
 @testable import RunService
+@testable import StoreRuns
 
 /// Results of small stores that threads of the coordinator's own process made.
 @Suite struct OwnResultsTests {

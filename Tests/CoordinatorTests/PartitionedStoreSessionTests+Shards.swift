@@ -10,6 +10,7 @@ import Testing
 
 @testable import Coordinator
 @testable import RunService
+@testable import StoreRuns
 
 // What the coordinator takes of shards.
 

@@ -1,7 +1,7 @@
-import FaultSupport
 import ClusterCore
 import CoreDataStore
 import DurableFiles
+import FaultSupport
 import GRDB
 import Glibc
 import Jobs
@@ -11,6 +11,7 @@ import Testing
 
 @testable import Coordinator
 @testable import RunService
+@testable import StoreRuns
 
 /// A store in chunks, taken through its life by hand.
 @Suite struct PartitionedStoreSessionTests {

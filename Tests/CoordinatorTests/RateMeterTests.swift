@@ -1,5 +1,6 @@
-@testable import Coordinator
 import Testing
+
+@testable import Coordinator
 
 @Suite struct RateMeterTests {
     @Test func nothingIsToldBeforeTimeHasPassed() {

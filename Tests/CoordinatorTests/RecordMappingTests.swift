@@ -2,8 +2,9 @@ import ClusterCore
 import DurableFiles
 import Glibc
 import Jobs
-import RunService
 import RunLedger
+import RunService
+import StoreRuns
 import Testing
 
 @testable import Coordinator

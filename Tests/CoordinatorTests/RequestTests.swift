@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 @testable import Coordinator
-@testable import RunService
+@testable import StoreRuns
 
 /// What clients ask for.
 @Suite struct RequestTests {

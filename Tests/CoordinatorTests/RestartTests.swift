@@ -8,6 +8,7 @@ import Testing
 
 @testable import Coordinator
 @testable import RunService
+@testable import StoreRuns
 
 /// What becomes of work when the coordinator starts again.
 @Suite struct RestartTests {

@@ -1,7 +1,7 @@
-import FaultSupport
 import ClusterCore
 import CoreDataStore
 import DurableFiles
+import FaultSupport
 import Foundation
 import GRDB
 import Glibc
@@ -12,6 +12,7 @@ import Testing
 
 @testable import Coordinator
 @testable import RunService
+@testable import StoreRuns
 
 /// What becomes of results that workers deliver.
 @Suite struct ResultIntakeTests {

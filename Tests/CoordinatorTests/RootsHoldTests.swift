@@ -14,6 +14,7 @@ import Threads
 
 @testable import Coordinator
 @testable import RunService
+@testable import StoreRuns
 
 /// Nothing outside of a root is read, made, changed or removed, whatever a client asks for.
 @Suite struct RootsHoldTests {

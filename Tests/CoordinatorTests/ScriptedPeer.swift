@@ -10,9 +10,10 @@ import Synchronization
 import TestSupport
 import Testing
 import Threads
-@testable import ZeroMQ
+
 @testable import Coordinator
 @testable import RunService
+@testable import ZeroMQ
 
 /// A worker or a client, spoken for by a test.
 final class ScriptedPeer {

@@ -1,7 +1,7 @@
-import FaultSupport
 import ClusterCore
 import CoreDataStore
 import DurableFiles
+import FaultSupport
 import Foundation
 import Jobs
 import ManagedObjectModel
@@ -15,6 +15,7 @@ import Testing
 
 @testable import Coordinator
 @testable import RunService
+@testable import StoreRuns
 
 /// What a test waits for did not happen.
 struct Missing: Error, CustomStringConvertible {

@@ -1,5 +1,6 @@
-@testable package import CoreDataStore
 import GRDBSQLite
+
+@testable package import CoreDataStore
 
 /// What tests run on stores of their own: any SQL, made from texts as they need it.
 ///

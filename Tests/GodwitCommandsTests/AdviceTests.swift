@@ -1,10 +1,11 @@
 import CoreDataStore
 import DurableFiles
-@testable import GodwitCommands
 import RunReports
-import RunService
+import StoreRuns
 import StoreSwap
 import Testing
+
+@testable import GodwitCommands
 
 /// The command line adds its options to what the layers below say.
 @Suite struct AdviceTests {

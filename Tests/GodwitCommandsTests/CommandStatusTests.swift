@@ -2,17 +2,19 @@ import ArgumentParser
 import CoreDataStore
 import DurableFiles
 import Glibc
-@testable import GodwitCommands
 import Jobs
-@testable import RunService
 import ManagedObjectModel
 import MappingModel
 import MigrationEngine
 import RunLedger
 import RunReports
+import RunService
 import StoreSwap
 import Testing
 import ZeroMQ
+
+@testable import GodwitCommands
+@testable import StoreRuns
 
 @Suite struct CommandStatusTests {
     static let cases: [(RunError, CommandStatus)] = [

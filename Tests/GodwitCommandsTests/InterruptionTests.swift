@@ -1,13 +1,14 @@
-import FaultSupport
 import CoreDataStore
 import DurableFiles
+import FaultSupport
 import Foundation
 import Glibc
-@testable import GodwitCommands
 import ManagedObjectModel
 import TestSupport
 import Testing
 import Threads
+
+@testable import GodwitCommands
 
 /// Signals that ask the built program to end: its scratch folders go with it.
 @Suite struct InterruptionTests {

@@ -2,11 +2,12 @@ import DurableFiles
 import Foundation
 import Glibc
 import RunReports
-@testable import GodwitCommands
 import Synchronization
 import TestSupport
 import Testing
 import ZeroMQ
+
+@testable import GodwitCommands
 
 /// Folders of keys, as they are made and read.
 @Suite struct KeyFolderTests {

@@ -1,7 +1,8 @@
 import Foundation
-@testable import GodwitCommands
 import TestSupport
 import Testing
+
+@testable import GodwitCommands
 
 /// `godwit keys` as a user runs it.
 @Suite struct KeysCommandTests {

@@ -1,9 +1,9 @@
 import ClusterProtocol
+import DurableFiles
 import Foundation
 import Jobs
 import Logging
 import StoreForge
-import DurableFiles
 import Synchronization
 import TestSupport
 import Testing

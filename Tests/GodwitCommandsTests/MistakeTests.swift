@@ -1,10 +1,11 @@
 import CoreDataStore
 import Foundation
-@testable import GodwitCommands
 import GRDB
 import ManagedObjectModel
 import TestSupport
 import Testing
+
+@testable import GodwitCommands
 
 /// Options of the built program that cannot be: the status, and whether the text says what to do.
 @Suite struct MistakeTests {

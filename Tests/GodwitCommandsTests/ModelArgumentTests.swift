@@ -1,11 +1,12 @@
 import CoreDataStore
 import DurableFiles
 import Foundation
-@testable import GodwitCommands
 import ManagedObjectModel
 import RunReports
 import TestSupport
 import Testing
+
+@testable import GodwitCommands
 
 @Suite struct ModelArgumentTests {
     @Test(arguments: [

@@ -1,10 +1,11 @@
 import ArgumentParser
 import CoreDataStore
 import MappingModel
-@testable import GodwitCommands
 import MigrationEngine
 import RunReports
 import Testing
+
+@testable import GodwitCommands
 
 @Suite struct OptionTests {
     private func command(_ words: [String]) throws -> PlanCommand {

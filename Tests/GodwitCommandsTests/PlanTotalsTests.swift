@@ -1,11 +1,13 @@
-@testable import CoreDataStore
 import DurableFiles
-@testable import GodwitCommands
-import RunService
 import ManagedObjectModel
 import MappingModel
-@testable import MigrationEngine
+import RunService
+import StoreRuns
 import Testing
+
+@testable import CoreDataStore
+@testable import GodwitCommands
+@testable import MigrationEngine
 
 @Suite struct PlanTotalsTests {
     private func report(_ store: String, megabytes: Int64, changed: Int64 = 0) throws -> PlanReport

@@ -1,12 +1,13 @@
-import FaultSupport
 import CoreDataStore
 import DurableFiles
+import FaultSupport
 import Foundation
-@testable import GodwitCommands
 import ManagedObjectModel
 import RunReports
 import TestSupport
 import Testing
+
+@testable import GodwitCommands
 
 /// Runs the built program as a user does.
 @Suite struct ProcessTests {

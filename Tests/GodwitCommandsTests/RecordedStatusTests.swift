@@ -1,7 +1,8 @@
-@testable import GodwitCommands
 import Jobs
 import RunLedger
 import Testing
+
+@testable import GodwitCommands
 
 @Suite struct RecordedStatusTests {
     private func run(_ change: (inout RecordedStatus) -> Void = { _ in }) -> RecordedStatus {

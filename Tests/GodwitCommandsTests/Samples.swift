@@ -1,6 +1,6 @@
-import FaultSupport
 import CoreDataStore
 import DurableFiles
+import FaultSupport
 import Foundation
 import ManagedObjectModel
 

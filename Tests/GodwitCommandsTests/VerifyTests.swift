@@ -1,9 +1,10 @@
 import CoreDataStore
 import Foundation
-@testable import GodwitCommands
 import ManagedObjectModel
 import TestSupport
 import Testing
+
+@testable import GodwitCommands
 
 /// What `verify` says of the versions of both stores.
 @Suite struct VerifyTests {

@@ -1,7 +1,8 @@
-@testable import GodwitCommands
 import RunReports
 import RunService
 import Testing
+
+@testable import GodwitCommands
 
 @Suite struct WordTests {
     @Test(

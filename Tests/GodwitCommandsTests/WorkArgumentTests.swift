@@ -1,5 +1,6 @@
-@testable import GodwitCommands
 import Testing
+
+@testable import GodwitCommands
 
 /// What the command line of a worker says.
 @Suite struct WorkArgumentTests {

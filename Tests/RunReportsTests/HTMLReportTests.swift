@@ -1,8 +1,9 @@
 import Foundation
 import FoundationXML
-@testable import RunReports
-@testable import MigrationValidation
 import Testing
+
+@testable import MigrationValidation
+@testable import RunReports
 
 @Suite struct HTMLReportTests {
     /// What an XML parser finds in a page.

@@ -1,11 +1,12 @@
 import CoreDataStore
 import DurableFiles
 import Foundation
-@testable import RunReports
-import RunService
+import StoreRuns
 import StoreSwap
-@testable import MigrationEngine
 import Testing
+
+@testable import MigrationEngine
+@testable import RunReports
 
 @Suite struct RunSummaryTests {
     @Test func storesAddUp() throws {

@@ -1,5 +1,6 @@
-@testable import RunReports
 import Testing
+
+@testable import RunReports
 
 @Suite struct TextReportTests {
     @Test func aSmallRunIsTold() throws {

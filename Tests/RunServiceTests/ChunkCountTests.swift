@@ -1,9 +1,10 @@
 import CoreDataStore
-import RunService
 import ManagedObjectModel
 import MigrationEngine
 import MigrationValidation
+import RunService
 import StoreForge
+import StoreRuns
 import Testing
 
 /// Tables whose shards are merged by key are not cut into more parts than one pass can merge.

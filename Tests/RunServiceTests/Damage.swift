@@ -1,9 +1,10 @@
-@testable import GodwitCommands
 import DurableFiles
 import ManagedObjectModel
 import RunReports
 import StoreForge
 import Testing
+
+@testable import GodwitCommands
 
 /// One way in which a store can be bad, and what its refusal must say.
 struct Damage: Sendable, CustomTestStringConvertible {

@@ -5,7 +5,9 @@ import MigrationEngine
 import MigrationValidation
 import RunSupport
 
+@testable import RunMoves
 @testable import RunService
+@testable import StoreRuns
 
 /// What the engine made of one store.
 struct MigrationOutcome {

@@ -2,10 +2,11 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import GRDB
-import RunService
 import MigrationEngine
 import MigrationValidation
+import RunService
 import StoreForge
+import StoreRuns
 import Testing
 
 /// Bytes of a store that changed on the disk.

@@ -1,14 +1,15 @@
 import CoreDataStore
 import Foundation
 import GRDB
-@testable import GodwitCommands
-import RunService
 import ManagedObjectModel
 import MigrationEngine
 import MigrationValidation
 import RunReports
 import StoreForge
+import StoreRuns
 import Testing
+
+@testable import GodwitCommands
 
 /// Persistent history: dropped, or kept with the numbers of the new model.
 @Suite struct HistoryTests {

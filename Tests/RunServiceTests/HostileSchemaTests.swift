@@ -1,9 +1,9 @@
-import MigrationEngine
-import RunService
 import Foundation
 import GRDB
+import MigrationEngine
 import MigrationValidation
 import StoreForge
+import StoreRuns
 import Testing
 
 /// Databases whose tables are not those of a Core Data store.

@@ -2,11 +2,11 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import GRDB
-import RunService
 import ManagedObjectModel
 import MigrationEngine
 import MigrationValidation
 import StoreForge
+import StoreRuns
 import Testing
 
 /// What a store has of its app beyond tables: numbers in the header, identifiers of versions,

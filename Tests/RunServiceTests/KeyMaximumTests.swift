@@ -1,11 +1,12 @@
 import CoreDataStore
 import Foundation
 import GRDB
-import RunService
 import ManagedObjectModel
 import MigrationEngine
 import MigrationValidation
+import RunService
 import StoreForge
+import StoreRuns
 import Testing
 
 /// `Z_MAX` that says less than the keys in use: the result has the right one.

@@ -1,11 +1,11 @@
-import FaultSupport
 import CoreDataStore
 import DurableFiles
-import RunService
+import FaultSupport
 import ManagedObjectModel
 import MappingModel
 import MigrationEngine
 import StoreForge
+import StoreRuns
 import TestSupport
 import Testing
 

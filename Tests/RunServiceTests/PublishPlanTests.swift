@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import RunService
+@testable import RunMoves
+@testable import StoreRuns
 
 /// A result gets its name, in runs that are killed at any moment.
 @Suite struct PublishPlanTests {

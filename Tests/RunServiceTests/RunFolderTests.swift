@@ -1,11 +1,11 @@
 import CoreDataStore
 import DurableFiles
 import Foundation
-import RunService
 import ManagedObjectModel
 import MigrationEngine
 import RunSupport
 import StoreForge
+import StoreRuns
 import TestSupport
 import Testing
 

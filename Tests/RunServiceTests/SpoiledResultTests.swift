@@ -2,11 +2,12 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import GRDB
-import RunService
 import ManagedObjectModel
 import MigrationEngine
 import MigrationValidation
+import RunService
 import StoreForge
+import StoreRuns
 import Testing
 
 /// Results that a program changed beyond their rows: `verify` finds it.

@@ -2,14 +2,15 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import GRDB
-@testable import GodwitCommands
-import RunService
 import ManagedObjectModel
 import MigrationEngine
 import RunReports
 import StoreForge
+import StoreRuns
 import TestSupport
 import Testing
+
+@testable import GodwitCommands
 
 /// A folder with a forged store, a place for the result, and one for the run's own files.
 struct StoreLab {

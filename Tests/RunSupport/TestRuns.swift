@@ -1,12 +1,13 @@
 import ClusterCore
 package import ClusterProtocol
-import CoreDataStore
 import Coordinator
+import CoreDataStore
 package import DurableFiles
 import Jobs
 import LocalCluster
-package import RunService
 package import RunLedger
+package import RunMoves
+package import StoreRuns
 import Synchronization
 
 /// Runs of tests: a coordinator with threads for slots, whose tries follow each other at once.

@@ -1,11 +1,12 @@
-import FaultSupport
 import CoreDataStore
 import DurableFiles
+import FaultSupport
 import Foundation
 import Glibc
-@testable import StoreDiscovery
 import TestSupport
 import Testing
+
+@testable import StoreDiscovery
 
 /// A temporary folder in which files of any name can be made and discovered.
 struct DiscoveryLab {

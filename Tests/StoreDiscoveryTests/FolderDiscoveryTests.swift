@@ -2,9 +2,10 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Glibc
-@testable import StoreDiscovery
 import TestSupport
 import Testing
+
+@testable import StoreDiscovery
 
 @Suite struct FolderDiscoveryTests {
     @Test func storesAreFoundByTheirBytesInByteOrder() throws {

@@ -1,9 +1,10 @@
 import CoreDataStore
 import DurableFiles
 import Foundation
-@testable import StoreDiscovery
 import TestSupport
 import Testing
+
+@testable import StoreDiscovery
 
 /// What a search leaves out, and whether a run that leaves it out has done everything.
 @Suite("Files that are left out") struct LeftOutTests {

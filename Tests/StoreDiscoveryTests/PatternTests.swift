@@ -1,7 +1,8 @@
 import DurableFiles
-@testable import StoreDiscovery
 import TestSupport
 import Testing
+
+@testable import StoreDiscovery
 
 /// Patterns by example, and against a reference that tries everything.
 @Suite struct PatternTests {

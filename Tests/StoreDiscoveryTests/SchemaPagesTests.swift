@@ -2,9 +2,10 @@ import CoreDataStore
 import DurableFiles
 import FaultSupport
 import Foundation
-@testable import StoreDiscovery
 import TestSupport
 import Testing
+
+@testable import StoreDiscovery
 
 /// Core Data's tables are found by the pages of the schema, wherever these lie.
 @Suite struct SchemaPagesTests {

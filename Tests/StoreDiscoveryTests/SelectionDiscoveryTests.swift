@@ -1,6 +1,7 @@
 import DurableFiles
-@testable import StoreDiscovery
 import Testing
+
+@testable import StoreDiscovery
 
 /// What was named: single stores, patterns, lists, and how they go together.
 @Suite struct SelectionDiscoveryTests {

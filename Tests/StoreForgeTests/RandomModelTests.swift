@@ -1,5 +1,5 @@
-import FaultSupport
 import CoreDataStore
+import FaultSupport
 import ManagedObjectModel
 import StoreForge
 import TestSupport

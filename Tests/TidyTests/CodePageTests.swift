@@ -19,7 +19,7 @@ import Testing
         ("WorkPhase", "Sources/ClusterCore/Worker/WorkerStates.swift", "Workers"),
         ("FailureCode", "Sources/Jobs/FailureCode.swift", "Why attempts fail"),
         (
-            "FailureCause", "Sources/RunService/Running/FailureCause.swift",
+            "FailureCause", "Sources/StoreRuns/Running/FailureCause.swift",
             "Causes of failed stores"
         ),
         (

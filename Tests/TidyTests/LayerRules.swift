@@ -23,19 +23,30 @@ enum LayerRules {
             "GRDBSQLite",
         ],
         "RunLedger": ["Jobs", "DurableFiles", "CSQLite", "GRDB", "GRDBSQLite"],
-        "RunService": [
+        "StoreRuns": [
             "RunLedger", "StoreDiscovery", "StoreSwap", "MigrationValidation", "MigrationEngine",
-            "CoreDataStore",
-            "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads",
+            "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs",
+            "Threads",
+        ],
+        "RunMoves": [
+            "StoreRuns", "RunLedger", "StoreDiscovery", "StoreSwap", "MigrationEngine",
+            "CoreDataStore", "ManagedObjectModel", "DurableFiles", "Jobs",
+        ],
+        "RunService": [
+            "RunMoves", "StoreRuns", "RunLedger", "StoreDiscovery", "StoreSwap",
+            "MigrationValidation", "MigrationEngine", "CoreDataStore", "MappingModel",
+            "ManagedObjectModel", "DurableFiles", "Jobs",
         ],
         "ClusterProtocol": ["Jobs", "SwiftProtobuf"],
         "ClusterCore": ["Jobs", "ClusterProtocol"],
         "Coordinator": [
-            "ClusterCore", "ClusterProtocol", "RunService", "StoreDiscovery", "RunLedger",
+            "RunMoves", "StoreRuns", "ClusterCore", "ClusterProtocol", "RunService",
+            "StoreDiscovery", "RunLedger",
             "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs", "Threads", "ZeroMQ",
         ],
         "LocalCluster": [
-            "Coordinator", "Worker", "RunService", "ClusterCore", "ClusterProtocol", "RunLedger",
+            "StoreRuns", "Coordinator", "Worker", "RunService", "ClusterCore", "ClusterProtocol",
+            "RunLedger",
             "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs", "Threads", "ZeroMQ",
         ],
         "Worker": [
@@ -46,12 +57,14 @@ enum LayerRules {
         "godwit-sim": ["ClusterSimulation", "ArgumentParser"],
         "StoreForge": ["CoreDataStore", "ManagedObjectModel", "DurableFiles"],
         "RunReports": [
-            "RunService", "RunLedger", "MigrationValidation", "MigrationEngine", "CoreDataStore",
+            "StoreRuns", "RunService", "RunLedger", "MigrationValidation", "MigrationEngine",
+            "CoreDataStore",
             "ManagedObjectModel", "DurableFiles", "ClusterCore", "Jobs",
         ],
         "ClusterClient": ["ClusterProtocol", "Jobs", "Threads", "ZeroMQ"],
         "GodwitCommands": [
-            "RunReports", "ClusterClient", "LocalCluster", "RunService", "StoreDiscovery",
+            "RunMoves", "StoreRuns", "RunReports", "ClusterClient", "LocalCluster", "RunService",
+            "StoreDiscovery",
             "StoreSwap",
             "MigrationValidation",
             "Coordinator",
@@ -62,7 +75,7 @@ enum LayerRules {
         ],
         "godwit": ["GodwitCommands"],
         "godwit-bench": [
-            "LocalCluster", "RunService", "RunLedger", "MigrationEngine", "StoreForge",
+            "StoreRuns", "LocalCluster", "RunService", "RunLedger", "MigrationEngine", "StoreForge",
             "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs",
             "Threads", "ZeroMQ", "CTransportPeer", "Coordinator", "ClusterCore", "ClusterProtocol",
             "ArgumentParser",

@@ -4,15 +4,16 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Jobs
-import RunService
 import ManagedObjectModel
 import MigrationEngine
 import RunSupport
 import StoreForge
+import StoreRuns
 import Synchronization
 import TestSupport
 import Testing
 import Threads
+
 @testable import Worker
 
 /// Real jobs of a real plan, in slots and in this process.

@@ -2,7 +2,6 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Jobs
-@testable import RunService
 import ManagedObjectModel
 import MigrationEngine
 import MigrationValidation
@@ -11,6 +10,8 @@ import RunSupport
 import StoreForge
 import TestSupport
 import Testing
+
+@testable import StoreRuns
 
 /// Small stores that are built without a ledger, as a slot does.
 @Suite struct WholeStoreTests {

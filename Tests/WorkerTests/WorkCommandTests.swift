@@ -3,12 +3,13 @@ import DurableFiles
 import Foundation
 import Glibc
 import Jobs
-@testable import RunService
 import MigrationEngine
 import RunSupport
 import TestSupport
 import Testing
 import ZeroMQ
+
+@testable import RunService
 @testable import Worker
 
 /// The built program as a worker.

@@ -3,10 +3,11 @@ import DurableFiles
 import Foundation
 import Glibc
 import Jobs
-@testable import RunService
 import TestSupport
 import Testing
 import ZeroMQ
+
+@testable import RunService
 @testable import Worker
 
 /// The built program as a worker over CURVE, with keys that the program made.

@@ -5,12 +5,13 @@ import DurableFiles
 import Foundation
 import Glibc
 import Jobs
-@testable import RunService
 import MigrationEngine
 import RunSupport
 import TestSupport
 import Testing
 import Threads
+
+@testable import RunService
 @testable import Worker
 
 /// Workers with real slots and a coordinator that the test plays.

@@ -2,10 +2,11 @@ import ClusterCore
 import ClusterProtocol
 import DurableFiles
 import Jobs
-import RunService
 import MigrationEngine
 import RunLedger
+import RunService
 import StoreDiscovery
+import StoreRuns
 
 // What clients ask for, and what they are told.
 

@@ -2,8 +2,10 @@ import ClusterCore
 import ClusterProtocol
 import DurableFiles
 import Jobs
-import RunService
 import RunLedger
+import RunMoves
+import RunService
+import StoreRuns
 
 // What people know stores and files by.
 

@@ -1,8 +1,8 @@
 import ClusterCore
 import ClusterProtocol
 import Jobs
-import RunService
 import RunLedger
+import RunService
 
 // What the supervisor says of runs, and what is done for them beside the loop.
 

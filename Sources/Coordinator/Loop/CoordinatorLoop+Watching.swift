@@ -1,8 +1,8 @@
 import ClusterCore
 import ClusterProtocol
 import Jobs
-import RunService
 import RunLedger
+import RunService
 
 // What watchers are told.
 

@@ -1,8 +1,9 @@
 import ClusterCore
 import ClusterProtocol
 import Jobs
-import RunService
 import RunLedger
+import RunService
+import StoreRuns
 import ZeroMQ
 
 /// A coordinator on its thread: joins the supervisor of the runs, the ledger and the sockets, and

@@ -1,7 +1,8 @@
 import ClusterCore
 import Jobs
-import RunService
 import RunLedger
+import RunService
+import StoreRuns
 
 /// Turns what the machine says must be durable into records of the ledger.
 ///

@@ -2,8 +2,10 @@ import ClusterCore
 import ClusterProtocol
 import DurableFiles
 import Jobs
-package import RunService
 package import RunLedger
+package import RunMoves
+import RunService
+package import StoreRuns
 import Synchronization
 import Threads
 package import ZeroMQ

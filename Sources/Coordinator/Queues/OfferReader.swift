@@ -1,7 +1,8 @@
 import ClusterCore
 import Jobs
-import RunService
 import RunLedger
+import RunService
+import StoreRuns
 
 /// Reads stores from the ledger and makes the offers that the machine asks for.
 struct OfferReader: Sendable {

@@ -1,8 +1,9 @@
 import ClusterCore
 import ClusterProtocol
 import Jobs
-import RunService
 import RunLedger
+import RunService
+import StoreRuns
 
 /// A run that was read from the ledger, or begun, by a queue, before it enters.
 struct Opening: Sendable {

@@ -1,8 +1,9 @@
 import ClusterCore
 import ClusterProtocol
 import Jobs
-import RunService
 import RunLedger
+import RunService
+import StoreRuns
 
 /// Does the works of runs, on the queues' threads.
 struct RunWorks: Sendable {

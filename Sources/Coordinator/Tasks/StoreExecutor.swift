@@ -2,9 +2,10 @@ import ClusterCore
 import CoreDataStore
 import DurableFiles
 import Jobs
-import RunService
 import MigrationEngine
 import RunLedger
+import RunService
+import StoreRuns
 import Synchronization
 import Threads
 

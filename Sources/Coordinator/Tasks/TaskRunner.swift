@@ -1,7 +1,8 @@
 package import ClusterCore
 package import Jobs
-package import RunService
 package import RunLedger
+package import RunService
+package import StoreRuns
 
 /// What a task came to.
 package struct TaskReport: Sendable {

@@ -4,8 +4,8 @@ import ClusterProtocol
 import DurableFiles
 import Jobs
 import RunReports
-import RunService
 import StoreDiscovery
+import StoreRuns
 
 /// `godwit submit`.
 struct SubmitCommand: ParsableCommand {

@@ -1,7 +1,7 @@
 import DurableFiles
 import Logging
-import RunService
 import RunLedger
+import StoreRuns
 
 /// Writes the reports of a coordinator's runs, each when it has come to its end.
 struct ReportWriter: Sendable {

@@ -1,6 +1,6 @@
 import DurableFiles
-import RunService
 import RunLedger
+import StoreRuns
 
 extension StateFolder {
     /// Opens the ledger for the time of a body that may fail in any way.

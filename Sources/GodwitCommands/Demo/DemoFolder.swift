@@ -1,9 +1,9 @@
 import CoreDataStore
 import DurableFiles
-import RunService
 import MigrationEngine
 import RunReports
 import StoreForge
+import StoreRuns
 
 /// The folder that the demo works in.
 struct DemoFolder {

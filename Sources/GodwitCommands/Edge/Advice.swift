@@ -2,7 +2,7 @@ import CoreDataStore
 import DurableFiles
 import RunLedger
 package import RunReports
-import RunService
+import StoreRuns
 import StoreSwap
 
 // The layers below say what to do in words. The command line alone knows the options that do it.

@@ -1,6 +1,6 @@
 import DurableFiles
 import Foundation
-import RunService
+import StoreRuns
 import Threads
 
 /// What commands hand to runs: the machine's own files, clocks and waiting.

@@ -1,6 +1,6 @@
 import ClusterClient
 package import RunReports
-package import RunService
+package import StoreRuns
 import Threads
 import Worker
 import ZeroMQ

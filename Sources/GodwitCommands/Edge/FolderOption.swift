@@ -1,6 +1,7 @@
 import DurableFiles
 import Glibc
 import RunService
+import StoreRuns
 
 /// Folders that options name and that are made where they are missing.
 enum FolderOption {

@@ -1,5 +1,6 @@
 import DurableFiles
 import RunService
+import StoreRuns
 
 /// Paths of stores as the command line gives them.
 enum StorePath {

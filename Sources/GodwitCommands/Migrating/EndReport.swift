@@ -2,10 +2,10 @@ import ArgumentParser
 import DurableFiles
 import Foundation
 import Jobs
-import RunService
 import RunLedger
 import RunReports
 import StoreDiscovery
+import StoreRuns
 
 /// The report at the end of a run: shown, and kept in the run's folder as text, HTML and JSON.
 struct EndReport {

@@ -1,7 +1,7 @@
 import DurableFiles
-import RunService
 import MigrationEngine
 import RunLedger
+import RunService
 import StoreDiscovery
 
 /// The stores that a command line names, as a run numbers them.

@@ -5,9 +5,9 @@ import Foundation
 import Jobs
 import LocalCluster
 import Logging
-import RunService
 import RunLedger
 import RunReports
+import StoreRuns
 
 /// Runs on slots of this machine, as commands begin, show and report them.
 struct LocalRuns {

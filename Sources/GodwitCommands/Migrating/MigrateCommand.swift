@@ -1,10 +1,10 @@
-import LocalCluster
 import ArgumentParser
-import CoreDataStore
 import Coordinator
+import CoreDataStore
 import DurableFiles
-import RunService
+import LocalCluster
 import RunLedger
+import StoreRuns
 
 /// `godwit migrate`.
 struct MigrateCommand: ParsableCommand {

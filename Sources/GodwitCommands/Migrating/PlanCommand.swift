@@ -1,8 +1,9 @@
 import ArgumentParser
 import DurableFiles
-import RunService
 import RunLedger
 import RunReports
+import RunService
+import StoreRuns
 
 /// `godwit plan`.
 struct PlanCommand: ParsableCommand {

@@ -1,8 +1,8 @@
 import CoreDataStore
 import DurableFiles
-import RunService
 import MigrationEngine
 import RunReports
+import StoreRuns
 
 /// What `godwit plan` reports of a store.
 ///

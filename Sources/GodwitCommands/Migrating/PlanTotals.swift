@@ -1,7 +1,7 @@
 import DurableFiles
-import RunService
 import MigrationEngine
 import RunReports
+import StoreRuns
 
 /// What the plans of several stores add up to; its size does not grow with theirs.
 struct PlanTotals: Hashable, Sendable {

@@ -1,11 +1,12 @@
 import ArgumentParser
 import DurableFiles
-import RunService
 import ManagedObjectModel
 import MappingModel
 import MigrationEngine
 import MigrationValidation
 import RunReports
+import RunService
+import StoreRuns
 
 /// `godwit verify`.
 struct VerifyCommand: ParsableCommand {

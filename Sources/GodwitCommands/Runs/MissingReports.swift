@@ -1,6 +1,6 @@
 import DurableFiles
 import RunLedger
-import RunService
+import StoreRuns
 
 /// Reports that were never written, because a command was killed between the end of its run and
 /// its report.

@@ -2,9 +2,10 @@ import ArgumentParser
 import DurableFiles
 import Foundation
 import Jobs
-import RunService
 import RunLedger
+import RunMoves
 import RunReports
+import StoreRuns
 
 /// `godwit prune`.
 struct PruneCommand: ParsableCommand {

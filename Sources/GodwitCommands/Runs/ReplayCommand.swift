@@ -2,8 +2,9 @@ import ArgumentParser
 import Coordinator
 import DurableFiles
 import Foundation
+import RunMoves
 import RunReports
-import RunService
+import StoreRuns
 
 /// `godwit replay`.
 struct ReplayCommand: ParsableCommand {

@@ -1,9 +1,10 @@
 import ArgumentParser
 import DurableFiles
 import Foundation
-import RunService
 import RunLedger
+import RunMoves
 import RunReports
+import StoreRuns
 
 /// What commands that work on earlier runs are pointed at.
 struct RunArguments: ParsableArguments {

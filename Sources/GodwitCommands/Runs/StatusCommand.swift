@@ -3,9 +3,10 @@ import ClusterCore
 import DurableFiles
 import Foundation
 import Jobs
-import RunService
 import RunLedger
+import RunMoves
 import RunReports
+import StoreRuns
 
 /// `godwit status`.
 struct StatusCommand: ParsableCommand {

@@ -1,12 +1,13 @@
-import Jobs
 import ArgumentParser
 import Coordinator
 import DurableFiles
 import Foundation
+import Jobs
 import LocalCluster
-import RunService
 import RunLedger
+import RunMoves
 import RunReports
+import StoreRuns
 
 /// `godwit swap`.
 struct SwapCommand: ParsableCommand {

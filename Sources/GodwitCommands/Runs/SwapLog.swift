@@ -1,7 +1,7 @@
 import ClusterProtocol
-import RunService
 import RunLedger
 import RunReports
+import StoreRuns
 import Synchronization
 
 /// What became of stores whose swap was asked for.

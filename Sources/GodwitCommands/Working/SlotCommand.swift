@@ -1,8 +1,8 @@
 import ArgumentParser
 import LocalCluster
-import RunService
 import MigrationEngine
 import RunReports
+import StoreRuns
 import Worker
 
 /// The process of one slot: started by workers, never by people.

@@ -1,6 +1,6 @@
-import Foundation
 import CoreDataStore
 import DurableFiles
+import Foundation
 import GRDB
 
 /// An SQL function that reads a file of external data: for attributes that stop to allow

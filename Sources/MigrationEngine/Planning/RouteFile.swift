@@ -1,8 +1,8 @@
 package import CoreDataStore
 package import DurableFiles
-package import Jobs
 import Foundation
 import GRDB
+package import Jobs
 
 /// The file of a routing pass: the keys of a table in the order of a UUID attribute.
 ///

@@ -1,6 +1,6 @@
 import CoreDataStore
-import ManagedObjectModel
 import DurableFiles
+import ManagedObjectModel
 import MappingModel
 
 /// One pass over a source table: what its rows must become.

@@ -4,12 +4,14 @@ import Foundation
 package import Jobs
 import MigrationEngine
 package import RunLedger
+import RunMoves
+package import StoreRuns
 import Synchronization
 
 /// A run whose jobs are done by workers: what its coordinator needs to know of it, and where its
 /// files are.
 package final class ClusterRun: Sendable {
-    let context: RunContext
+    package let context: RunContext
     let roots: SharedRoots
     /// What jobs are told to keep to.
     package let limits: JobLimits
@@ -18,7 +20,7 @@ package final class ClusterRun: Sendable {
     /// What validates results of small stores.
     let validation: ResultValidation
     /// What threads of this process validated.
-    let ownResults: OwnResults
+    package let ownResults: OwnResults
     private let text: String
     private let digest: String
     /// The request's file by the root that it lies in.

@@ -3,7 +3,9 @@ package import DurableFiles
 import Jobs
 import MigrationEngine
 package import RunLedger
+package import RunMoves
 package import StoreDiscovery
+package import StoreRuns
 
 /// Begins, finds and reopens runs; all of it takes its time and belongs beside a coordinator's
 /// loop.

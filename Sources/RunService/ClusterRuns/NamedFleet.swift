@@ -3,6 +3,7 @@ package import DurableFiles
 import MigrationEngine
 package import RunLedger
 package import StoreDiscovery
+package import StoreRuns
 import StoreSwap
 
 /// The stores of a run, numbered, with what was left out: what every way to name them comes to.

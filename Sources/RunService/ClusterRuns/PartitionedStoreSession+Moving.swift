@@ -3,6 +3,8 @@ import DurableFiles
 import Jobs
 import MigrationEngine
 package import RunLedger
+import RunMoves
+package import StoreRuns
 
 extension PartitionedStoreSession {
     /// Writes down how the validated result will move, where its swap is put off.

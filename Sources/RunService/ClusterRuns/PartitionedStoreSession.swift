@@ -4,6 +4,8 @@ package import Jobs
 package import MigrationEngine
 import MigrationValidation
 package import RunLedger
+import RunMoves
+package import StoreRuns
 
 /// One store of a shared run that is cut into chunks: everything that happens to it beside the
 /// jobs of workers.

@@ -4,6 +4,7 @@ package import Jobs
 import ManagedObjectModel
 import MigrationEngine
 import RunLedger
+package import StoreRuns
 import Synchronization
 
 extension ResultIntake {

@@ -3,6 +3,8 @@ import DurableFiles
 import Jobs
 import MigrationEngine
 package import RunLedger
+import RunMoves
+package import StoreRuns
 import Synchronization
 
 /// What workers deliver for a run: checked against its receipts, kept under names that no

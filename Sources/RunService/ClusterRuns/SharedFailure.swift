@@ -1,4 +1,5 @@
 package import Jobs
+package import StoreRuns
 
 /// Why work beside a coordinator's loop failed, as its machine and its reports are told.
 package struct SharedFailure: Error, Hashable, Sendable {

@@ -2,6 +2,7 @@ package import DurableFiles
 package import Jobs
 import MigrationEngine
 package import RunLedger
+package import StoreRuns
 
 /// The folders that a coordinator and its workers both see, each under one name.
 package struct SharedRoots: Sendable {

@@ -1,5 +1,6 @@
 internal import CLinux
 import ClusterProtocol
+
 internal import Glibc
 
 /// Why a slot's process could not be started or spoken to.

@@ -5,9 +5,10 @@ import Coordinator
 import DurableFiles
 import Foundation
 import Jobs
-import RunService
 import MigrationEngine
 import RunLedger
+import RunService
+import StoreRuns
 import Threads
 import ZeroMQ
 

@@ -3,10 +3,11 @@ import DurableFiles
 import Foundation
 import Glibc
 import Jobs
-import RunService
 import MigrationEngine
+import StoreRuns
 import TestSupport
 import Testing
+
 @testable import GodwitCommands
 
 /// The built program as a client, with the test as its coordinator.

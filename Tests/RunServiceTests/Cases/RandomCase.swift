@@ -1,11 +1,11 @@
 import CoreDataStore
 import DurableFiles
 import Foundation
-import RunService
 import ManagedObjectModel
 import MappingModel
 import MigrationEngine
 import StoreForge
+import StoreRuns
 import TestSupport
 
 /// One migration of a random store to a random next version of its model.

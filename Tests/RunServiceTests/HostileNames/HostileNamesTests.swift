@@ -2,13 +2,14 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import GRDB
-@testable import RunService
 import ManagedObjectModel
 import MigrationEngine
 import MigrationValidation
 import StoreForge
 import TestSupport
 import Testing
+
+@testable import StoreRuns
 
 /// Stores and models whose names are statements, beside a canary: a database that must not change.
 ///

@@ -2,10 +2,11 @@ import CoreDataStore
 import DurableFiles
 import FaultSupport
 import Jobs
-@testable import RunService
 import MigrationEngine
 import RunSupport
 import TestSupport
+
+@testable import StoreRuns
 
 /// The sound shards of one migration, to be merged in wrong ways.
 struct MergeRun {

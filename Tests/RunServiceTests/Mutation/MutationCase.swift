@@ -1,12 +1,12 @@
 import CoreDataStore
 import DurableFiles
 import Foundation
-import RunService
 import ManagedObjectModel
 import MappingModel
 import MigrationEngine
 import MigrationValidation
 import StoreForge
+import StoreRuns
 import TestSupport
 
 /// A migration that is sound as long as no mutation spoils it.

@@ -2,10 +2,11 @@ import CoreDataStore
 import DurableFiles
 import FaultSupport
 import Foundation
-import RunService
 import MigrationEngine
 import MigrationValidation
+import RunService
 import StoreForge
+import StoreRuns
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
 import CoreDataStore
 import DurableFiles
 import FaultSupport
-import RunService
 import MigrationEngine
+import StoreRuns
 import Synchronization
 
 /// Spoils one shard of a run at the moment at which it has got its name, as a broken copy or

@@ -9,7 +9,8 @@ import StoreDiscovery
 import StoreForge
 import Testing
 
-@testable import RunService
+@testable import RunMoves
+@testable import StoreRuns
 
 /// Bad stores among good ones: they fail alone, each with its cause, and are left as they were.
 @Suite("Bad stores in a fleet") struct BadStoreTests {

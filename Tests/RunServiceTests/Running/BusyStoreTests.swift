@@ -7,8 +7,10 @@ import GodwitCommands
 import Jobs
 import MigrationEngine
 import RunLedger
+import RunMoves
 import RunSupport
 import StoreForge
+import StoreRuns
 import Synchronization
 import TestSupport
 import Testing

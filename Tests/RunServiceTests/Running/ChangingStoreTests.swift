@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import RunService
+@testable import StoreRuns
 
 /// Stores that a program writes, or closes, while godwit reads them.
 @Suite("Stores that change while they are read") struct ChangingStoreTests {

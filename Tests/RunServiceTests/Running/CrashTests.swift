@@ -6,7 +6,7 @@ import RunLedger
 import StoreForge
 import Testing
 
-@testable import RunService
+@testable import StoreRuns
 
 /// Migrations in place that are stopped at a fault point: the store is whole throughout, and the
 /// same command ends as if nothing had happened.

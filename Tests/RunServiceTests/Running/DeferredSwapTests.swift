@@ -4,12 +4,13 @@ import GodwitCommands
 import Jobs
 import MigrationEngine
 import RunLedger
+import RunMoves
 import RunSupport
 import StoreForge
 import TestSupport
 import Testing
 
-@testable import RunService
+@testable import StoreRuns
 
 /// Results that wait for their swap.
 @Suite("Deferred swaps") struct DeferredSwapTests {

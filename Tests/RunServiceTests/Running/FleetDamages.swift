@@ -5,7 +5,7 @@ import ManagedObjectModel
 import StoreForge
 import Testing
 
-@testable import RunService
+@testable import StoreRuns
 
 /// Stores that are bad as stores, not as files: their models, and what lies beside them.
 enum FleetDamages {

@@ -8,7 +8,8 @@ import StoreForge
 import StoreSwap
 import Testing
 
-@testable import RunService
+@testable import RunMoves
+@testable import StoreRuns
 
 /// Whole runs are rolled back, with every byte of every file.
 @Suite("Rollback of fleets") struct FleetRollbackTests {

@@ -11,7 +11,8 @@ import StoreSwap
 import TestSupport
 import Testing
 
-@testable import RunService
+@testable import RunMoves
+@testable import StoreRuns
 
 /// Folders of stores that lead elsewhere, and backups that are not what the run put there.
 @Suite("Other people's folders") struct ForeignFolderRunTests {

@@ -5,7 +5,8 @@ import RunLedger
 import StoreForge
 import Testing
 
-@testable import RunService
+@testable import RunMoves
+@testable import StoreRuns
 
 /// State folders whose records another user may have written.
 @Suite("Other people's state folders") struct ForeignStateTests {

@@ -3,7 +3,8 @@ import Jobs
 import RunLedger
 import Testing
 
-@testable import RunService
+@testable import RunMoves
+@testable import StoreRuns
 
 /// Stores that a user takes out of a run.
 @Suite("Cancelled stores") struct GivenUpStoreTests {

@@ -3,10 +3,11 @@ import DurableFiles
 import Foundation
 import GRDB
 import Jobs
-import RunService
 import MigrationEngine
 import RunLedger
+import RunMoves
 import StoreForge
+import StoreRuns
 import StoreSwap
 import Synchronization
 import TestSupport

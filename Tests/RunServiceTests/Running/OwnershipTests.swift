@@ -9,7 +9,8 @@ import RunSupport
 import StoreForge
 import Testing
 
-@testable import RunService
+@testable import RunMoves
+@testable import StoreRuns
 
 /// What a run must never take for its own, and what it must not forget.
 @Suite("What belongs to whom") struct OwnershipTests {

@@ -7,6 +7,7 @@ import ManagedObjectModel
 import MigrationEngine
 import RunLedger
 import StoreForge
+import StoreRuns
 import TestSupport
 import Testing
 

@@ -11,7 +11,7 @@ import StoreForge
 import Synchronization
 import Testing
 
-@testable import RunService
+@testable import StoreRuns
 
 /// Runs that end early, requests that exclude each other, and progress that does not count.
 @Suite("Progress of runs") struct ProgressTests {

@@ -1,6 +1,6 @@
-import FaultSupport
 import CoreDataStore
 import DurableFiles
+import FaultSupport
 import Foundation
 import Jobs
 import ManagedObjectModel
@@ -11,7 +11,8 @@ import StoreForge
 import TestSupport
 import Testing
 
-@testable import RunService
+@testable import RunMoves
+@testable import StoreRuns
 
 /// Backups and leftovers are removed for good, and what that frees is said before.
 @Suite("Pruning and cancelling") struct PruneTests {

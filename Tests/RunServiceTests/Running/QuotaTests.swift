@@ -10,7 +10,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import RunService
+@testable import StoreRuns
 
 /// A file system that copies on write, with a quota over all of it.
 private struct QuotaDisk: Sendable {

@@ -7,7 +7,8 @@ import StoreForge
 import TestSupport
 import Testing
 
-@testable import RunService
+@testable import RunMoves
+@testable import StoreRuns
 
 /// Runs whose swap was refused, and whose store another run has migrated since.
 @Suite("Swaps that were refused, and what a later run leaves of them") struct RefusedSwapTests {

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import RunService
+@testable import StoreRuns
 
 /// Programs that come too late for a store's old file.
 @Suite struct ReplacedFileTests {

@@ -11,7 +11,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import RunService
+@testable import RunMoves
+@testable import StoreRuns
 
 /// What lies beside a store that a program puts in place during a swap or a rollback: a log never
 /// meets another database than its own.

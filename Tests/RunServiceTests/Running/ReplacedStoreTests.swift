@@ -5,11 +5,12 @@ import Glibc
 import Jobs
 import RunLedger
 import StoreForge
+import StoreRuns
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import RunService
+@testable import RunMoves
 
 /// What a program puts in a store's place is never lost.
 ///

@@ -6,7 +6,7 @@ import RunLedger
 import RunSupport
 import Testing
 
-@testable import RunService
+@testable import StoreRuns
 
 /// What failed, and nothing else, runs again.
 @Suite("Replays") struct ReplayTests {

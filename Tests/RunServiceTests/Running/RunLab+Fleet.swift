@@ -1,7 +1,7 @@
 import ClusterProtocol
 import CoreDataStore
-import FaultSupport
 import DurableFiles
+import FaultSupport
 import Foundation
 import Jobs
 import MigrationEngine
@@ -12,7 +12,8 @@ import StoreSwap
 import Synchronization
 import Testing
 
-@testable import RunService
+@testable import RunMoves
+@testable import StoreRuns
 
 /// Where a store stands in the ledger.
 struct Standing {

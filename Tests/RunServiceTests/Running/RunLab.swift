@@ -1,7 +1,7 @@
-import FaultSupport
 import ClusterProtocol
 import CoreDataStore
 import DurableFiles
+import FaultSupport
 import Foundation
 import ManagedObjectModel
 import MigrationEngine
@@ -11,7 +11,8 @@ import StoreForge
 import Synchronization
 import TestSupport
 
-@testable import RunService
+@testable import RunMoves
+@testable import StoreRuns
 
 /// A process that dies, or a disk that fails, at a chosen fault point.
 final class FailingDisk: Sendable {

@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 
 @testable import GodwitCommands
-@testable import RunService
+@testable import StoreRuns
 
 /// The shim between SQLite and the system, which all connections of the process go through.
 enum SQLiteFaults {

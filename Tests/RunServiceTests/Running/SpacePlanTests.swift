@@ -1,11 +1,12 @@
-import FaultSupport
 import CoreDataStore
 import DurableFiles
+import FaultSupport
 import MigrationEngine
 import RunLedger
 import Testing
 
 @testable import RunService
+@testable import StoreRuns
 
 /// Estimates of the room that runs take.
 @Suite struct SpacePlanTests {

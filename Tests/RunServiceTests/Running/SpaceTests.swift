@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 
 @testable import GodwitCommands
-@testable import RunService
+@testable import StoreRuns
 
 extension DiskTests {
     /// Runs in place on file systems that have too little room, at the beginning or from some

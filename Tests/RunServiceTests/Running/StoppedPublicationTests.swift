@@ -5,7 +5,7 @@ import StoreForge
 import TestSupport
 import Testing
 
-@testable import RunService
+@testable import StoreRuns
 
 /// Results that had not got their names in the output folder when their process died.
 @Suite("Publications that were stopped") struct StoppedPublicationTests {

@@ -1,10 +1,12 @@
 import DurableFiles
 import Jobs
 import RunLedger
+import RunMoves
 import StoreForge
 import Testing
 
 @testable import RunService
+@testable import StoreRuns
 
 /// Rollbacks whose process died once the original had its name again.
 @Suite("Rollbacks that were stopped, and what is done next") struct StoppedRollbackTests {

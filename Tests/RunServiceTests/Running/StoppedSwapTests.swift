@@ -8,7 +8,8 @@ import StoreForge
 import Synchronization
 import Testing
 
-@testable import RunService
+@testable import RunMoves
+@testable import StoreRuns
 
 /// Runs whose process died in the middle of a swap, and what people do next.
 @Suite("Swaps that were stopped, and what is done next") struct StoppedSwapTests {

@@ -7,7 +7,8 @@ import MappingModel
 import MigrationEngine
 import TestSupport
 import Testing
-@testable import RunService
+
+@testable import StoreRuns
 
 /// What travels from a client to a coordinator.
 @Suite struct SubmittedRequestTests {

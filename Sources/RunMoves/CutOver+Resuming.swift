@@ -1,0 +1,188 @@
+import CoreDataStore
+package import DurableFiles
+import Jobs
+import MigrationEngine
+package import RunLedger
+package import StoreRuns
+import StoreSwap
+
+// MARK: - Moves that no longer fit
+
+extension CutOver {
+    /// The move that an earlier process wrote down, where it can still be made.
+    ///
+    /// Where the store was written since, or the result is gone, the move is void: the store
+    /// is to be migrated again.
+    ///
+    /// - Parameters:
+    ///   - found: the store.
+    ///   - held: the store's lock, where the caller has it already.
+    /// - Returns: the move; nil where there is none, or it is void.
+    /// - Throws: `RunError` where the store cannot be looked at, is in use, or was left between
+    ///   two steps of its swap by a process that died and has been written since.
+    package func resumable(
+        _ found: FoundStore, under held: StoreLock? = nil
+    ) throws(RunError) -> Recorded? {
+        guard let recorded = try unfinished(found) else { return nil }
+        return try resumable(recorded, under: held)
+    }
+
+    /// A move that an earlier process wrote down, where it can still be made.
+    ///
+    /// - Throws: `RunError`, as for a store.
+    package func resumable(
+        _ recorded: Recorded, under held: StoreLock? = nil
+    ) throws(RunError) -> Recorded? {
+        switch recorded.way {
+        case .publish(let plan):
+            let isThere = try RunError.translating {
+                try [plan.building.path, plan.output].contains { path in
+                    try FileStatus.ifPresent(path).map { plan.building.isFile($0.identity) }
+                        ?? false
+                }
+            }
+            if isThere {
+                if try hasBegun(recorded) || isCurrent(plan, recorded.result.store) {
+                    return recorded
+                }
+            }
+            try discardParts(of: recorded)
+            try giveUp(recorded)
+            return nil
+        case .swap(let plan):
+            let lock: StoreLock
+            do throws(DurableFileError) {
+                if let held {
+                    lock = held
+                } else {
+                    lock = try StoreLock(plan.store.path, faults: files.faults)
+                }
+            } catch {
+                throw .file(error)
+            }
+            do throws(SwapError) {
+                try swapper.check(plan, under: lock)
+            } catch {
+                guard try isVoid(plan, after: error) else { throw .swap(error) }
+                let kept = try RunError.translating { try discard(plan, under: lock) }
+                try giveUp(recorded)
+                guard kept.isEmpty else {
+                    let words = kept.map(Self.words(ofKept:)).joined(separator: "; ")
+                    throw .swap(
+                        .swapRefused(
+                            store: plan.store.path.description,
+                            reason: words + ". Run the same command again"))
+                }
+                return nil
+            }
+            return Recorded(
+                found: recorded.found, places: recorded.places, way: recorded.way,
+                result: recorded.result, lock: lock, isTrusted: recorded.isTrusted)
+        }
+    }
+
+    /// Whether a publication still is of the store as it was read.
+    ///
+    /// The result of a store that is gone may be all that is left of it. A store that cannot be
+    /// looked at is no reason to leave a publication half made: the next steps report it.
+    private func isCurrent(_ plan: PublishPlan, _ store: FilePath) -> Bool {
+        do throws(DurableFileError) {
+            return try plan.isUpToDate(store)
+        } catch {
+            return error.isMissing
+        }
+    }
+
+    /// Whether a recorded move is of a result that its worker alone validated, and can still be
+    /// made otherwise.
+    ///
+    /// One that has begun is carried out, because only that leaves the store whole; and so is the
+    /// publication of a result whose external data have their place already.
+    ///
+    /// - Throws: `RunError` where the files cannot be looked at.
+    package func awaitsInspection(_ recorded: Recorded) throws(RunError) -> Bool {
+        guard recorded.isTrusted, try !hasBegun(recorded) else { return false }
+        switch recorded.way {
+        case .publish: return try !mayHaveBegun(recorded)
+        case .swap: return true
+        }
+    }
+
+    /// Removes what a move made before it changed the store: another plan of the run would find
+    /// parts of a backup that are older than its own.
+    ///
+    /// - Throws: `RunError` where another run has the store, or a file cannot be removed.
+    package func discardParts(of recorded: Recorded) throws(RunError) {
+        let plan: SwapPlan
+        switch recorded.way {
+        case .publish(let plan): return try RunError.translating { try plan.takeBack(files) }
+        case .swap(let swap): plan = swap
+        }
+        try RunError.translating {
+            let lock = try recorded.lock ?? StoreLock(plan.store.path, faults: files.faults)
+            // The error that led here may be lost with a thrown one.
+            for file in try discard(plan, under: lock) {
+                environment.warn(Self.words(ofKept: file))
+            }
+        }
+    }
+
+    /// - Returns: the files that now lie beside the store under names of their own.
+    private func discard(_ plan: SwapPlan, under lock: StoreLock) throws -> [FilePath] {
+        let kept = try swapper.abandon(plan, under: lock)
+        // A store that a program has replaced is not what the backup is of.
+        guard plan.hasName(try FileStatus(of: plan.store.path).identity) else { return kept }
+        // What has the store's name holds all that the backup holds.
+        let rest = try PrunePlan(
+            plan, backupNames: [], storeNames: [], isGivenUp: true, files: files)
+        try rest.run(files: files, under: lock)
+        return kept
+    }
+
+    private func isVoid(_ plan: SwapPlan, after error: SwapError) throws(RunError) -> Bool {
+        switch error {
+        case .sourceChanged, .swapRefused: break
+        default: return false
+        }
+        return try RunError.translating {
+            // Otherwise it is the original, or its snapshot, which a program may have written
+            // since, or what a program or another run put in its place.
+            return !plan.newFile.isFile(try FileStatus(of: plan.store.path).identity)
+        }
+    }
+
+    /// Records that a move will not be made that met an error before it began: what was built is of
+    /// no use for a store that changed, or one that no swap fits, and is built again.
+    ///
+    /// Where the files cannot be looked at, the next look at the store decides.
+    ///
+    /// - Throws: `RunError.ledger`.
+    package func voidUnlessBegun(_ recorded: Recorded, after error: RunError) throws(RunError) {
+        switch error.code.decision {
+        case .planAgain, .quarantineChunk: break
+        case .retry, .quarantineWorker, .pause, .stopRun, .nothing: return
+        }
+        do {
+            guard try !hasBegun(recorded) else { return }
+            try discardParts(of: recorded)
+        } catch {
+            return
+        }
+        let record = void(recorded.found)
+        try RunError.ledger { () throws(LedgerError) in try ledger.append([record]) }
+    }
+
+    /// Records that a move will not be made, and that its store is worked on again.
+    ///
+    /// - Throws: `RunError.ledger`.
+    package func giveUp(_ recorded: Recorded) throws(RunError) {
+        let number = recorded.found.number
+        try RunError.ledger { () throws(LedgerError) in
+            var records = [void(recorded.found)]
+            if try ledger.store(run: run, number)?.state == .validated {
+                records.append(changed(recorded.found, .running))
+            }
+            try ledger.append(records)
+        }
+    }
+}

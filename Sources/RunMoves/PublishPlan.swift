@@ -1,0 +1,173 @@
+import CoreDataStore
+package import DurableFiles
+import MigrationEngine
+import StoreRuns
+import StoreSwap
+
+/// The renames that give a result its name in the output folder.
+///
+/// The database comes last: once it is there, all of the result is.
+package struct PublishPlan: Codable {
+    let building: PlannedFile
+    package let output: FilePath
+    /// The folder of external data and its final name.
+    let support: Support?
+    /// The folder that the result goes to, without links in its path; nil in plans of versions that
+    /// did not record it.
+    private(set) var folder: Folder?
+
+    struct Support: Codable {
+        let from: FilePath
+        let to: FilePath
+        let inode: UInt64
+    }
+
+    /// The store as it was read; nil in plans of versions that did not record it.
+    private(set) var source: StoreFingerprint?
+
+    /// A folder as it was found.
+    struct Folder: Codable {
+        let path: FilePath
+        let device: UInt64
+        let inode: UInt64
+    }
+
+    /// Looks at what was built.
+    ///
+    /// - Parameters:
+    ///   - places: of the store.
+    ///   - output: the result's path.
+    ///   - validated: the file that was validated; no other one is published.
+    ///   - source: the store as it was read.
+    ///   - files: through which paths are resolved.
+    /// - Throws: `DurableFileError`.
+    init(
+        _ places: StorePaths, output: FilePath, validated: FileIdentity,
+        source: StoreFingerprint, _ files: DurableFileSystem
+    ) throws(DurableFileError) {
+        let path = try files.resolve(output.parent)
+        let tree = try HeldTree(path)
+        let found = tree.anchor.status.identity
+        building = try PlannedFile(at: places.building)
+        guard building.isSame(validated) else { throw .changedMeanwhile(places.building) }
+        self.output = output
+        self.source = source
+        folder = Folder(path: path, device: found.device, inode: found.inode)
+        let beside = try HeldFolder(following: places.buildingSupport.parent)
+        support = try beside.entry(places.buildingSupport.lastComponent).map { status in
+            Support(
+                from: places.buildingSupport, to: SupportFolder.folder(ofStore: output),
+                inode: status.identity.inode)
+        }
+    }
+
+    /// Whether a store still is as it was read.
+    ///
+    /// - Returns: false also where the plan does not say how it was read.
+    /// - Throws: `DurableFileError`, `isMissing` where the store is gone.
+    func isUpToDate(_ store: FilePath) throws(DurableFileError) -> Bool {
+        guard let source else { return false }
+        // Hard links say nothing of contents.
+        return try StoreFingerprint(of: store).differences(from: source)
+            .subtracting([.changed]).isEmpty
+    }
+
+    /// Takes back what a publication that will not be made has moved: the external data.
+    ///
+    /// One rename gives them their former name, so that nothing is half undone. Where that place is
+    /// gone with the result, they are removed. Beside a database of the result's name they stay.
+    ///
+    /// - Throws: `DurableFileError`.
+    func takeBack(_ files: DurableFileSystem) throws(DurableFileError) {
+        guard let support else { return }
+        let tree: HeldTree
+        do throws(DurableFileError) {
+            tree = try open(files)
+        } catch {
+            // Another folder has its name, or none: what was moved is not there.
+            if error.isMissing { return }
+            if case .changedMeanwhile = error { return }
+            throw error
+        }
+        let moved = try place(support.to, tree, files)
+        guard try tree.status(of: place(output, tree, files)) == nil,
+            let status = try tree.status(of: moved), status.isFolder,
+            status.identity.inode == support.inode,
+            status.identity.device == tree.anchor.status.identity.device
+        else { return }
+        guard try FileStatus.ifPresentLink(building.path) != nil else {
+            return try tree.removeTree(moved)
+        }
+        try tree.rename(moved, to: place(support.from, tree, files), existing: .refuse)
+        try tree.syncFolder(moved.parent)
+    }
+
+    /// Carries the plan out, or what is left of it; contents were synced before, and the output's
+    /// folder is synced by the caller.
+    ///
+    /// - Throws: `DurableFileError`; the folder of external data keeps its name only beside the
+    ///   database.
+    package func run(_ files: DurableFileSystem) throws(DurableFileError) {
+        let tree = try open(files)
+        let output = try place(self.output, tree, files)
+        // Its former folder may be gone: it is removed before the ledger knows of the end.
+        if let there = try tree.status(of: output), self.building.isFile(there.identity) { return }
+        let building = try place(self.building.path, tree, files)
+        guard let built = try tree.status(of: building), self.building.isSame(built.identity) else {
+            throw .changedMeanwhile(self.building.path)
+        }
+        var moved: (from: FilePath, to: FilePath)?
+        if let support {
+            let from = try place(support.from, tree, files)
+            let to = try place(support.to, tree, files)
+            if try tree.status(of: to)?.identity.inode != support.inode {
+                try rename(from, to, tree) { $0.isFolder && $0.identity.inode == support.inode }
+            }
+            moved = (from, to)
+        }
+        do throws(DurableFileError) {
+            try rename(building, output, tree) { self.building.isFile($0.identity) }
+        } catch {
+            // Where the database did not get its name, its data must not keep theirs.
+            if let moved, try tree.status(of: building) != nil {
+                try tree.rename(moved.to, to: moved.from, existing: .refuse)
+            }
+            throw error
+        }
+    }
+
+    /// Opens the folder of the result, which must be the one that was found.
+    private func open(_ files: DurableFileSystem) throws(DurableFileError) -> HeldTree {
+        let path = if let folder { folder.path } else { try files.resolve(output.parent) }
+        let tree = try HeldTree(path, faults: files.faults)
+        let found = tree.anchor.status.identity
+        if let folder, folder.device != found.device || folder.inode != found.inode {
+            throw .changedMeanwhile(path)
+        }
+        return tree
+    }
+
+    /// A path as the tree knows it: the folder of the result has no links in its own.
+    private func place(
+        _ path: FilePath, _ tree: HeldTree, _ files: DurableFileSystem
+    ) throws(DurableFileError) -> FilePath {
+        if path.parent == output.parent {
+            return tree.anchor.path.appending(path.lastComponent)
+        }
+        return try files.resolve(path.parent).appending(path.lastComponent)
+    }
+
+    /// Renames a file or folder; another one that got the name instead goes back.
+    private func rename(
+        _ source: FilePath, _ target: FilePath, _ tree: HeldTree,
+        isExpected: (FileStatus) -> Bool
+    ) throws(DurableFileError) {
+        try tree.rename(source, to: target, existing: .refuse)
+        guard let named = try tree.status(of: target), isExpected(named) else {
+            if try tree.status(of: target) != nil {
+                try tree.rename(target, to: source, existing: .refuse)
+            }
+            throw .changedMeanwhile(source)
+        }
+    }
+}

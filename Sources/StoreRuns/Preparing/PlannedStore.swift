@@ -1,0 +1,261 @@
+package import CoreDataStore
+package import DurableFiles
+import ManagedObjectModel
+import MappingModel
+package import MigrationEngine
+
+/// A store that was opened, read and planned; nothing of it was changed.
+package struct PlannedStore: Sendable {
+    /// The plan with both layouts.
+    package let laidOut: LaidOutPlan
+    package let source: SourceStore
+    /// The model that the store goes to.
+    package let destination: DestinationModel
+    /// Why programs that have the store open cannot be seen, where that was asked.
+    package var hiddenClients: String?
+    /// Files of routing passes, by their place in the plan.
+    package let routes: [Int: FilePath]
+
+    package var plan: MigrationPlan { laidOut.plan }
+}
+
+/// Opens and plans one store: the prepare stage.
+package struct StorePreparation {
+    /// The original.
+    let store: FilePath
+    let request: RunRequest
+    let places: StorePaths
+    let files: DurableFileSystem
+    /// What is known of stores of the same app.
+    let cache: MigrationCache
+    /// Jobs at a time.
+    let slots: Int
+    /// The store's lock, where the caller has it.
+    var lock: StoreLock?
+    /// Whether SQLite checks all pages of the store.
+    var checksPages = true
+
+    package init(
+        store: FilePath, request: RunRequest, places: StorePaths, files: DurableFileSystem,
+        cache: MigrationCache, slots: Int, lock: StoreLock? = nil, checksPages: Bool = true
+    ) {
+        self.store = store
+        self.request = request
+        self.places = places
+        self.files = files
+        self.cache = cache
+        self.slots = slots
+        self.lock = lock
+        self.checksPages = checksPages
+    }
+
+    private var opener: StoreOpener {
+        // The result of a swap takes the place of the whole original: no program may have
+        // written to that without being seen.
+        let clients =
+            request.output == nil
+            ? SnapshotClients(lock: lock, policy: request.clients) : nil
+        return StoreOpener(files: files, cache: cache.stores, clients: clients)
+    }
+
+    /// Whether everything runs on the caller's thread: for a small store threads and connections
+    /// of their own would cost more than they bring.
+    private func isInline(_ source: SourceStore) -> Bool {
+        slots == 1 && source.bytes <= PlanOptions.wholeLimit
+    }
+
+    private var folder: FilePath { places.folder }
+
+    /// Opens a store again that an earlier process planned.
+    ///
+    /// Nothing of it is checked again but what opening itself checks.
+    ///
+    /// - Parameters:
+    ///   - file: the plan.
+    ///   - hasSnapshot: whether a snapshot was made.
+    /// - Returns: the store as it was planned.
+    /// - Throws: `RunError`.
+    func reopened(_ file: PlanFile, hasSnapshot: Bool) throws(RunError) -> PlannedStore {
+        try RunError.translating {
+            let source = try opener.open(
+                store, scratch: folder, given: request.sourceModel, checksPages: false,
+                snapshot: hasSnapshot ? .made(places.snapshot) : .toMake(places.snapshot))
+            var routes: [Int: FilePath] = [:]
+            for number in file.plan.routes.indices { routes[number] = route(number) }
+            return PlannedStore(
+                laidOut: file.laidOut, source: source, destination: try destination(of: source),
+                routes: routes)
+        }
+    }
+
+    /// Makes a snapshot of the store, which needed one before.
+    func makeSnapshot(_ path: FilePath) throws {
+        let source = try opener.open(
+            store, scratch: folder, given: request.sourceModel, checksPages: false,
+            snapshot: .toMake(path))
+        guard source.isSnapshot else {
+            throw EngineError.changed(store)
+        }
+    }
+
+    private func route(_ number: Int) -> FilePath {
+        folder.appending("plan.json.route-\(number)")
+    }
+
+    private func destination(of source: SourceStore) throws -> DestinationModel {
+        switch request.destination {
+        case .itself: try DestinationModel(of: source)
+        case .model(let model): model
+        }
+    }
+
+    /// - Throws: `RunError` naming what stands in the way; nothing but the run's own folder was
+    ///   written.
+    func prepare() throws(RunError) -> PlannedStore {
+        try RunError.translating {
+            let (planned, connection) = try prepared()
+            try connection.close()
+            return planned
+        }
+    }
+
+    /// Prepares and keeps the connection through which the source was read, for validation on
+    /// the same thread: opening another one costs a small store as much as reading its rows.
+    ///
+    /// - Returns: the planned store, and the connection where validation runs on this thread.
+    /// - Throws: `RunError`, as `prepare`.
+    package func prepareConnected() throws(RunError) -> (
+        planned: PlannedStore, connection: Connection?
+    ) {
+        try RunError.translating {
+            let (planned, connection) = try prepared()
+            if isInline(planned.source) {
+                return (planned, connection)
+            }
+            try connection.close()
+            return (planned, nil)
+        }
+    }
+
+    private func prepared() throws -> (planned: PlannedStore, connection: Connection) {
+        let (source, connection) = try opener.openConnected(
+            store, scratch: folder, given: request.sourceModel, checksPages: false,
+            snapshot: .toMake(places.snapshot))
+        try refuseWhatIsThere(source)
+        do throws(RunError) {
+            return (try RunError.translating { try checked(source, connection) }, connection)
+        } catch {
+            throw error.unlessChanged(source)
+        }
+    }
+
+    private func checked(
+        _ source: SourceStore, _ connection: Connection
+    ) throws -> PlannedStore {
+        for object in source.extras where object.isRTree {
+            try RTreeNodes.check(object.name, connection)
+        }
+        // Reading every page and counting rows take equally long: they share the cores.
+        let isInline = isInline(source)
+        var check: PageCheck?
+        if checksPages { check = try PageCheck(source, over: connection, inline: isInline) }
+        let planned: PlannedStore
+        do {
+            planned = try plan(source, connection)
+        } catch {
+            // What the pages are like explains more than what was found in them.
+            try (check ?? PageCheck(source, over: connection, inline: isInline)).finish()
+            throw error
+        }
+        try check?.finish()
+        return planned
+    }
+
+    /// A store that is swapped in place and of the destination's version was migrated before, or
+    /// never needed it.
+    private func refuseWhatIsThere(_ source: SourceStore) throws(RunError) {
+        guard request.output == nil, case .model(let model) = request.destination,
+            source.metadata.versionHashes == model.hashes.entities
+        else { return }
+        throw .alreadyThere(source.path)
+    }
+
+    private func plan(_ source: SourceStore, _ connection: Connection) throws -> PlannedStore {
+        let destination = try destination(of: source)
+        let inference: Inference
+        switch request.destination {
+        case .itself:
+            inference = Inference(
+                mapping: Mapping.identity(source.model), requirements: [], notes: [])
+        case .model(let model):
+            inference = try cache.planning.inference(from: source.model, to: model.model)
+        }
+        guard
+            source.model.entities.isEmpty
+                || inference.mapping.entityMappings.contains(where: {
+                    $0.source != nil && $0.destination != nil
+                })
+        else {
+            throw EngineError.dataRefused(
+                "\(source.path): no entity of its model is in the destination model; is that the "
+                    + "model of another app? Nothing was written")
+        }
+        let layout = try cache.stores.layout(
+            of: destination.model,
+            framework: destination.framework(
+                asked: request.options.framework, source: source.metadata.framework))
+        try checkHistory(source, inference, connection)
+        var routes: [Int: FilePath] = [:]
+        let options = options(for: source)
+        let facts = try StoreSurvey(
+            store: source, destination: layout, inference: inference, files: files,
+            connection: connection
+        ).facts(options: options) { number in
+            let path = route(number)
+            routes[number] = path
+            return path
+        }
+        guard facts.missingExternalFiles == 0 || request.options.allowsMissingExternalData else {
+            throw StoreError.externalDataMissing(
+                path: source.path.description, count: Int(facts.missingExternalFiles))
+        }
+        let plan = try Planner.plan(
+            source: source.layout, destination: layout, inference: inference, facts: facts,
+            options: options, cache: cache.planning)
+        try InlinedDataCheck.check(plan, store: source)
+        return PlannedStore(
+            laidOut: try LaidOutPlan(plan, cache: cache.planning), source: source,
+            destination: destination, routes: routes)
+    }
+
+    /// The request's options with chunks that suit the store: those that wait for the merge are
+    /// a part of it only, and slots that are done first find work.
+    private func options(for source: SourceStore) -> PlanOptions {
+        var options = request.options
+        options.chunkBytes = min(
+            options.chunkBytes, Self.chunkBytes(of: source.bytes, slots: slots))
+        return options
+    }
+
+    /// The most bytes that a chunk of a store may have, whatever the options allow.
+    package static func chunkBytes(of bytes: Int64, slots: Int) -> Int64 {
+        max(smallestChunk, bytes / (8 * Int64(max(1, min(slots, 1 << 16)))))
+    }
+
+    /// Smaller chunks cost more in the ledger than they bring.
+    private static let smallestChunk: Int64 = 2 << 20
+
+    private func checkHistory(
+        _ source: SourceStore, _ inference: Inference, _ connection: Connection
+    ) throws {
+        guard request.options.history == .keep, source.hasHistory else { return }
+        let changed = try HistoryCheck.changedEntities(
+            in: connection, layout: source.layout, mapping: inference.mapping)
+        guard changed.isEmpty else {
+            throw EngineError.dataRefused(
+                "\(source.path): history cannot be kept, because properties of "
+                    + "\(changed.joined(separator: ", ")) change and recorded changes name them "
+                    + "by position. Drop history instead. Nothing was written")
+        }
+    }
+}

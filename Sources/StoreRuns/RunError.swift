@@ -1,0 +1,199 @@
+package import CoreDataStore
+package import DurableFiles
+package import Jobs
+package import ManagedObjectModel
+package import MappingModel
+package import MigrationEngine
+package import MigrationValidation
+package import RunLedger
+package import StoreSwap
+
+/// Why a store could not be migrated.
+///
+/// The original is as it was, and no result was published.
+package enum RunError: Error, Sendable {
+    case store(StoreError)
+    case model(ModelError)
+    case inference(InferenceError)
+    case plan(PlanError)
+    case engine(EngineError)
+    case swap(SwapError)
+    case file(DurableFileError)
+    /// The ledger could not be opened, read or written.
+    case ledger(LedgerError)
+    /// There is something at the result's path already.
+    case outputExists(FilePath)
+    /// Differences between source and result; nothing was published.
+    case validationFailed(ValidationReport)
+    /// An unfinished run has the store and was asked for something else.
+    case otherRun(id: String, store: FilePath, state: FilePath)
+    /// There is nothing that the command could work on; the text says what was looked for.
+    case nothingToDo(String)
+    /// The state folder has no run of that id, or none at all.
+    case noRun(id: String?, state: FilePath)
+    /// What remains of a store that is gone must not be removed unless that is asked for.
+    case lostStore(String)
+    /// The store is of the destination's version already; nothing is to be done.
+    case alreadyThere(FilePath)
+    /// The run was stopped before the store came to its end.
+    case stopped
+    /// Threads, processes or sockets are not to be had; the text says which, and why.
+    case resources(String)
+    /// A file system has less room than the run needs; nothing was begun.
+    case noRoom(SpaceShortage)
+    /// What a worker delivered is not what its receipt says, or not what the store must become;
+    /// the text says in what.
+    case badDelivery(String)
+    /// A result that is to be compared with its original is not of the destination's version; the
+    /// names of the entities that differ.
+    case resultOfOtherModel(String, entities: String)
+    /// A result that is to be compared with its original holds no model.
+    case resultWithoutModel(String)
+    /// A file lies in none of the folders that the coordinator and its workers share.
+    case notShared(FilePath)
+}
+
+extension RunError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .store(let error): error.description
+        case .model(let error): error.description
+        case .inference(let error): error.description
+        case .plan(let error): error.description
+        case .engine(let error): error.description
+        case .swap(let error): error.description
+        case .file(let error): error.description
+        case .ledger(let error): error.description
+        case .outputExists(let path):
+            "\(path) exists already; nothing was written. Remove it, or choose another output "
+                + "folder"
+        case .validationFailed(let report):
+            "the result differs from what the mapping asks for and was discarded; the original "
+                + "is as it was:\n" + report.lines.joined(separator: "\n")
+        case .otherRun(let id, let store, _):
+            "\(store) belongs to the unfinished run \(id), which was asked for something else; "
+                + "nothing was changed. Repeat the command of that run, cancel that run, "
+                + "or use another state folder"
+        case .nothingToDo(let text), .lostStore(let text): text
+        case .noRun(let id?, let state): "\(state) has no run \(id)"
+        case .noRun(nil, let state): "\(state) has no run yet"
+        case .alreadyThere(let path): "\(path) is of the destination's version already"
+        case .stopped:
+            "the run was stopped; the original is as it was. The same command resumes it"
+        case .resources(let text):
+            "\(text). Every original is whole; the same command resumes the run"
+        case .noRoom(let shortage):
+            "\(shortage). No store was begun. Free room there, or choose folders on another disk"
+        case .badDelivery(let text):
+            "the result was discarded, and the original is as it was: \(text)"
+        case .resultOfOtherModel(let path, let entities):
+            "\(path) is of another version than the destination model: the hashes of \(entities) "
+                + "differ. Give the model that the result should be of, or the result that is of "
+                + "that model. Nothing was changed"
+        case .resultWithoutModel(let path):
+            "\(path) holds no model: give its model as the destination. Nothing was changed"
+        case .notShared(let path):
+            "\(path) lies in no folder that workers share: name one that holds it, on both sides. "
+                + "Nothing was written"
+        }
+    }
+}
+
+extension RunError {
+    /// The code that decides what the failure leads to.
+    package var code: FailureCode {
+        switch self {
+        case .store(let error): error.code
+        case .file(let error): error.code
+        case .engine(let error): error.code
+        case .swap(let error): error.code
+        case .ledger(let error): error.failureCode
+        case .plan(.refused), .notShared: .dataRefused
+        case .model, .inference, .plan: .noMapping
+        case .outputExists: .outputExists
+        case .otherRun: .locked
+        case .nothingToDo, .noRun, .lostStore, .alreadyThere: .dataRefused
+        case .noRoom: .noSpace
+        case .validationFailed: .validationFailed
+        case .badDelivery: .badDelivery
+        case .resultOfOtherModel, .resultWithoutModel: .unsupported
+        case .stopped: .cancelled
+        case .resources: .inputOutput
+        }
+    }
+
+    /// Whether the run that was asked for is not there.
+    package var isUnknownRun: Bool { if case .noRun = self { true } else { false } }
+
+    /// Whether the disk or a quota is full: room may come, so a run can wait.
+    package var isOutOfSpace: Bool { code == .noSpace }
+
+    /// Whether memory was refused.
+    package var isOutOfMemory: Bool {
+        switch self {
+        case .store(let error): error.isOutOfMemory
+        case .engine(let error): error.isOutOfMemory
+        case .swap(let error): error.isOutOfMemory
+        case .file(let error): error.isOutOfMemory
+        default: false
+        }
+    }
+
+    /// Whether the work was cancelled, which says nothing about the store.
+    package var isCancelled: Bool { code == .cancelled }
+
+    /// Whether contents could not be made durable: what was written must not be used any more.
+    package var isFailedSync: Bool {
+        switch self {
+        case .file(let error), .engine(.file(let error)), .swap(.file(let error)):
+            error.isFailedSync
+        default: false
+        }
+    }
+
+    /// Reads from or writes to the ledger.
+    package static func ledger<Result>(
+        _ body: () throws(LedgerError) -> Result
+    ) throws(RunError) -> Result {
+        do throws(LedgerError) { return try body() } catch { throw .ledger(error) }
+    }
+
+    /// Runs a part of the engine.
+    package static func engine<Result>(
+        _ body: () throws(EngineError) -> Result
+    ) throws(RunError) -> Result {
+        do throws(EngineError) { return try body() } catch { throw .engine(error) }
+    }
+
+    /// Runs a body and turns what the layers below throw into errors of a run.
+    ///
+    /// - Parameter body: what to run.
+    /// - Returns: what the body returns.
+    /// - Throws: `RunError`; what no layer is known to throw counts as a bug.
+    package static func translating<Result>(_ body: () throws -> Result) throws(RunError) -> Result
+    {
+        do {
+            return try body()
+        } catch let error as RunError {
+            throw error
+        } catch let error as StoreError {
+            throw .store(error)
+        } catch let error as ModelError {
+            throw .model(error)
+        } catch let error as InferenceError {
+            throw .inference(error)
+        } catch let error as PlanError {
+            throw .plan(error)
+        } catch let error as EngineError {
+            throw .engine(error)
+        } catch let error as SwapError {
+            throw .swap(error)
+        } catch let error as DurableFileError {
+            throw .file(error)
+        } catch let error as LedgerError {
+            throw .ledger(error)
+        } catch {
+            throw .engine(.internalError("\(error)"))
+        }
+    }
+}

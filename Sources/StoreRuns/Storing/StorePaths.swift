@@ -1,0 +1,136 @@
+package import DurableFiles
+import MigrationEngine
+
+/// The files that the migration of one store makes, all of them its run's own.
+///
+/// Everything that is to get the store's name, or the result's, lies beside it: that must be a
+/// rename. The rest lies in the run's folder.
+package struct StorePaths: Sendable {
+    /// Plan, routes and shards.
+    package let folder: FilePath
+    /// The result's file until it is published.
+    package let building: FilePath
+    /// The result's external data until they are published.
+    package let buildingSupport: FilePath
+    /// The original with its `-wal` or journal applied, where it needs one.
+    package let snapshot: FilePath
+
+    /// - Parameters:
+    ///   - folder: of the store in its run.
+    ///   - mark: of the run.
+    ///   - number: of the store in the run.
+    ///   - result: the path that the result gets, which is the store's own for a swap.
+    package init(folder: FilePath, mark: String, number: Int, result: FilePath) {
+        self.init(folder: folder, beside: Self.building(mark, number, result))
+    }
+
+    /// The places of a store that workers migrate who do not share the run's folder: plan, routes
+    /// and shards lie beside the result, too.
+    package init(mark: String, number: Int, besideResult result: FilePath) {
+        let building = Self.building(mark, number, result)
+        self.init(folder: Self.work(building), beside: building)
+    }
+
+    private static func building(_ mark: String, _ number: Int, _ result: FilePath) -> FilePath {
+        let name = DurableFileSystem.temporaryPrefix + "\(mark)-\(number)"
+        return result.parent.appending(FilePath(name))
+    }
+
+    private static func work(_ building: FilePath) -> FilePath { building.adding(suffix: "_WORK") }
+
+    private init(folder: FilePath, beside building: FilePath) {
+        self.folder = folder
+        self.building = building
+        buildingSupport = building.adding(suffix: "_SUPPORT")
+        snapshot = building.adding(suffix: "_snapshot")
+    }
+
+    /// The places of an attempt at a whole store, all of them in its own folder.
+    ///
+    /// - Parameter attempt: the folder, on the file system of the result: that must be a rename.
+    package init(attempt: FilePath) {
+        folder = attempt
+        building = attempt.appending("store.sqlite")
+        buildingSupport = building.adding(suffix: "_SUPPORT")
+        snapshot = building.adding(suffix: "_snapshot")
+    }
+
+    package var plan: FilePath { folder.appending("plan.json") }
+    /// A snapshot that is being made for the second time.
+    package var newSnapshot: FilePath { snapshot.adding(suffix: "-new") }
+    package var attempts: FilePath { folder.appending("attempts") }
+
+    /// Everything that there may be, with what SQLite makes beside databases.
+    private var all: [FilePath] {
+        // Those of an attempt lie in its folder.
+        if building.parent == folder { return [folder] }
+        return [building, snapshot, newSnapshot].flatMap { file in
+            ["", "-wal", "-shm", "-journal"].map { file.adding(suffix: $0) }
+        } + [buildingSupport, Self.work(building), folder]
+    }
+
+    /// Removes everything.
+    ///
+    /// - Throws: the first failure; the rest is removed all the same.
+    package func removeAll(_ files: DurableFileSystem) throws(DurableFileError) {
+        try files.removeTrees(all)
+    }
+
+    /// Removes everything of several stores.
+    ///
+    /// - Throws: the first failure; the rest is removed all the same.
+    package static func removeAll(
+        _ stores: [StorePaths], _ files: DurableFileSystem
+    ) throws(DurableFileError) {
+        try files.removeTrees(stores.flatMap(\.all))
+    }
+
+    /// Removes what a process left that died while it made the snapshot again.
+    func removeNewSnapshot(_ files: DurableFileSystem) throws(DurableFileError) {
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            try files.remove(newSnapshot.adding(suffix: suffix))
+        }
+    }
+
+    /// Bytes that the file systems get back when everything is removed.
+    ///
+    /// - Parameter countsFolder: whether the folder in the run's own folder counts, too.
+    /// - Returns: the bytes of files that have no other name.
+    /// - Throws: `DurableFileError` where they cannot be looked at.
+    package func bytes(countsFolder: Bool) throws(DurableFileError) -> Int64 {
+        var sum: Int64 = 0
+        for place in all where try FileStatus.ifPresent(place) != nil {
+            guard countsFolder || place != folder else { continue }
+            for found in try DurableFileSystem().tree(at: place)
+            where found.status.isRegularFile && found.status.links == 1 {
+                sum = sum.addingClamped(found.status.size)
+            }
+        }
+        return sum
+    }
+
+    /// Makes the folder.
+    func make(_ files: DurableFileSystem) throws(DurableFileError) {
+        try files.makeFolders(folder)
+    }
+
+    /// Makes the folder for an attempt that begins again after a crash of the machine.
+    func makeScratch(_ files: DurableFileSystem) throws(DurableFileError) {
+        try files.makeScratchFolders(folder)
+    }
+}
+
+extension DurableFileSystem {
+    /// A store's path without symbolic links; of a store that is gone, its path in its folder,
+    /// so that what was made beside it is still found.
+    ///
+    /// - Throws: `DurableFileError` where its folder is gone, too.
+    package func resolveStore(_ path: FilePath) throws(DurableFileError) -> FilePath {
+        do throws(DurableFileError) {
+            return try resolve(path)
+        } catch {
+            guard error.isMissing else { throw error }
+            return try resolve(path.parent).appending(path.lastComponent)
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package import CoreDataStore
+package import ManagedObjectModel
+package import MigrationEngine
+package import MigrationValidation
+
+extension ValidationScope {
+    /// The scope of a plan.
+    ///
+    /// Of the plan it takes what the user and the design decided, never how the copy is carried
+    /// out.
+    ///
+    /// - Parameters:
+    ///   - plan: of the store.
+    ///   - hashes: as a template or a compiled model names them; computed where nil.
+    ///   - stores: what is known of stores of the same app.
+    ///   - cache: what other validations of the app worked out.
+    /// - Throws: `StoreError.layoutUnknown` for a model without a layout.
+    package init(
+        plan: MigrationPlan, hashes: VersionHashes? = nil, stores: StoreCache = StoreCache(),
+        cache: ValidationCache = ValidationCache()
+    ) throws(StoreError) {
+        self.init(
+            source: try stores.layout(of: plan.sourceModel, framework: plan.sourceFramework),
+            destination: try stores.layout(of: plan.destinationModel, framework: plan.framework),
+            mapping: plan.mapping,
+            offsets: Dictionary(
+                plan.feeds.map { (TablePair($0.sourceTable, $0.destinationTable), $0.offset) },
+                uniquingKeysWith: { first, _ in first }),
+            maxima: plan.maxima, dangling: plan.options.dangling,
+            allowsMissingExternalData: plan.options.allowsMissingExternalData,
+            keptObjects: plan.extras.filter(\.isKept).map(\.object), hashes: hashes,
+            stores: stores, cache: cache)
+    }
+}
+
+extension MadeFileCheck.Expectation {
+    /// What a plan says of its result.
+    package init(_ laidOut: LaidOutPlan) {
+        let plan = laidOut.plan
+        self.init(
+            layout: laidOut.destination, maxima: plan.maxima,
+            kept: plan.extras.filter(\.isKept).map(\.object),
+            keepsHistory: plan.options.history == .keep)
+    }
+}
