@@ -19,7 +19,8 @@ extension CutOver {
     ///   - held: the store's lock, where the caller has it already.
     /// - Returns: the move; nil where there is none, or it is void.
     /// - Throws: `RunError` where the store cannot be looked at, is in use, or was left between
-    ///   two steps of its swap by a process that died and has been written since.
+    ///   two steps of its swap by a process that died and has been written since;
+    ///   `.outdatedOutput` where a result has its name and its store was written since.
     package func resumable(
         _ found: FoundStore, under held: StoreLock? = nil
     ) throws(RunError) -> Recorded? {
@@ -42,8 +43,9 @@ extension CutOver {
                 }
             }
             if isThere {
-                if try hasBegun(recorded) || isCurrent(plan, recorded.result.store) {
-                    return recorded
+                if isCurrent(plan, recorded.result.store) { return recorded }
+                if try hasBegun(recorded) {
+                    throw .outdatedOutput(plan.output, store: recorded.result.store)
                 }
             }
             try discardParts(of: recorded)
@@ -111,11 +113,15 @@ extension CutOver {
     /// Removes what a move made before it changed the store: another plan of the run would find
     /// parts of a backup that are older than its own.
     ///
-    /// - Throws: `RunError` where another run has the store, or a file cannot be removed.
+    /// - Throws: `RunError` where another run has the store, or a file cannot be removed, and
+    ///   `.outputExists` where external data stay beside a file that has the result's name.
     package func discardParts(of recorded: Recorded) throws(RunError) {
         let plan: SwapPlan
         switch recorded.way {
-        case .publish(let plan): return try RunError.translating { try plan.takeBack(files) }
+        case .publish(let plan):
+            let stays = try RunError.translating { try plan.takeBack(files) }
+            if stays != nil { throw .outputExists(plan.output) }
+            return
         case .swap(let swap): plan = swap
         }
         try RunError.translating {

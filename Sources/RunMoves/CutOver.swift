@@ -237,7 +237,13 @@ package struct CutOver: Sendable {
         var result = recorded.result
         try RunError.translating {
             switch recorded.way {
-            case .publish(let plan): try plan.run(files)
+            case .publish(let plan):
+                if let there = try FileStatus.ifPresentLink(plan.output),
+                    !plan.building.isFile(there.identity)
+                {
+                    throw RunError.outputExists(plan.output)
+                }
+                try plan.run(files)
             case .swap(let plan):
                 let lock = try recorded.lock ?? StoreLock(plan.store.path, faults: files.faults)
                 let record = backupRecorder(of: recorded.found)

@@ -20,6 +20,8 @@ package struct PublishPlan: Codable {
         let from: FilePath
         let to: FilePath
         let inode: UInt64
+        /// What was found in it; nil in plans of versions that did not record it.
+        let contents: String?
     }
 
     /// The store as it was read; nil in plans of versions that did not record it.
@@ -53,12 +55,15 @@ package struct PublishPlan: Codable {
         self.output = output
         self.source = source
         folder = Folder(path: path, device: found.device, inode: found.inode)
-        let beside = try HeldFolder(following: places.buildingSupport.parent)
-        support = try beside.entry(places.buildingSupport.lastComponent).map { status in
-            Support(
-                from: places.buildingSupport, to: SupportFolder.folder(ofStore: output),
-                inode: status.identity.inode)
+        let built = try files.resolve(places.buildingSupport.parent)
+            .appending(places.buildingSupport.lastComponent)
+        guard let status = try tree.status(of: built) else {
+            support = nil
+            return
         }
+        support = Support(
+            from: places.buildingSupport, to: SupportFolder.folder(ofStore: output),
+            inode: status.identity.inode, contents: try FolderContents.digest(of: built, in: tree))
     }
 
     /// Whether a store still is as it was read.
@@ -72,46 +77,67 @@ package struct PublishPlan: Codable {
             .subtracting([.changed]).isEmpty
     }
 
+    /// Whether the result still has its name and is as it was published, external data included.
+    ///
+    /// - Throws: `DurableFileError`.
+    func stands(_ files: DurableFileSystem) throws(DurableFileError) -> Bool {
+        guard let support else {
+            return try FileStatus.ifPresentLink(output).map { building.isSame($0.identity) }
+                ?? false
+        }
+        guard let tree = try openIfThere(files),
+            let there = try tree.status(of: place(output, tree, files)),
+            building.isSame(there.identity)
+        else { return false }
+        return try holds(support, at: place(support.to, tree, files), tree)
+    }
+
     /// Takes back what a publication that will not be made has moved: the external data.
     ///
     /// One rename gives them their former name, so that nothing is half undone. Where that place is
-    /// gone with the result, they are removed. Beside a database of the result's name they stay.
+    /// gone with the result, they are removed. Beside a database of the result's name that is not
+    /// the result they stay, because that may need them.
     ///
+    /// - Returns: the folder that stays; nil where none does.
     /// - Throws: `DurableFileError`.
-    func takeBack(_ files: DurableFileSystem) throws(DurableFileError) {
-        guard let support else { return }
-        let tree: HeldTree
-        do throws(DurableFileError) {
-            tree = try open(files)
-        } catch {
-            // Another folder has its name, or none: what was moved is not there.
-            if error.isMissing { return }
-            if case .changedMeanwhile = error { return }
-            throw error
-        }
+    func takeBack(_ files: DurableFileSystem) throws(DurableFileError) -> FilePath? {
+        // Where another folder has its name, or none, what was moved is not there.
+        guard let support, let tree = try openIfThere(files) else { return nil }
         let moved = try place(support.to, tree, files)
-        guard try tree.status(of: place(output, tree, files)) == nil,
-            let status = try tree.status(of: moved), status.isFolder,
+        guard let status = try tree.status(of: moved), status.isFolder,
             status.identity.inode == support.inode,
             status.identity.device == tree.anchor.status.identity.device
-        else { return }
+        else { return nil }
+        if let there = try tree.status(of: place(output, tree, files)) {
+            return building.isFile(there.identity) ? nil : support.to
+        }
         guard try FileStatus.ifPresentLink(building.path) != nil else {
-            return try tree.removeTree(moved)
+            try tree.removeTree(moved)
+            return nil
         }
         try tree.rename(moved, to: place(support.from, tree, files), existing: .refuse)
         try tree.syncFolder(moved.parent)
+        return nil
     }
 
     /// Carries the plan out, or what is left of it; contents were synced before, and the output's
     /// folder is synced by the caller.
     ///
-    /// - Throws: `DurableFileError`; the folder of external data keeps its name only beside the
-    ///   database.
+    /// - Throws: `DurableFileError`, `changedMeanwhile` where the result is not what was validated;
+    ///   the folder of external data keeps its name only beside the database.
     package func run(_ files: DurableFileSystem) throws(DurableFileError) {
         let tree = try open(files)
         let output = try place(self.output, tree, files)
         // Its former folder may be gone: it is removed before the ledger knows of the end.
-        if let there = try tree.status(of: output), self.building.isFile(there.identity) { return }
+        if let there = try tree.status(of: output), self.building.isFile(there.identity) {
+            guard let support else { return }
+            let to = try place(support.to, tree, files)
+            // What was written to a result that has its name is its owner's.
+            guard try tree.status(of: to)?.identity.inode == support.inode else {
+                throw .changedMeanwhile(support.to)
+            }
+            return
+        }
         let building = try place(self.building.path, tree, files)
         guard let built = try tree.status(of: building), self.building.isSame(built.identity) else {
             throw .changedMeanwhile(self.building.path)
@@ -121,17 +147,46 @@ package struct PublishPlan: Codable {
             let from = try place(support.from, tree, files)
             let to = try place(support.to, tree, files)
             if try tree.status(of: to)?.identity.inode != support.inode {
+                guard try tree.status(of: from)?.identity.inode == support.inode else {
+                    throw .changedMeanwhile(support.to)
+                }
                 try rename(from, to, tree) { $0.isFolder && $0.identity.inode == support.inode }
             }
             moved = (from, to)
         }
         do throws(DurableFileError) {
+            // An earlier process may have moved them, and they have lain open to others since.
+            if let support, let moved, try !holds(support, at: moved.to, tree) {
+                throw .changedMeanwhile(support.to)
+            }
             try rename(building, output, tree) { self.building.isFile($0.identity) }
         } catch {
             // Where the database did not get its name, its data must not keep theirs.
             if let moved, try tree.status(of: building) != nil {
                 try tree.rename(moved.to, to: moved.from, existing: .refuse)
             }
+            throw error
+        }
+    }
+
+    /// Whether a folder is the one with the external data, and holds what was found in it.
+    private func holds(
+        _ support: Support, at path: FilePath, _ tree: HeldTree
+    ) throws(DurableFileError) -> Bool {
+        guard let status = try tree.status(of: path), status.isFolder,
+            status.identity.inode == support.inode
+        else { return false }
+        guard let contents = support.contents else { return true }
+        return try FolderContents.digest(of: path, in: tree) == contents
+    }
+
+    /// Opens the folder of the result; nil where another folder has its name, or none.
+    private func openIfThere(_ files: DurableFileSystem) throws(DurableFileError) -> HeldTree? {
+        do throws(DurableFileError) {
+            return try open(files)
+        } catch {
+            if error.isMissing { return nil }
+            if case .changedMeanwhile = error { return nil }
             throw error
         }
     }

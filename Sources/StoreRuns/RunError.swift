@@ -23,6 +23,8 @@ package enum RunError: Error, Sendable {
     case ledger(LedgerError)
     /// There is something at the result's path already.
     case outputExists(FilePath)
+    /// A result has its name already, and is of the store as it was before it was written again.
+    case outdatedOutput(FilePath, store: FilePath)
     /// Differences between source and result; nothing was published.
     case validationFailed(ValidationReport)
     /// An unfinished run has the store and was asked for something else.
@@ -67,6 +69,9 @@ extension RunError: CustomStringConvertible {
         case .outputExists(let path):
             "\(path) exists already; nothing was written. Remove it, or choose another output "
                 + "folder"
+        case .outdatedOutput(let path, let store):
+            "\(store) was written after its result \(path) was made; both are as they are. Remove "
+                + "the result, then replay the store"
         case .validationFailed(let report):
             "the result differs from what the mapping asks for and was discarded; the original "
                 + "is as it was:\n" + report.lines.joined(separator: "\n")
@@ -110,7 +115,7 @@ extension RunError {
         case .ledger(let error): error.failureCode
         case .plan(.refused), .notShared: .dataRefused
         case .model, .inference, .plan: .noMapping
-        case .outputExists: .outputExists
+        case .outputExists, .outdatedOutput: .outputExists
         case .otherRun: .locked
         case .nothingToDo, .noRun, .lostStore, .alreadyThere: .dataRefused
         case .noRoom: .noSpace

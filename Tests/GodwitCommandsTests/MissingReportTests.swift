@@ -72,13 +72,33 @@ import Testing
         }
     }
 
-    /// The same command reports the run that it began, instead of another one.
-    @Test func theSameCommandReportsTheRun() throws {
+    /// The same command finds the results, and those of new stores are made beside them.
+    @Test(arguments: [false, true]) func theSameCommandFindsTheResults(hasNew: Bool) throws {
         try withKilledRun(over: "data", ["--output", "out"]) { folder, command in
+            if hasNew {
+                try ForgedStore.notes(
+                    at: FilePath(folder.path).appending("data/c.sqlite"), version: 1, notes: 40,
+                    seed: 7)
+            }
             let again = try program.run(command, in: folder)
             #expect(again.status == 0, "\(again.log)")
-            #expect(again.output.contains("All 2 stores migrated"), "\(again.output)")
-            #expect(!hasSecondRun(folder))
+            #expect(
+                again.output.contains("All \(hasNew ? 3 : 2) stores migrated"),
+                "\(again.output)")
+            #expect(again.log.contains("the report of the run r1"), "\(again.log)")
+        }
+    }
+
+    /// A result that is not the one that was made is in the way, and nothing says that all is well.
+    @Test func anotherFileIsNotTakenForTheResult() throws {
+        try withKilledRun(over: "data/a.sqlite", ["--output", "out"]) { folder, command in
+            let result = folder.appendingPathComponent("out/a.sqlite")
+            try FileManager.default.removeItem(at: result)
+            try Data("something else".utf8).write(to: result)
+            let again = try program.run(command, in: folder)
+            #expect(again.status == 64, "\(again.output)")
+            #expect(again.log.contains("exists already"), "\(again.log)")
+            #expect(try Data(contentsOf: result) == Data("something else".utf8))
         }
     }
 

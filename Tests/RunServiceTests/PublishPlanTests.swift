@@ -56,25 +56,25 @@ import Testing
                 validated: try FileStatus(of: places.building).identity,
                 source: try StoreFingerprint(of: places.building), files)
             // Nothing has moved: nothing is taken back.
-            try plan.takeBack(files)
+            #expect(try plan.takeBack(files) == nil)
             #expect(try FileStatus.ifPresent(data) != nil)
             try files.rename(places.buildingSupport, to: final, existing: .refuse)
-            try plan.takeBack(files)
+            #expect(try plan.takeBack(files) == nil)
             #expect(try FileStatus.ifPresent(final) == nil)
             #expect(try files.contents(of: data.appending("file"), limit: 9) == [7])
             // It can still be made, and then its data stay.
             try plan.run(files)
-            try plan.takeBack(files)
+            #expect(try plan.takeBack(files) == nil)
             #expect(
                 try files.contents(
                     of: final.appending("_EXTERNAL_DATA").appending("file"), limit: 9) == [7])
             // A database that another program put there keeps them, too.
             try files.publish([9], to: output)
-            try plan.takeBack(files)
+            #expect(try plan.takeBack(files) == final)
             #expect(try FileStatus.ifPresent(final) != nil)
             // Without a database and a result to go with, nothing needs them.
             try files.remove(output)
-            try plan.takeBack(files)
+            #expect(try plan.takeBack(files) == nil)
             #expect(try FileStatus.ifPresent(final) == nil)
         }
     }

@@ -43,9 +43,11 @@ package struct TaskReport: Sendable {
     ///   - hasMoved: whether files of the store have moved already.
     init(_ task: CoordinatorTask, failed error: RunError, hasMoved: Bool = false) {
         let failure = SharedFailure(error)
+        // A whole result of a store that was written since is no move to be resumed.
+        let isComplete = if case .outdatedOutput = error { true } else { false }
         self.init(
             task: task.id, store: task.store,
-            outcome: hasMoved
+            outcome: hasMoved && !isComplete
                 ? .interrupted(failure.code, text: Self.text(halfway: failure))
                 : .failed(failure.code, text: failure.text))
         cause = failure.cause

@@ -18,7 +18,8 @@ extension CommandStatus {
         case .swap(let error): self.init(error)
         case .file(let error): self.init(error)
         case .ledger(let error): self.init(error)
-        case .outputExists, .otherRun, .nothingToDo, .noRun, .lostStore, .alreadyThere:
+        case .outputExists, .outdatedOutput, .otherRun, .nothingToDo, .noRun, .lostStore,
+            .alreadyThere:
             self = .usage
         case .stopped: self = .canBeRepeated
         case .noRoom, .resources: self = .inputOutput

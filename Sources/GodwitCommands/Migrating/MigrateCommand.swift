@@ -94,15 +94,7 @@ struct MigrateCommand: ParsableCommand {
             request.assumesClosed = assumeClosed
             return (fleet, request)
         }
-        let missing = MissingReports(state: state, slots: place.slots)
-        if let run = try missing.run(of: request, over: fleet.stores) {
-            // It was killed between its end and its report.
-            let end = LocalRunEnd(run: run.id, end: .ended, state: state, before: run)
-            return try end.report(
-                request, destination: arguments.to.text, fleet: fleet, asJSON: arguments.json,
-                seconds: 0)
-        }
-        try missing.write()
+        try MissingReports(state: state, slots: place.slots).write()
         var runs = LocalRuns(
             slots: slotOptions.slots(count: place.slots), waitsForSpace: !noWait,
             trustsWorkers: trustWorkers, clock: clock)

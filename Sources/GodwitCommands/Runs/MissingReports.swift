@@ -10,20 +10,6 @@ struct MissingReports {
     /// Jobs at a time, which the ledger does not record.
     let slots: Int
 
-    /// The run that a command would repeat, where that has no report.
-    ///
-    /// - Throws: `CommandFailure` where the state folder cannot be read.
-    func run(
-        of request: RunRequest, over stores: [FoundStore]
-    ) throws(CommandFailure) -> BegunRun? {
-        try CommandFailure.translating {
-            guard let records = try records() else { return nil }
-            let run = try records.unreported(request, over: stores)
-            try records.close()
-            return run
-        }
-    }
-
     /// Writes what is missing, and says so; what cannot be written is no reason to begin nothing.
     ///
     /// - Throws: `CommandFailure` where the state folder cannot be read.

@@ -44,6 +44,7 @@ struct SwapCommand: ParsableCommand {
         let clock = MonotonicClock.start()
         let log = SwapLog()
         let processors = max(1, ProcessInfo.processInfo.activeProcessorCount)
+        try MissingReports(state: selection.state, slots: processors).write()
         let runs = LocalRuns(
             slots: LocalSlots(.processes, count: processors), waitsForSpace: false, clock: clock)
         let assumesClosed = assumeClosed

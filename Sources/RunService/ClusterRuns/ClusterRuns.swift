@@ -10,7 +10,7 @@ package import StoreRuns
 /// Begins, finds and reopens runs; all of it takes its time and belongs beside a coordinator's
 /// loop.
 package struct ClusterRuns: Sendable {
-    private let dependencies: ClusterRun.Dependencies
+    let dependencies: ClusterRun.Dependencies
 
     package init(_ dependencies: ClusterRun.Dependencies) { self.dependencies = dependencies }
 
@@ -49,8 +49,11 @@ package struct ClusterRuns: Sendable {
         if let open = try book.unfinished(digest) {
             try finishRollbacks(of: open.id, clients: request.clients)
         }
+        let earlier = try EarlierResults(
+            of: digest, in: dependencies.ledger, environment: dependencies.environment)
         let (id, _) = try book.begin(
-            stores, request: try recorded.text(), digest: digest, engine: Planner.engineVersion)
+            stores, request: try recorded.text(), digest: digest, engine: Planner.engineVersion
+        ) { run, store throws(RunError) in try earlier.records(for: store, of: run) }
         return try book.find(id, state: dependencies.state)
     }
 
@@ -269,7 +272,7 @@ package struct ClusterRuns: Sendable {
         return (run, number, count)
     }
 
-    private func selected(
+    func selected(
         _ selection: RunSelection, wanted: Set<StoreState>
     ) throws(RunError) -> SelectedRun {
         try SelectedRun(
@@ -334,43 +337,6 @@ package struct ClusterRuns: Sendable {
             try dependencies.ledger.storeCounts(of: run.id)
         }
         return try run.lacksReport(counts, state: dependencies.state)
-    }
-
-    /// Cancels every unfinished store of a cancelled run but those that are at work.
-    ///
-    /// - Parameters:
-    ///   - run: that was cancelled.
-    ///   - busy: numbers that are left alone.
-    /// - Throws: `RunError` where the ledger cannot be written.
-    package func cancelRest(_ run: ClusterRun, but busy: Set<Int>) throws(RunError) {
-        let selected = try selected(
-            RunSelection(state: dependencies.state, run: run.id), wanted: [])
-        let deliveries = ResultIntake(of: run, checked: ResultIntake.CheckedFiles())
-        let states: Set<StoreState> = [.waiting, .running, .validated]
-        _ = try selected.forEach(in: states) { store throws(RunError) in
-            guard !busy.contains(store.number) else { return }
-            _ = try selected.cancel(store) { () throws(RunError) in
-                try deliveries.removeAll(of: store.found)
-            }
-        }
-    }
-
-    /// Removes what was made of unfinished stores, where a run ends because the disk is full.
-    ///
-    /// What stays would only keep space from others. A result whose move has begun stays.
-    ///
-    /// - Throws: `RunError` where the ledger cannot be read.
-    package func removeUnfinishedFiles(of run: String) throws(RunError) {
-        let shared = try ClusterRun(try find(run), dependencies)
-        let deliveries = ResultIntake(of: shared, checked: ResultIntake.CheckedFiles())
-        let selected = try selected(
-            RunSelection(state: dependencies.state, run: run), wanted: [])
-        // One whose beginning could not be recorded still waits.
-        _ = try selected.forEach(in: [.waiting, .running]) { store throws(RunError) in
-            guard try !shared.hasUnfinishedMove(store.found) else { return }
-            try deliveries.removeAll(of: store.found)
-        }
-        try shared.clean()
     }
 }
 

@@ -15,46 +15,6 @@ extension RunRecords {
         }
         return found
     }
-
-    /// The newest run of a request for an output folder, where that has ended without any report
-    /// and has all stores and results.
-    ///
-    /// Another run would find its results in the way. One in place finds nothing to do.
-    /// The command that asks for the same again wants that run's end. A report that is only older
-    /// than the end is that of the command that left the swaps to another one.
-    ///
-    /// - Parameters:
-    ///   - request: what the command asks for.
-    ///   - stores: that it asks for.
-    /// - Returns: the run, and the stores and bytes that it has migrated.
-    /// - Throws: `RunError` where the ledger or the run's folder cannot be read.
-    package func unreported(
-        _ request: RunRequest, over stores: [FoundStore]
-    ) throws(RunError) -> BegunRun? {
-        guard request.output != nil else { return nil }
-        let digest = try RecordedRequest(request, mark: "").digest()
-        guard let run = try runs().first(where: { $0.record.requestDigest == digest }),
-            run.state == .ended, try run.lacksReport(counts(of: run.id), state: state),
-            try RunError.translating({
-                try FileStatus.ifPresent(RunFolders(state: state, run: run.id).report)
-            }) == nil
-        else { return nil }
-        for store in stores {
-            let known = try RunError.ledger { () throws(LedgerError) in
-                try ledger.store(run: run.id, path: store.path)
-            }
-            switch known?.state {
-            case .failed: continue
-            case .done:
-                // A result that was removed since is to be made again.
-                guard let output = known?.found.output,
-                    try RunError.translating({ try FileStatus.ifPresent(output) }) != nil
-                else { return nil }
-            default: return nil
-            }
-        }
-        return BegunRun(id: run.id, isResumed: true, migrated: try migrated(in: run.id))
-    }
 }
 
 extension RunOverview {
@@ -73,6 +33,12 @@ extension RunOverview {
         let file = RunFolders(state: state, run: id).report
         guard let status = try RunError.translating({ try FileStatus.ifPresent(file) })
         else { return true }
-        return status.identity.modified.seconds < changedAt / 1000
+        let written = status.identity.modified
+        let milliseconds = written.seconds * 1000 + Int64(written.nanoseconds / 1_000_000)
+        // File systems use a clock that lags behind, by up to a tick of the kernel.
+        return milliseconds + Self.clockTick < changedAt
     }
+
+    /// In milliseconds.
+    private static let clockTick: Int64 = 10
 }

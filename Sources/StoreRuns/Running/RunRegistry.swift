@@ -33,14 +33,16 @@ package struct RunRegistry {
     ///   - request: its text.
     ///   - digest: of what makes two requests the same.
     ///   - engine: that begins it.
+    ///   - known: what the ledger is told of a store together with its name.
     /// - Returns: the run's id, and whether it had begun before; its state is not changed.
     /// - Throws: `RunError.otherRun` where an unfinished run has one of the stores.
     package func begin(
-        _ stores: [FoundStore], request: String, digest: String, engine: String
+        _ stores: [FoundStore], request: String, digest: String, engine: String,
+        known: KnownStore = { _, _ in [] }
     ) throws(RunError) -> (id: String, isResumed: Bool) {
         let runs = try RunError.ledger { () throws(LedgerError) in try ledger.runs() }
         if let open = Self.unfinished(runs, digest) {
-            try add(stores, to: open.id)
+            try add(stores, to: open.id, known)
             return (open.id, true)
         }
         if runs.contains(where: { $0.state.isUnfinished }) {
@@ -63,9 +65,12 @@ package struct RunRegistry {
                         begunAt: environment.wallTime()))
             ])
         }
-        try tell(stores, to: id)
+        try tell(stores, to: id, known)
         return (id, false)
     }
+
+    /// What the ledger is told of a store of a run, by the run's id.
+    package typealias KnownStore = (String, FoundStore) throws(RunError) -> [LedgerRecord]
 
     /// The unfinished run of a request.
     ///
@@ -83,8 +88,10 @@ package struct RunRegistry {
 
     /// Tells the ledger of stores that an unfinished run does not have: a process may have died
     /// before it had reported all, and new ones may have come since.
-    private func add(_ stores: [FoundStore], to id: String) throws(RunError) {
-        try RunError.ledger { () throws(LedgerError) in
+    private func add(
+        _ stores: [FoundStore], to id: String, _ known: KnownStore
+    ) throws(RunError) {
+        let missing = try RunError.ledger { () throws(LedgerError) in
             var number = try ledger.storeCounts(of: id).values.reduce(0, +)
             var missing: [FoundStore] = []
             for store in stores where try ledger.store(run: id, path: store.path) == nil {
@@ -94,20 +101,19 @@ package struct RunRegistry {
                         number: number, path: store.path, output: store.output,
                         bytes: store.bytes))
             }
-            for page in pages(of: missing, id) { try ledger.append([page]) }
+            return missing
         }
+        try tell(missing, to: id, known)
     }
 
-    private func tell(_ stores: [FoundStore], to id: String) throws(RunError) {
-        try RunError.ledger { () throws(LedgerError) in
-            for page in pages(of: stores, id) { try ledger.append([page]) }
-        }
-    }
-
-    private func pages(of stores: [FoundStore], _ id: String) -> [LedgerRecord] {
-        stride(from: 0, to: stores.count, by: Self.pageSize).map { start in
-            .storesFound(
-                run: id, Array(stores[start..<min(start + Self.pageSize, stores.count)]))
+    private func tell(
+        _ stores: [FoundStore], to id: String, _ known: KnownStore
+    ) throws(RunError) {
+        for start in stride(from: 0, to: stores.count, by: Self.pageSize) {
+            let page = Array(stores[start..<min(start + Self.pageSize, stores.count)])
+            var records: [LedgerRecord] = [.storesFound(run: id, page)]
+            for store in page { records += try known(id, store) }
+            try RunError.ledger { () throws(LedgerError) in try ledger.append(records) }
         }
     }
 

@@ -115,7 +115,7 @@ package struct StoreAdmission {
             for path in [
                 output, output.adding(suffix: "-wal"), output.adding(suffix: "-journal"),
                 SupportFolder.folder(ofStore: output),
-            ] where try FileStatus.ifPresent(path) != nil {
+            ] where try FileStatus.ifPresentLink(path) != nil {
                 throw RunError.outputExists(path)
             }
         }

@@ -1,0 +1,123 @@
+import DurableFiles
+import Jobs
+package import RunLedger
+package import StoreRuns
+
+/// Results that earlier runs of a request made in its output folder, and that still stand.
+///
+/// Without a look at them, the same command would find its own results in the way.
+package struct EarlierResults {
+    private let ledger: Ledger
+    private let environment: RunEnvironment
+    /// The newest first.
+    private let runs: [RunOverview]
+
+    /// - Parameters:
+    ///   - digest: of the request.
+    ///   - ledger: with the runs.
+    ///   - environment: whose files and clock count.
+    /// - Throws: `RunError.ledger`.
+    package init(
+        of digest: String, in ledger: Ledger, environment: RunEnvironment
+    ) throws(RunError) {
+        self.ledger = ledger
+        self.environment = environment
+        runs = try RunError.ledger { () throws(LedgerError) in try ledger.runs() }
+            .filter { !$0.state.isUnfinished && $0.record.requestDigest == digest }
+    }
+
+    /// The records that a store is done, because an earlier run made its result.
+    ///
+    /// The result must be the file that was published, with its external data, and the store must
+    /// be as it was read then.
+    ///
+    /// - Parameters:
+    ///   - store: of a new run.
+    ///   - run: the new run's id.
+    /// - Returns: nothing where the store is to be migrated.
+    /// - Throws: `RunError` where the ledger cannot be read.
+    /// - Complexity: without a file of the result's name, one look at the output folder.
+    package func records(
+        for store: FoundStore, of run: String
+    ) throws(RunError) -> [LedgerRecord] {
+        guard let output = store.output, !runs.isEmpty, isThere(output) else { return [] }
+        for earlier in runs {
+            guard
+                let known = try read({ ledger throws(LedgerError) in
+                    try ledger.store(run: earlier.id, path: store.path)
+                }), known.state == .done, known.found.output == output,
+                let (plan, result) = try publication(of: known, in: earlier.id)
+            else { continue }
+            guard stands(plan, of: result.store) else { return [] }
+            return try records(store, of: run, plan, result, madeBy: earlier.id)
+        }
+        return []
+    }
+
+    private func read<Result>(
+        _ body: (Ledger) throws(LedgerError) -> Result
+    ) throws(RunError) -> Result {
+        try RunError.ledger { () throws(LedgerError) in try body(ledger) }
+    }
+
+    /// A file that cannot be looked at is in the way of a result, which says so.
+    private func isThere(_ output: FilePath) -> Bool {
+        do throws(DurableFileError) {
+            return try FileStatus.ifPresentLink(output) != nil
+        } catch {
+            return false
+        }
+    }
+
+    /// How a store got its result; nil where that was not by a publication.
+    private func publication(
+        of store: StoreSummary, in run: String
+    ) throws(RunError) -> (PublishPlan, StoreResult)? {
+        let (steps, text) = try read { ledger throws(LedgerError) in
+            (
+                try ledger.swapSteps(run: run, store: store.number),
+                try ledger.storeReport(run: run, store: store.number)
+            )
+        }
+        guard let last = steps.last(where: { $0.kind == .swap }), last.isDone,
+            last.name != CutOver.void, let text,
+            case .publish(let plan) = try CutOverRecord(reading: last.detail).way,
+            case .result(let result) = try StoreRecord(reading: text)
+        else { return nil }
+        return (plan, result)
+    }
+
+    private func stands(_ plan: PublishPlan, of store: FilePath) -> Bool {
+        do throws(DurableFileError) {
+            guard try plan.stands(environment.files) else { return false }
+            return try plan.isUpToDate(store)
+        } catch {
+            return false
+        }
+    }
+
+    private func records(
+        _ store: FoundStore, of run: String, _ plan: PublishPlan, _ result: StoreResult,
+        madeBy earlier: String
+    ) throws(RunError) -> [LedgerRecord] {
+        var result = result
+        // Of a result that several runs found, the one that made it is named.
+        if !result.notes.contains(where: { $0.hasSuffix(Self.note) }) {
+            result.notes.append("the run \(earlier) \(Self.note)")
+        }
+        let at = environment.wallTime()
+        let move = SwapEntry(
+            kind: .swap, index: 0, name: "moved", isDone: true,
+            detail: try CutOverRecord(.publish(plan), nil).text())
+        return [
+            .storeChanged(run: run, store: store.number, .running, reason: nil, at: at),
+            .swapStep(run: run, store: store.number, move),
+            .storeReport(
+                run: run, store: store.number, try StoreRecord.result(result).text()),
+            .storeChanged(run: run, store: store.number, .done, reason: nil, at: at),
+        ]
+    }
+
+    private static let note =
+        "made this result, and its store was not written since: it was not made again"
+}

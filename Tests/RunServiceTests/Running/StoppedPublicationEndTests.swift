@@ -1,0 +1,204 @@
+import CoreDataStore
+import DurableFiles
+import Foundation
+import Jobs
+import MigrationEngine
+import RunLedger
+import StoreForge
+import TestSupport
+import Testing
+
+@testable import RunMoves
+@testable import StoreRuns
+
+/// Publications that were stopped at any point, and what commands and people do then.
+@Suite("Ends of stopped publications") struct StoppedPublicationEndTests {
+    private static let edit = "UPDATE ZNOTE SET ZTITLE = 'written after the kill' WHERE Z_PK = 1"
+
+    private func migrate(
+        _ lab: RunLab, _ files: DurableFileSystem = DurableFileSystem()
+    ) throws(RunError) -> RunEnding {
+        let output = lab.folder.appending("out")
+        return try lab.migrate([lab.path("a.sqlite")], strategy: .whole, files: files) {
+            $0.output = output
+        }
+    }
+
+    private func result(_ lab: RunLab) -> FilePath { lab.folder.appending("out/a.sqlite") }
+
+    private func externalData(_ lab: RunLab) -> FilePath {
+        SupportFolder.folder(ofStore: result(lab))
+    }
+
+    /// The lines of a whole result, its external data included.
+    private func content(edited: Bool) throws -> [String] {
+        var lines: [String] = []
+        try RunLab.run { lab in
+            try forge(lab)
+            if edited { try lab.write(lab.path("a.sqlite"), Self.edit) }
+            _ = try migrate(lab)
+            #expect(try FileStatus.ifPresent(externalData(lab)) != nil)
+            lines = try lab.content(result(lab))
+        }
+        return lines
+    }
+
+    private func forge(_ lab: RunLab) throws {
+        try ForgedStore.notes(at: lab.path("a.sqlite"), version: 1, notes: 20, seed: 1) {
+            $0.journal = .rollback
+            $0.externalThreshold = 100
+        }
+    }
+
+    /// Stops a migration at every point of its last third.
+    private func stopEverywhere(_ body: (RunLab, Int) throws -> Void) throws {
+        var points = 0
+        try RunLab.run { lab in
+            try forge(lab)
+            let disk = FailingDisk(at: .max, .dies)
+            _ = try migrate(lab, disk.files)
+            points = disk.points
+        }
+        for place in stride(from: points * 2 / 3, to: points, by: RunLab.isLong ? 1 : 2) {
+            try RunLab.run { lab in
+                try forge(lab)
+                do throws(RunError) {
+                    _ = try migrate(lab, FailingDisk(at: place, .dies).files)
+                } catch {
+                    #expect(!error.description.isEmpty)
+                }
+                try body(lab, place)
+            }
+        }
+    }
+
+    private func state(_ lab: RunLab) throws -> [StoreState: Int] {
+        let records = try RunRecords(state: lab.state)
+        let counts = try records.counts(of: records.run(nil).id)
+        try records.close()
+        return counts.filter { $0.value > 0 }
+    }
+
+    /// Cancelling leaves a whole result whose store is done, or nothing.
+    @Test func aCancelledRunLeavesNoHalfOfAResult() throws {
+        let whole = try content(edited: false)
+        var (done, cancelled) = (0, 0)
+        try stopEverywhere { lab, place in
+            do throws(RunError) {
+                _ = try CancelRun(lab.selection(), environment: lab.environment()).run()
+            } catch {
+                // The migration came to its end.
+                guard case .nothingToDo = error else { throw error }
+            }
+            if try FileStatus.ifPresent(result(lab)) != nil {
+                #expect(try state(lab) == [.done: 1], "at \(place)")
+                done += 1
+            } else {
+                #expect(try state(lab) == [.cancelled: 1], "at \(place)")
+                #expect(try FileStatus.ifPresent(externalData(lab)) == nil, "at \(place)")
+                cancelled += 1
+            }
+            #expect(try migrate(lab).counts == [.done: 1], "at \(place)")
+            #expect(try lab.content(result(lab)) == whole, "at \(place)")
+        }
+        #expect(done > 0 && cancelled > 0)
+    }
+
+    /// A store that was written since has a result with what was written, or none that counts.
+    @Test func aWrittenStoreHasNoResultOfBefore() throws {
+        let edited = try content(edited: true)
+        var refused = 0
+        try stopEverywhere { lab, place in
+            // What the store had come to before counts, as for any other store of a run.
+            if try state(lab) == [.done: 1] { return }
+            try lab.write(lab.path("a.sqlite"), Self.edit)
+            if try migrate(lab).counts == [.failed: 1] {
+                refused += 1
+                try lab.files.removeTree(result(lab))
+                try lab.files.removeTree(externalData(lab))
+                #expect(try lab.replay().ending.counts == [.done: 1], "at \(place)")
+            }
+            #expect(try lab.content(result(lab)) == edited, "at \(place)")
+        }
+        #expect(refused > 0)
+    }
+
+    /// Somebody empties the folder that has its name already.
+    @Test func noResultIsPublishedWithoutItsExternalData() throws {
+        let whole = try content(edited: false)
+        var emptied = 0
+        try stopEverywhere { lab, place in
+            guard try FileStatus.ifPresent(result(lab)) == nil,
+                try FileStatus.ifPresent(externalData(lab)) != nil
+            else { return }
+            emptied += 1
+            try lab.files.removeTree(SupportFolder.externalData(ofStore: result(lab)))
+            if try migrate(lab).counts != [.done: 1] {
+                #expect(try lab.replay().ending.counts == [.done: 1], "at \(place)")
+            }
+            #expect(try lab.content(result(lab)) == whole, "at \(place)")
+        }
+        #expect(emptied > 0)
+    }
+
+    /// Another file got the result's name; the external data go back once it is gone.
+    @Test(arguments: [false, true]) func anotherFileInTheWayIsNoEnd(isWritten: Bool) throws {
+        let expected = try content(edited: isWritten)
+        var blocked = 0
+        try stopEverywhere { lab, place in
+            guard try FileStatus.ifPresent(result(lab)) == nil,
+                try FileStatus.ifPresent(externalData(lab)) != nil
+            else { return }
+            blocked += 1
+            if isWritten {
+                try lab.files.publish([1], to: result(lab))
+                try lab.write(lab.path("a.sqlite"), Self.edit)
+            } else {
+                try FileManager.default.createSymbolicLink(
+                    atPath: result(lab).description, withDestinationPath: "nowhere")
+            }
+            #expect(try migrate(lab).counts == [.failed: 1], "at \(place)")
+            #expect(try FileStatus.ifPresentLink(result(lab)) != nil)
+            try lab.files.remove(result(lab))
+            #expect(try lab.replay().ending.counts == [.done: 1], "at \(place)")
+            #expect(try lab.content(result(lab)) == expected, "at \(place)")
+        }
+        #expect(blocked > 0)
+    }
+
+    /// The same command finds its own results, and makes what is not there or not current.
+    @Test func theSameCommandFindsItsResults() throws {
+        let (whole, edited) = (try content(edited: false), try content(edited: true))
+        try RunLab.run { lab in
+            try forge(lab)
+            #expect(try migrate(lab).counts == [.done: 1])
+            let made = try FileStatus(of: result(lab)).identity
+            for run in ["r2", "r3"] {
+                let again = try migrate(lab)
+                #expect(again.id == run && again.counts == [.done: 1])
+                #expect(try FileStatus(of: result(lab)).identity == made)
+            }
+            // Another file of that name is not its result, although the store is the same.
+            let bytes = try lab.files.contents(of: result(lab), limit: 1 << 26)
+            try lab.files.remove(result(lab))
+            try lab.files.publish(bytes, to: result(lab))
+            #expect(try migrate(lab).counts == [.failed: 1])
+            try lab.files.remove(result(lab))
+            try lab.files.removeTree(externalData(lab))
+            #expect(try lab.replay().ending.counts == [.done: 1])
+            #expect(try lab.content(result(lab)) == whole)
+            // Nor is one whose external data, or whose store, were changed.
+            try lab.files.removeTree(SupportFolder.externalData(ofStore: result(lab)))
+            #expect(try migrate(lab).counts == [.failed: 1])
+            try lab.files.remove(result(lab))
+            try lab.files.removeTree(externalData(lab))
+            #expect(try lab.replay().ending.counts == [.done: 1])
+            try lab.write(lab.path("a.sqlite"), Self.edit)
+            #expect(try migrate(lab).counts == [.failed: 1])
+            try lab.files.remove(result(lab))
+            try lab.files.removeTree(externalData(lab))
+            #expect(try lab.replay().ending.counts == [.done: 1])
+            #expect(try lab.content(result(lab)) == edited)
+        }
+    }
+}
