@@ -6,6 +6,9 @@ import Testing
 
 /// What a broken invariant does: it ends a debug build, and stops one run of a release build.
 @Suite struct InvariantTests {
+    /// The store of the bench.
+    private static let key = StoreKey(run: "r", number: 1)
+
     /// A bench whose machine answers as a release build does.
     private func bench(_ copies: Int = 2) -> CoordinatorBench {
         var bench = CoordinatorBench { $0.endsAtBrokenInvariant = false }
@@ -26,7 +29,7 @@ import Testing
             if case .broken(let text) = note { text.contains(invariant.rawValue) } else { false }
         }
         #expect(isReported, sourceLocation: location)
-        #expect(bench.machine.broken.map(\.invariant).contains(invariant))
+        #expect(bench.machine.state.faults.broken.map(\.invariant).contains(invariant))
         #expect(bench.runState() == .paused, sourceLocation: location)
         let isExplained = bench.notes.contains { note in
             if case .run("r", .stopped(let reason)) = note {
@@ -44,8 +47,8 @@ import Testing
         let receipt = CoordinatorBench.receipt(order)
         bench.say(.done(receipt), "w")
         let check = try bench.admission(of: receipt)
-        let store = try #require(bench.machine.storeIndexes[StoreKey(run: "r", number: 1)])
-        bench.machine.stores[store]?.jobs[.copy(chunk: 0)]?.epoch += 1
+        let store = try #require(bench.machine.state.stores.index(of: Self.key))
+        bench.machine.state.stores[store]?.jobs[.copy(chunk: 0)]?.epoch += 1
         bench.handle(.taskEnded(check.id, .admitted(receipt)))
         #expect(bench.accepted.isEmpty)
         #expect(bench.said(to: "w").contains { $0.denies(order.attempt.id) })
@@ -54,8 +57,8 @@ import Testing
 
     @Test func aStoreIsNotSwappedInBeforeItsValidation() throws {
         var bench = bench(1)
-        let store = try #require(bench.machine.storeIndexes[StoreKey(run: "r", number: 1)])
-        bench.machine.beginSwap(store)
+        let store = try #require(bench.machine.state.stores.index(of: Self.key))
+        bench.machine.state.beginSwap(store)
         bench.wait(1)
         #expect(!bench.records.contains(.swapIntended(StoreKey(run: "r", number: 1))))
         #expect(!bench.tasks.contains { $0.kind == .swap })
@@ -69,10 +72,10 @@ import Testing
         bench.say(.done(receipt), "w")
         let check = try bench.admission(of: receipt)
         bench.handle(.taskEnded(check.id, .admitted(receipt)))
-        let store = try #require(bench.machine.storeIndexes[StoreKey(run: "r", number: 1)])
+        let store = try #require(bench.machine.state.stores.index(of: Self.key))
         bench.tasks = []
-        bench.machine.stores[store]?.isStepAsked = false
-        bench.machine.stores[store]?.jobs[.copy(chunk: 0)]?.accepted = "another"
+        bench.machine.state.stores[store]?.isStepAsked = false
+        bench.machine.state.stores[store]?.jobs[.copy(chunk: 0)]?.accepted = "another"
         bench.machine.advance(store)
         bench.wait(1)
         #expect(bench.tasks.isEmpty)
@@ -81,8 +84,8 @@ import Testing
 
     @Test func aChangeThatNoTableListsStopsTheRun() throws {
         var bench = bench()
-        let store = try #require(bench.machine.storeIndexes[StoreKey(run: "r", number: 1)])
-        bench.machine.move(store: store, to: .waiting)
+        let store = try #require(bench.machine.state.stores.index(of: Self.key))
+        bench.machine.state.move(store: store, to: .waiting)
         bench.wait(1)
         expectStopped(bench, .listedTransition)
         // Nothing new is handed out, and a new machine knows nothing of the bug.
@@ -95,8 +98,8 @@ import Testing
         var bench = bench()
         bench.open("other")
         bench.small(2...2, run: "other")
-        let store = try #require(bench.machine.storeIndexes[StoreKey(run: "r", number: 1)])
-        bench.machine.move(store: store, to: .waiting)
+        let store = try #require(bench.machine.state.stores.index(of: Self.key))
+        bench.machine.state.move(store: store, to: .waiting)
         bench.wait(1)
         bench.join("v")
         #expect(bench.order(.whole, store: 2) != nil)

@@ -19,12 +19,14 @@ struct PendingTask: Hashable, Sendable {
     }
 }
 
-/// Tasks that wait and tasks that the loop has; each kind keeps a thread from the other where
-/// there are two.
-struct TaskQueue: Sendable {
+/// Tasks that wait, tasks that rest, and tasks that the loop has; each kind keeps a thread from
+/// the other where there are two.
+struct TaskTable: Sendable {
     private var heavy = Queue<PendingTask>()
     private var light = Queue<PendingTask>()
     private(set) var running: [TaskID: PendingTask] = [:]
+    /// Tasks that wait for another try, by a number of their own.
+    private(set) var resting: [Int: PendingTask] = [:]
     private var runningHeavy = 0
     private var lastWasHeavy = false
     private var nextID = 1
@@ -32,9 +34,12 @@ struct TaskQueue: Sendable {
 
     init(limit: Int) { self.limit = max(1, limit) }
 
-    var waiting: Int { heavy.count + light.count }
-    var isIdle: Bool { waiting == 0 && running.isEmpty }
+    /// Whether no task is to be done, now or later.
+    var isIdle: Bool {
+        heavy.isEmpty && light.isEmpty && running.isEmpty && resting.isEmpty
+    }
 
+    /// Lets a task wait for its turn.
     mutating func append(_ task: PendingTask) {
         if task.isHeavy { heavy.append(task) } else { light.append(task) }
     }
@@ -65,5 +70,16 @@ struct TaskQueue: Sendable {
         guard let task = running.removeValue(forKey: id) else { return nil }
         if task.isHeavy { runningHeavy -= 1 }
         return task
+    }
+
+    /// Lets a task rest before its next try.
+    mutating func rest(_ task: PendingTask, _ number: Int, after cause: Cause?) {
+        resting[number] = task
+        resting[number]?.cause = cause
+    }
+
+    /// Lets a task that has rested wait for its turn.
+    mutating func wake(_ number: Int) {
+        if let task = resting.removeValue(forKey: number) { append(task) }
     }
 }

@@ -40,8 +40,10 @@ struct RunProgress: Sendable {
     /// What a report about a run can hold; a receipt may say anything.
     private static let most: Int64 = 1 << 60
 
+    /// Counts rows that were read.
     mutating func count(rows more: Int64) { rows = Self.sum(rows, more) }
 
+    /// Counts bytes that were read.
     mutating func count(bytes more: Int64) { bytes = Self.sum(bytes, more) }
 
     private static func sum(_ one: Int64, _ other: Int64) -> Int64 {
@@ -93,6 +95,7 @@ struct RunProgress: Sendable {
     /// Whether anything of the run may be begun.
     var isOpen: Bool { phase == .open }
 
+    /// Whether it has as many jobs at work as it may.
     var isFull: Bool {
         if isShortOfSpace, running > 0 { return true }
         if let limit = limits.jobs, running >= limit { return true }

@@ -1,32 +1,24 @@
 import ClusterProtocol
 
-// Where each worker stands, and why one with room gets no jobs.
+/// Where each worker stands, and why one with room gets no jobs.
+struct WorkerSurvey {
+    let snapshot: MachineSnapshot
+    /// What waits in the open runs.
+    let waits: [Int: RunWaits]
 
-extension CoordinatorMachine {
-    /// Names of the workers that are there, silent ones too.
-    package var workerNames: [String] {
-        roster.workers.values.filter { $0.phase != .gone }.map(\.name)
-    }
+    private var machine: MachineState { _read { yield snapshot.state } }
 
-    /// The connection of a worker that said hello; nil for a name that is not here.
-    package func connection(ofWorker name: String) -> ConnectionID? {
-        roster.index(named: name).flatMap { roster[$0]?.connection }
-    }
-
-    /// The workers, in the order in which they joined.
-    ///
-    /// - Parameter waits: what waits in the open runs.
-    /// - Returns: where each stands.
-    func workerStatus(_ waits: [Int: RunWaits]) -> [WorkerStatus] {
-        let waiting = openRuns.compactMap { index -> Waiting? in
-            guard let run = runs[index], let waits = waits[index] else { return nil }
+    /// Where each worker stands, in the order in which they joined.
+    var status: [WorkerStatus] {
+        let waiting = machine.runs.open.compactMap { index -> Waiting? in
+            guard let run = machine.runs[index], let waits = waits[index] else { return nil }
             return Waiting(run: run.name, waits: waits)
         }
-        return roster.workers.sorted { $0.key < $1.key }.map { index, worker in
-            let running = worker.grants.reduce(0) { $0 + (grants[$1]?.attempts.count ?? 0) }
+        return machine.roster.workers.sorted { $0.key < $1.key }.map { index, worker in
+            let running = worker.grants.reduce(0) { $0 + machine.attempts.held($1).count }
             return WorkerStatus(
                 name: worker.name, host: worker.host, engine: worker.engine, slots: worker.slots,
-                running: running, state: state(of: worker.phase),
+                running: running, state: standing(worker.phase),
                 reason: reason(of: worker, index, waiting))
         }
     }
@@ -37,7 +29,7 @@ extension CoordinatorMachine {
         let waits: RunWaits
     }
 
-    private func state(of phase: WorkerPhase) -> WorkerStatus.State {
+    private func standing(_ phase: WorkerPhase) -> WorkerStatus.State {
         switch phase {
         case .greeted, .ready: .active
         case .silent: .silent
@@ -52,18 +44,18 @@ extension CoordinatorMachine {
         case .greeted: return "it has not said that it is ready"
         case .silent: return silence(of: worker)
         case .draining:
-            return isSilent(worker) ? silence(of: worker) : "it finishes what it has"
+            return machine.isSilent(worker) ? silence(of: worker) : "it finishes what it has"
         case .quarantined: return worker.reason
-        case .ready where roster.awaitsChecks(worker):
+        case .ready where machine.roster.awaitsChecks(worker):
             return "\(worker.attempts) of its jobs are done or under way and not checked yet"
-        case .ready where roster.hasRoom(index): return idleReason(of: worker, waiting)
+        case .ready where machine.roster.hasRoom(index): return idleReason(of: worker, waiting)
         case .ready, .gone: return nil
         }
     }
 
     private func silence(of worker: WorkerState) -> String {
-        let ends = worker.grants.compactMap { grants[$0]?.deadline }.max()
-        return ends.map { "not heard of; its leases end in \(seconds(until: $0)) s" }
+        let ends = worker.grants.compactMap { machine.attempts.grants[$0]?.deadline }.max()
+        return ends.map { "not heard of; its leases end in \(machine.seconds(until: $0)) s" }
             ?? "not heard of"
     }
 
@@ -75,7 +67,7 @@ extension CoordinatorMachine {
         var lacking: String?
         for one in waiting {
             for requirement in one.waits.requirements {
-                if !roster.fits(worker.kind, requirement) {
+                if !machine.roster.fits(worker.kind, requirement) {
                     lacking = lacking ?? lack(of: worker, requirement, run: one.run)
                 } else if let reason = one.waits[requirement], isFirst(reason, before: best?.reason)
                 {
@@ -98,11 +90,11 @@ extension CoordinatorMachine {
 
     /// What a worker is without that jobs of a run need.
     private func lack(of worker: WorkerState, _ requirement: Int, run: String) -> String {
-        let wanted = roster.requirements[requirement]
+        let wanted = machine.roster.requirements[requirement]
         if let engine = wanted.engine, engine != worker.engine {
             return "engine \(worker.engine); the jobs of \(run) need engine \(engine)"
         }
-        let shortage = Shortage(of: wanted, in: roster.classes[worker.kind])
+        let shortage = Shortage(of: wanted, in: machine.roster.classes[worker.kind])
         return "the jobs of \(run) need \(shortage.missing); it has \(shortage.present)"
     }
 }

@@ -14,6 +14,7 @@ struct WorkerClass: Hashable, Sendable {
     let roots: Set<String>
     let policies: Set<String>
 
+    /// Whether a worker of the class can do what a requirement asks.
     func fits(_ requirement: Requirement) -> Bool {
         if let engine = requirement.engine, engine != self.engine { return false }
         return requirement.roots.isSubset(of: roots)
@@ -94,12 +95,16 @@ struct Roster: Sendable {
         heldAttempts = max(1, limits.heldAttempts)
     }
 
+    /// A worker.
     subscript(index: Int) -> WorkerState? { workers[index] }
 
+    /// The index of a worker by its name.
     func index(named name: String) -> Int? { names[name] }
 
+    /// The index of the worker that has a connection.
     func index(of connection: ConnectionID) -> Int? { connections[connection] }
 
+    /// The index of the worker that had a connection before.
     func retiredIndex(of connection: ConnectionID) -> Int? { retired[connection] }
 
     var isEmpty: Bool { workers.isEmpty }
@@ -253,6 +258,7 @@ extension Roster {
         return requirements.count - 1
     }
 
+    /// Whether a class can do what a requirement asks, by their indexes.
     func fits(_ kind: Int, _ requirement: Int) -> Bool { fits[kind][requirement] }
 
     /// The worker of a class with room that has the least to do.

@@ -189,6 +189,7 @@ struct StoreProgress: Sendable {
         }
     }
 
+    /// The jobs whose shards a step takes.
     static func works(of step: StorePlan.Step) -> [Work] {
         switch step {
         case .append(let chunk): [.copy(chunk: chunk)]
@@ -197,11 +198,19 @@ struct StoreProgress: Sendable {
         }
     }
 
+    /// What is to be known of jobs under the next plan: numbers of attempts and fences.
+    var nextHistory: [Work: JobHistory] {
+        let begun = jobs.mapValues { JobHistory(epoch: $0.epoch, attempts: $0.attempts) }
+        return history.mapValues { JobHistory(epoch: $0.epoch, attempts: $0.attempts) }
+            .merging(begun) { _, new in new }
+    }
+
     /// Changes the counts of the stage that a job belongs to.
     mutating func withStage(of work: Work, _ body: (inout StageJobs) -> Void) {
         if case .link = work { body(&links) } else { body(&copies) }
     }
 
+    /// A job's number in its stage.
     static func number(of work: Work) -> Int {
         switch work {
         case .whole: 0
@@ -226,6 +235,7 @@ struct StoreEnd: Hashable, Sendable {
 // MARK: - Steps and jobs
 
 extension StoreProgress {
+    /// Counts the shards of the step at hand that are not there.
     mutating func countMissing() {
         missing = current.map { Self.works(of: $0).count { jobs[$0]?.receipt == nil } } ?? 0
     }
@@ -290,6 +300,7 @@ extension StoreProgress {
         }
     }
 
+    /// Whether jobs of it were given up.
     var hasQuarantined: Bool { copies.quarantined + links.quarantined > 0 }
 
     /// Whether jobs may be handed out in this phase.

@@ -1,17 +1,23 @@
 import ClusterProtocol
-package import Jobs
+import Jobs
 
-// Why jobs and runs wait. Whatever waits has a reason, also while other things are at work.
+/// Why jobs and runs wait.
+///
+/// Whatever waits has a reason, also while other things are at work.
+struct WaitSurvey {
+    let snapshot: MachineSnapshot
 
-extension CoordinatorMachine {
+    private var machine: MachineState { _read { yield snapshot.state } }
+
     /// Why a job waits; nil where it runs or has ended, or its store is not here.
     ///
     /// - Parameters:
     ///   - key: the store.
     ///   - work: the job.
     /// - Returns: the first thing that has to change.
-    package func waitingReason(of key: StoreKey, _ work: Work) -> WaitingReason? {
-        guard let index = storeIndexes[key], let store = stores[index], let run = runs[store.run]
+    func reason(of key: StoreKey, _ work: Work) -> WaitingReason? {
+        guard let index = machine.stores.index(of: key), let store = machine.stores[index],
+            let run = machine.runs[store.run]
         else { return nil }
         let job = store.jobs[work]
         switch job?.phase {
@@ -21,7 +27,7 @@ extension CoordinatorMachine {
         case .quarantined: return .quarantined(job?.cause)
         case .ready, .resting, nil: break
         }
-        if let reason = waitingReason(of: run) { return reason }
+        if let reason = reason(of: run) { return reason }
         if let until = job?.restsUntil { return .backOff(until: until, job?.restsAfter) }
         switch store.phase {
         case .waiting where store.isWhole: break
@@ -35,41 +41,43 @@ extension CoordinatorMachine {
         return handOutReason(store, run, worker: workerReason(store.requirement))
     }
 
-    /// Why something of a run waits, what is to be done something about first; nil where nothing
-    /// waits: all of it is at work, or it is over.
+    /// Why something of a run waits, what is to be done something about first.
     ///
     /// O(stores in hand and their jobs).
-    package func waitingReason(run name: String) -> WaitingReason? {
-        runIndexes[name].flatMap { waits(of: [$0])[$0]?.first }
+    ///
+    /// - Parameter name: of the run.
+    /// - Returns: nil where nothing waits: all of it is at work, or it is over.
+    func reason(run name: String) -> WaitingReason? {
+        machine.runs.index(of: name).flatMap { waits(of: [$0])[$0]?.first }
     }
 
     /// All that waits in some runs; O(stores in hand and their jobs), however many runs.
     func waits(of indexes: [Int]) -> [Int: RunWaits] {
         var found = FoundWaits()
         for index in indexes {
-            guard let run = runs[index] else { continue }
+            guard let run = machine.runs[index] else { continue }
             found.waits[index] = RunWaits()
-            if let reason = waitingReason(of: run) {
+            if let reason = reason(of: run) {
                 found.waits[index]?.add(reason)
             } else if run.phase == .open {
                 found.open.insert(index)
             }
         }
         guard !found.open.isEmpty else { return found.waits }
-        for (number, task) in restingTasks.sorted(by: { $0.key < $1.key }) {
-            guard let until = timers.priority(of: .task(number)) else { continue }
+        for (number, task) in machine.tasks.resting.sorted(by: { $0.key < $1.key }) {
+            guard let until = machine.timers.priority(of: .task(number)) else { continue }
             if let known = found.resting[task.store], known.until <= until { continue }
             found.resting[task.store] = (until, task.cause)
         }
-        for index in stores.keys {
-            guard let store = stores[index], found.open.contains(store.run),
-                let run = runs[store.run]
+        for index in machine.stores.keys {
+            guard let store = machine.stores[index], found.open.contains(store.run),
+                let run = machine.runs[store.run]
             else { continue }
             add(store, index, run, to: &found)
         }
         for index in found.open {
             if let jobs = found.unclaimed[index] { found.waits[index]?.add(unclaimedReason(jobs)) }
-            guard found.waits[index]?.isEmpty == true, let run = runs[index],
+            guard found.waits[index]?.isEmpty == true, let run = machine.runs[index],
                 run.toOffer > 0 || run.questions > 0
             else { continue }
             found.waits[index]?.add(.offers)
@@ -156,8 +164,8 @@ private struct FoundWaits {
 
 // MARK: - Reasons
 
-extension CoordinatorMachine {
-    private func waitingReason(of run: RunProgress) -> WaitingReason? {
+extension WaitSurvey {
+    private func reason(of run: RunProgress) -> WaitingReason? {
         switch run.phase {
         case .paused: .paused(run.hold ?? .request)
         case .queued: .behindOtherRuns
@@ -174,9 +182,9 @@ extension CoordinatorMachine {
     /// Whether the coordinator is at work on a large store of which no worker has anything; O(its
     /// tasks).
     private var hasMerges: Bool {
-        tasks.running.values.contains { task in
+        machine.tasks.running.values.contains { task in
             if case .prepare = task.kind { return false }
-            guard task.isHeavy, let store = stores[task.store] else { return false }
+            guard task.isHeavy, let store = machine.stores[task.store] else { return false }
             return store.isLarge && store.live.isEmpty
         }
     }
@@ -190,25 +198,26 @@ extension CoordinatorMachine {
         if let reason = limitReason(run) { return reason }
         if !store.isWhole {
             var copy = store
-            if !copy.hasNext(window: window) { return .merge }
+            if !copy.hasNext(window: machine.window) { return .merge }
         }
-        return roster.hasFree(for: store.requirement) ? .failedOnFreeWorkers : .allWorkersBusy
+        return machine.roster.hasFree(for: store.requirement)
+            ? .failedOnFreeWorkers : .allWorkersBusy
     }
 
     /// The limit that holds jobs of a run back.
     private func limitReason(_ run: RunProgress) -> WaitingReason? {
-        if let limit = throttle.jobs, attempts.count >= limit {
+        if let limit = machine.throttle.jobs, machine.attempts.count >= limit {
             return .throttledJobs(run: nil, limit)
         }
         if let limit = run.throttleJobs, run.running >= limit {
             return .throttledJobs(run: run.name, limit)
         }
         if let limit = run.limits.jobs, run.running >= limit { return .jobLimit(limit) }
-        var (all, own) = (bucket, run.bucket)
-        if let limit = all.bytesPerSecond, !all.isOpen(now) {
+        var (all, own) = (machine.throttle.bucket, run.bucket)
+        if let limit = all.bytesPerSecond, !all.isOpen(machine.now) {
             return .throttled(run: nil, bytesPerSecond: limit)
         }
-        if let limit = own.bytesPerSecond, !own.isOpen(now) {
+        if let limit = own.bytesPerSecond, !own.isOpen(machine.now) {
             return .throttled(run: run.name, bytesPerSecond: limit)
         }
         return nil
@@ -216,11 +225,13 @@ extension CoordinatorMachine {
 
     /// Why no worker can have what asks for a requirement; nil where one can, once it is free.
     private func workerReason(_ requirement: Int) -> WaitingReason? {
-        if roster.hasActive(for: requirement) { return nil }
-        let present = roster.workers.values.filter { $0.phase != .silent && $0.phase != .gone }
+        if machine.roster.hasActive(for: requirement) { return nil }
+        let present = machine.roster.workers.values.filter {
+            $0.phase != .silent && $0.phase != .gone
+        }
         if present.isEmpty { return .noWorker }
         var unready = UnreadyWorkers()
-        for worker in present where roster.fits(worker.kind, requirement) {
+        for worker in present where machine.roster.fits(worker.kind, requirement) {
             switch worker.phase {
             case .quarantined: unready.quarantined += 1
             case .draining: unready.draining += 1
@@ -228,8 +239,8 @@ extension CoordinatorMachine {
             }
         }
         if !unready.isEmpty { return .noReadyWorker(unready) }
-        let wanted = roster.requirements[requirement]
-        let kinds = Set(present.map(\.kind)).sorted().map { roster.classes[$0] }.filter {
+        let wanted = machine.roster.requirements[requirement]
+        let kinds = Set(present.map(\.kind)).sorted().map { machine.roster.classes[$0] }.filter {
             wanted.engine == nil || $0.engine == wanted.engine
         }
         let nearest = kinds.map { Shortage(of: wanted, in: $0) }.min {
@@ -241,39 +252,25 @@ extension CoordinatorMachine {
 
     private func unclaimedReason(_ jobs: [JobState]) -> WaitingReason {
         let ends = jobs.flatMap(\.live).compactMap { id in
-            attempts[id].flatMap { grants[$0.grant]?.deadline }
+            machine.attempts[id].flatMap { machine.attempts.grants[$0.grant]?.deadline }
         }
-        return .unclaimed(jobs: jobs.count, seconds: seconds(until: ends.max()))
+        return .unclaimed(jobs: jobs.count, seconds: machine.seconds(until: ends.max()))
     }
 
-    /// Whole seconds from now on, the last one counted in full.
-    func seconds(until end: Instant?) -> Int64 {
-        let left = max(0, end?.since(now) ?? 0)
-        return left / 1000 + (left % 1000 > 0 ? 1 : 0)
-    }
-}
-
-// MARK: - What waits
-
-extension CoordinatorMachine {
     /// Whether a job is given out and none of its workers is heard of.
     func isUnclaimed(_ job: JobState) -> Bool {
         // A job of a store that ends has none left.
         job.phase == .running && !job.live.isEmpty
             && job.live.allSatisfy { id in
-                guard let attempt = attempts[id] else { return false }
+                guard let attempt = machine.attempts[id] else { return false }
                 switch attempt.phase {
                 case .unclaimed: return true
-                case .leased: return attempt.worker.flatMap { roster[$0] }.map(isSilent) ?? true
+                case .leased:
+                    let worker = attempt.worker.flatMap { machine.roster[$0] }
+                    return worker.map(machine.isSilent) ?? true
                 case .checking, .ended: return false
                 }
             }
-    }
-
-    /// Whether nothing was heard of a worker for too long, whatever else is said of it.
-    func isSilent(_ worker: WorkerState) -> Bool {
-        worker.isLost
-            || worker.lastHeard.adding(settings.livenessMilliseconds) < now
     }
 }
 

@@ -4,7 +4,7 @@ import Jobs
 // Who gets what: runs take turns, then the small stores of a run together with each of its large
 // stores, by the bytes that they were given.
 
-extension CoordinatorMachine {
+extension MachineState {
     /// Hands out what there is to workers that have room.
     mutating func handOut() {
         widen()
@@ -40,8 +40,8 @@ extension CoordinatorMachine {
 
     private mutating func isUnthrottled() -> Bool {
         if let limit = throttle.jobs, attempts.count >= limit { return false }
-        if bucket.isOpen(now) { return true }
-        timers.set(.throttle, max(bucket.opens(after: now), now.adding(1)))
+        if throttle.bucket.isOpen(now) { return true }
+        timers.set(.throttle, max(throttle.bucket.opens(after: now), now.adding(1)))
         return false
     }
 
@@ -50,7 +50,7 @@ extension CoordinatorMachine {
     /// O(runs at work · requirements), both of which are few.
     private mutating func nextTurn(_ kind: Int) -> (run: Int, flow: Flow)? {
         var best: (run: Int, flow: Flow, runPass: Int64)?
-        for index in openRuns {
+        for index in runs.open {
             guard var run = runs[index], run.isOpen, !run.isFull else { continue }
             if let best, run.pass >= best.runPass { continue }
             guard run.bucket.isOpen(now) else {
@@ -179,10 +179,10 @@ extension CoordinatorMachine {
     private mutating func grant(_ jobs: [JobID], to worker: Int) {
         guard let state = roster[worker] else { return }
         var orders: [JobOrder] = []
-        let lease = lease([], to: worker)
+        let lease = lease(to: worker)
         for id in jobs {
             // Single values, never the whole store: it would be copied when it is changed.
-            guard let key = key(id.store), let planned = stores[id.store]?.planned,
+            guard let key = stores.key(id.store), let planned = stores[id.store]?.planned,
                 let run = stores[id.store]?.run, let bytes = stores[id.store]?.jobBytes,
                 let epoch = stores[id.store]?.jobs[id.work]?.epoch,
                 let earlier = stores[id.store]?.jobs[id.work]?.attempts
@@ -200,15 +200,14 @@ extension CoordinatorMachine {
             stores[id.store]?.live.insert(name)
             move(job: id, to: .running)
             timers.remove(.openToAll(id))
-            attempts[name] = AttemptState(
+            let attempt = AttemptState(
                 job: id, epoch: epoch, phase: .leased, worker: worker, name: state.name,
-                grant: lease,
-                batch: jobs.count, began: now)
+                grant: lease, batch: jobs.count, began: now)
+            attempts.enter(name, attempt)
             roster.update(worker) { $0.attempts += 1 }
-            grants[lease]?.attempts.append(name)
             runs[run]?.running += 1
             runs[run]?.bucket.take(bytes)
-            bucket.take(bytes)
+            throttle.bucket.take(bytes)
             let folder = FileReference(
                 root: planned.plan.attempts.root,
                 path: planned.plan.attempts.path.isEmpty
@@ -230,55 +229,20 @@ extension CoordinatorMachine {
     }
 }
 
-// MARK: - Turns
-
-extension CoordinatorMachine {
-    /// Lets a large store take turns exactly while it has a job that may begin.
-    mutating func refresh(_ index: Int) {
-        guard let run = stores[index]?.run, stores[index]?.isWhole == false else { return }
-        let window = window
-        let hasNext = stores[index]?.hasNext(window: window) ?? false
-        guard let store = stores[index] else { return }
-        runs[run]?.set(
-            .large(index), requirement: store.requirement, pass: store.pass, takesPart: hasNext)
-    }
-
-    private mutating func leaveTurn(_ index: Int) {
-        guard let store = stores[index] else { return }
-        runs[store.run]?.set(
-            .large(index), requirement: store.requirement, pass: 0, takesPart: false)
-    }
-
-    private mutating func setAside(_ flow: Flow, of run: Int) {
-        switch flow {
-        case .large(let store): leaveTurn(store)
-        case .small(let requirement):
-            runs[run]?.set(flow, requirement: requirement, pass: 0, takesPart: false)
-        }
-    }
-
-    private mutating func comeBack(_ flow: Flow, of run: Int) {
-        switch flow {
-        case .large(let store): refresh(store)
-        case .small(let requirement): runs[run]?.setSmall(requirement)
-        }
-    }
-}
-
 // MARK: - Second attempts
 
-extension CoordinatorMachine {
+extension MachineState {
     /// Checks whether an attempt takes long, compared with others of its kind.
     ///
     /// An attempt also takes long if no worker came back with it, or if its worker is silent.
     mutating func becomeSlow(_ name: String) {
-        if attempts[name]?.phase == .unclaimed { return slow.set(name, now) }
+        if attempts[name]?.phase == .unclaimed { return attempts.setSlow(name, now) }
         guard let attempt = attempts[name], attempt.phase == .leased,
             let isWhole = stores[attempt.job.store]?.isWhole,
             let run = stores[attempt.job.store]?.run
         else { return }
         if attempt.worker.flatMap({ roster[$0] }).map(isSilent) ?? true {
-            return slow.set(name, now)
+            return attempts.setSlow(name, now)
         }
         let limits = settings.speculation
         let small = runs[run]?.spent ?? Durations()
@@ -292,7 +256,7 @@ extension CoordinatorMachine {
         // Those of a batch run one after the other.
         let time = one.multipliedReportingOverflow(by: Int64(attempt.batch))
         let due = attempt.began.adding(time.overflow ? Int64.max : time.partialValue)
-        if due <= now { slow.set(name, now) } else { timers.set(.slow(name), due) }
+        if due <= now { attempts.setSlow(name, now) } else { timers.set(.slow(name), due) }
     }
 
     /// Gives a slow job to a second worker, where there is nothing else to do: both share the
@@ -301,9 +265,9 @@ extension CoordinatorMachine {
     /// - Returns: whether something was given.
     private mutating func repeatSlow(_ kind: Int) -> Bool {
         guard settings.speculation.isOn else { return false }
-        for name in slow.prefix(32) {
+        for name in attempts.slow.prefix(32) {
             guard let attempt = attempts[name], let store = stores[attempt.job.store] else {
-                slow.remove(name)
+                attempts.removeSlow(name)
                 continue
             }
             // Free workers of another kind get it at their turn.
@@ -312,11 +276,11 @@ extension CoordinatorMachine {
             }
             guard let worker = secondWorker(kind, attempt, store) else {
                 // It makes place for others, and is looked at again soon.
-                slow.remove(name)
+                attempts.removeSlow(name)
                 set(.slow(name), after: max(1, settings.speculation.again))
                 continue
             }
-            slow.remove(name)
+            attempts.removeSlow(name)
             grant([attempt.job], to: worker)
             let newest = stores[attempt.job.store]?.jobs[attempt.job.work]?.live.last ?? ""
             note(

@@ -1,0 +1,6 @@
+/// The machine's state at one moment, by reference: several readers share it, and it is copied once.
+final class MachineSnapshot: Sendable {
+    let state: MachineState
+
+    init(_ state: MachineState) { self.state = state }
+}
