@@ -156,18 +156,33 @@ let package = Package(
             ]),
         // What a program needs to ask a coordinator and to follow its runs.
         layer("ClusterClient", ["ClusterProtocol", "Jobs", "Threads", "ZeroMQ"]),
-        // The command line.
+        // What all commands share: the terminal, failures, logs, keys, the live view.
+        layer(
+            "CommandSupport",
+            [
+                "ClusterClient", "ClusterProtocol", "CoreDataStore", "DurableFiles", "Jobs",
+                "ManagedObjectModel", "MappingModel", "MigrationEngine", "RunLedger", "RunReports",
+                "RunService", "StoreRuns", "StoreSwap", "Threads", "Worker", "ZeroMQ", arguments,
+                logging,
+            ]),
+        // The commands that migrate stores and manage runs, here or by a coordinator.
+        layer(
+            "RunCommands",
+            [
+                "ClusterClient", "ClusterCore", "ClusterProtocol", "CommandSupport", "Coordinator",
+                "CoreDataStore", "DurableFiles", "Jobs", "LocalCluster", "ManagedObjectModel",
+                "MappingModel", "MigrationEngine", "MigrationValidation", "RunLedger", "RunMoves",
+                "RunReports", "RunService", "StoreDiscovery", "StoreRuns", "Worker", "ZeroMQ",
+                arguments, logging,
+            ]),
+        // The command line: all commands, and those of clusters, models and keys.
         layer(
             "GodwitCommands",
             [
-                "StoreRuns", "RunMoves", "RunReports", "ClusterClient", "LocalCluster",
-                "RunService",
-                "StoreDiscovery",
-                "StoreSwap",
-                "MigrationValidation", "Coordinator", "Worker", "ClusterCore", "ClusterProtocol",
-                "ZeroMQ", "RunLedger", "MigrationEngine", "StoreForge", "CoreDataStore",
-                "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", arguments,
-                logging,
+                "ClusterClient", "ClusterCore", "ClusterProtocol", "CommandSupport", "Coordinator",
+                "CoreDataStore", "DurableFiles", "Jobs", "LocalCluster", "ManagedObjectModel",
+                "MigrationEngine", "RunCommands", "RunLedger", "RunReports", "RunService",
+                "StoreForge", "StoreRuns", "Threads", "Worker", "ZeroMQ", arguments, logging,
             ]),
         .executableTarget(
             name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),

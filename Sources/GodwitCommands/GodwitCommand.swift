@@ -1,7 +1,9 @@
 package import ArgumentParser
 import ClusterClient
+import CommandSupport
 import CoreDataStore
 import DurableFiles
+import RunCommands
 import RunReports
 import Threads
 

@@ -5,7 +5,7 @@ import StoreRuns
 import StoreSwap
 import Testing
 
-@testable import GodwitCommands
+@testable import CommandSupport
 
 /// The command line adds its options to what the layers below say.
 @Suite struct AdviceTests {

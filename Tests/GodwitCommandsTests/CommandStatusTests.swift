@@ -13,7 +13,9 @@ import StoreSwap
 import Testing
 import ZeroMQ
 
+@testable import CommandSupport
 @testable import GodwitCommands
+@testable import RunCommands
 @testable import StoreRuns
 
 @Suite struct CommandStatusTests {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Testing
 
 @testable import GodwitCommands
+@testable import RunCommands
 
 /// What the help of the command line says.
 @Suite struct HelpTests {

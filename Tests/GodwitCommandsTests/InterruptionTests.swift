@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 import Threads
 
-@testable import GodwitCommands
+@testable import CommandSupport
 
 /// Signals that ask the built program to end: its scratch folders go with it.
 @Suite struct InterruptionTests {

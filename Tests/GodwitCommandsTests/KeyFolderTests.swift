@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 import ZeroMQ
 
+@testable import CommandSupport
 @testable import GodwitCommands
 
 /// Folders of keys, as they are made and read.

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 import Worker
 
-@testable import GodwitCommands
+@testable import CommandSupport
 
 /// What `--log-level` and `--log-format` give.
 @Suite struct LogTests {

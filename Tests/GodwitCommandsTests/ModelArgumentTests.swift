@@ -6,7 +6,8 @@ import RunReports
 import TestSupport
 import Testing
 
-@testable import GodwitCommands
+@testable import CommandSupport
+@testable import RunCommands
 
 @Suite struct ModelArgumentTests {
     @Test(arguments: [

@@ -5,7 +5,9 @@ import MigrationEngine
 import RunReports
 import Testing
 
+@testable import CommandSupport
 @testable import GodwitCommands
+@testable import RunCommands
 
 @Suite struct OptionTests {
     private func command(_ words: [String]) throws -> PlanCommand {

@@ -6,8 +6,8 @@ import StoreRuns
 import Testing
 
 @testable import CoreDataStore
-@testable import GodwitCommands
 @testable import MigrationEngine
+@testable import RunCommands
 
 @Suite struct PlanTotalsTests {
     private func report(_ store: String, megabytes: Int64, changed: Int64 = 0) throws -> PlanReport

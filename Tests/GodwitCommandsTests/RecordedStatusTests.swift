@@ -2,7 +2,7 @@ import Jobs
 import RunLedger
 import Testing
 
-@testable import GodwitCommands
+@testable import RunCommands
 
 @Suite struct RecordedStatusTests {
     private func run(_ change: (inout RecordedStatus) -> Void = { _ in }) -> RecordedStatus {

@@ -6,9 +6,11 @@ import MappingModel
 import TestSupport
 import Testing
 
+@testable import CommandSupport
 @testable import CoreDataStore
 @testable import GodwitCommands
 @testable import MigrationEngine
+@testable import RunCommands
 
 @Suite struct ReportTests {
     private func inspect(_ body: (StoreInspection) throws -> Void) throws {

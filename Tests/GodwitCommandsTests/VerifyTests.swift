@@ -4,7 +4,7 @@ import ManagedObjectModel
 import TestSupport
 import Testing
 
-@testable import GodwitCommands
+@testable import RunCommands
 
 /// What `verify` says of the versions of both stores.
 @Suite struct VerifyTests {

@@ -2,7 +2,7 @@ import RunReports
 import RunService
 import Testing
 
-@testable import GodwitCommands
+@testable import CommandSupport
 
 @Suite struct WordTests {
     @Test(

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import GodwitCommands
+@testable import CommandSupport
 
 /// What the command line of a worker says.
 @Suite struct WorkArgumentTests {

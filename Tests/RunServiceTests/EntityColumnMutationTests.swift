@@ -11,7 +11,6 @@ import StoreRuns
 import TestSupport
 import Testing
 
-@testable import GodwitCommands
 
 /// Random stores with random entity numbers in their links and rows: whatever they say, copy and
 /// validation agree on what becomes of them.

@@ -12,7 +12,6 @@ import StoreRuns
 import TestSupport
 import Testing
 
-@testable import GodwitCommands
 
 /// Entity numbers that name no entity which can stand there: faults of the source, which a
 /// migration counts and survives.

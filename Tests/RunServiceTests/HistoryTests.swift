@@ -9,7 +9,6 @@ import StoreForge
 import StoreRuns
 import Testing
 
-@testable import GodwitCommands
 
 /// Persistent history: dropped, or kept with the numbers of the new model.
 @Suite struct HistoryTests {

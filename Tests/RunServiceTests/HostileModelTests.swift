@@ -2,7 +2,6 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import GRDB
-import GodwitCommands
 import ManagedObjectModel
 import MigrationEngine
 import RunReports

@@ -9,6 +9,7 @@ import StoreForge
 import Testing
 
 @testable import GodwitCommands
+@testable import RunCommands
 
 /// Objects that need what only the app has are dropped, and the reason says what they need.
 @Suite struct OwnCollationTests {

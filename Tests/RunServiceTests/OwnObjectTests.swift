@@ -10,6 +10,7 @@ import StoreRuns
 import Testing
 
 @testable import GodwitCommands
+@testable import RunCommands
 
 /// Objects of an app's own in a store: kept where they fit, dropped otherwise, never run.
 @Suite struct OwnObjectTests {

@@ -10,7 +10,6 @@ import StoreRuns
 import TestSupport
 import Testing
 
-@testable import GodwitCommands
 
 /// A folder with a forged store, a place for the result, and one for the run's own files.
 struct StoreLab {

@@ -1,4 +1,5 @@
 import ClusterCore
+import CommandSupport
 import Coordinator
 import DurableFiles
 import Logging
@@ -51,7 +52,7 @@ final class AccessControl: Sendable {
     }
 
     /// A thread that looks at the list of keys now and then.
-    final class Watch: Sendable {
+    package final class Watch: Sendable {
         private let silence = BoundedMailbox<Bool>(capacity: 1)
         private let thread = Mutex<OwnedThread?>(nil)
 

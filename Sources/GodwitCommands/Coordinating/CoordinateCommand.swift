@@ -1,5 +1,6 @@
 import ArgumentParser
 import ClusterCore
+import CommandSupport
 import Coordinator
 import CoreDataStore
 import DurableFiles
@@ -7,6 +8,7 @@ import Foundation
 import Jobs
 import Logging
 import MigrationEngine
+import RunCommands
 import RunLedger
 import RunReports
 import RunService
@@ -17,7 +19,7 @@ import ZeroMQ
 
 /// `godwit coordinate`.
 struct CoordinateCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    package static let configuration = CommandConfiguration(
         commandName: "coordinate",
         abstract: "Hands out the jobs of runs to workers, until it is asked to end.",
         discussion: """

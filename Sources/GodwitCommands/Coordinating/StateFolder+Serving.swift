@@ -1,3 +1,4 @@
+import CommandSupport
 import DurableFiles
 import RunLedger
 import StoreRuns

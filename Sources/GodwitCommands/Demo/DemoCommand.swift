@@ -1,10 +1,12 @@
 import ArgumentParser
+import CommandSupport
 import Coordinator
 import CoreDataStore
 import DurableFiles
 import Jobs
 import LocalCluster
 import MigrationEngine
+import RunCommands
 import RunLedger
 import RunReports
 import StoreRuns

@@ -1,3 +1,4 @@
+import CommandSupport
 import CoreDataStore
 import DurableFiles
 import MigrationEngine

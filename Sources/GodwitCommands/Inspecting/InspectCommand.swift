@@ -1,6 +1,8 @@
 import ArgumentParser
+import CommandSupport
 import CoreDataStore
 import DurableFiles
+import RunCommands
 
 /// `godwit inspect`.
 struct InspectCommand: ParsableCommand {
@@ -19,7 +21,7 @@ struct InspectCommand: ParsableCommand {
     var from: ModelArgument?
 
     @Flag(help: "Print JSON.")
-    var json = false
+    package var json = false
 
     @Flag(help: "Do not check every page before reading.")
     var noCheck = false

@@ -1,16 +1,17 @@
-import DurableFiles
+import CommandSupport
+package import DurableFiles
 import RunReports
 import ZeroMQ
 
 /// Writes folders of keys, durably and without ever overwriting a key.
-struct KeyGenerator {
+package struct KeyGenerator {
     /// A key that was made.
-    struct Made: Hashable, Sendable {
+    package struct Made: Hashable, Sendable {
         /// "coordinator", or the peer's user, such as `worker/worker-1`.
-        let user: String
+        package let user: String
         let key: PublicKey
         /// The folder to carry to where the key is used.
-        let folder: FilePath
+        package let folder: FilePath
     }
 
     private static let lockName = ".keys.lock"

@@ -1,17 +1,18 @@
 import ArgumentParser
+import CommandSupport
 import DurableFiles
 import RunReports
 import ZeroMQ
 
 /// `godwit keys`.
 struct KeysCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
+    package static let configuration = CommandConfiguration(
         commandName: "keys", abstract: "Makes and shows the CURVE keys of a cluster.",
         subcommands: [NewKeysCommand.self, ListKeysCommand.self])
 }
 
 /// `godwit keys new`.
-struct NewKeysCommand: ParsableCommand {
+package struct NewKeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "new", abstract: "Makes the keys of a cluster, or adds some to it.",
         discussion: """

@@ -1,5 +1,7 @@
 import ArgumentParser
+import CommandSupport
 import ManagedObjectModel
+import RunCommands
 
 /// `godwit model`: looks at models without migrating anything.
 struct ModelCommand: ParsableCommand {
@@ -9,7 +11,7 @@ struct ModelCommand: ParsableCommand {
         discussion: ModelCommand.modelHelp,
         subcommands: [ModelShowCommand.self, ModelDiffCommand.self, ModelHashCommand.self])
 
-    static let modelHelp = """
+    package static let modelHelp = """
         A MODEL is an .xcdatamodel, an .xcdatamodeld[:VERSION], a .mom, a .momd[:VERSION], or a \
         store, whose cached copy is read.
         """

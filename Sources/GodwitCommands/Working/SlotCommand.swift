@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import LocalCluster
 import MigrationEngine
 import RunReports

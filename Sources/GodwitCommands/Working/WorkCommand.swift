@@ -1,6 +1,7 @@
 import ArgumentParser
 import ClusterCore
 import ClusterProtocol
+import CommandSupport
 import CoreDataStore
 import DurableFiles
 import Foundation
@@ -26,7 +27,7 @@ struct WorkCommand: ParsableCommand {
     var connect: String
 
     @Option(help: "Jobs at a time; by default as many as there are processors.")
-    var slots: Int?
+    package var slots: Int?
 
     @Option(
         name: .customLong("root"),
@@ -37,14 +38,14 @@ struct WorkCommand: ParsableCommand {
     var keys: String?
 
     @Flag(help: "Connect unencrypted; this machine's own addresses only.")
-    var plain = false
+    package var plain = false
 
     @Option(
         help: """
             With --keys, which worker's key to use; by default the first one that is free. \
             Otherwise the worker's lasting name; by default the host's and a number.
             """)
-    var name: String?
+    package var name: String?
 
     @Option(help: "The folder of SQLite's temporary files, on a local disk.")
     var scratch: String?
@@ -85,24 +86,11 @@ struct WorkCommand: ParsableCommand {
                     + "to 330 MiB of that before a slot has a job")
         }
         if roots.isEmpty { throw ValidationError("name the folders of jobs by --root NAME=FOLDER") }
-        if keys == nil { try Self.checkPlain(endpoint, isAllowed: plain) }
+        if keys == nil { try endpoint.checkPlain(isAllowed: plain) }
         if scratchLimit != nil, scratch == nil {
             throw ValidationError("--scratch-limit needs --scratch FOLDER")
         }
         if keys != nil, plain { throw ValidationError("choose one of --keys and --plain") }
-    }
-
-    static func checkPlain(_ endpoint: CoordinatorEndpoint, isAllowed: Bool) throws {
-        switch endpoint.reach {
-        case .file: return
-        case .loopback where isAllowed: return
-        case .loopback:
-            throw ValidationError("give --keys FOLDER, or --plain to connect in the clear")
-        case .network:
-            throw ValidationError(
-                "\(endpoint.text) is not this machine: give --keys FOLDER; nothing goes over a "
-                    + "network in the clear")
-        }
     }
 
     func run() throws {

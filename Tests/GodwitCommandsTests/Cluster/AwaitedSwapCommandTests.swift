@@ -3,7 +3,6 @@ import Foundation
 import StoreForge
 import TestSupport
 import Testing
-@testable import GodwitCommands
 
 /// The built programs with a run whose results wait for their swap, and with stores by path.
 @Suite(.serialized) struct AwaitedSwapCommandTests {

@@ -5,7 +5,9 @@ import Jobs
 import RunReports
 import TestSupport
 import Testing
-@testable import GodwitCommands
+
+@testable import CommandSupport
+@testable import RunCommands
 
 /// What both sides of a cluster call a file.
 @Suite struct ClientRootsTests {

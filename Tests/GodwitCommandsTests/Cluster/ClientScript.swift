@@ -7,7 +7,6 @@ import TestSupport
 import Testing
 import Threads
 import ZeroMQ
-@testable import GodwitCommands
 
 /// What a test waits for did not happen.
 struct Unheard: Error, CustomStringConvertible {

@@ -8,7 +8,8 @@ import StoreRuns
 import TestSupport
 import Testing
 
-@testable import GodwitCommands
+@testable import CommandSupport
+@testable import RunCommands
 
 /// The built program as a client, with the test as its coordinator.
 @Suite(.serialized) struct ClusterCommandTests {

@@ -3,7 +3,9 @@ import ClusterProtocol
 import Jobs
 import RunReports
 import Testing
-@testable import GodwitCommands
+
+@testable import CommandSupport
+@testable import RunCommands
 
 /// The lines that people follow a cluster by.
 @Suite struct ClusterPictureTests {

@@ -5,6 +5,8 @@ import Glibc
 import StoreForge
 import TestSupport
 import Testing
+
+@testable import CommandSupport
 @testable import GodwitCommands
 
 /// The built program as a coordinator: how it ends where it cannot begin, and whom it knows.

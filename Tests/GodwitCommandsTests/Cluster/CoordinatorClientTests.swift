@@ -8,7 +8,8 @@ import RunReports
 import TestSupport
 import Testing
 import ZeroMQ
-@testable import GodwitCommands
+
+@testable import CommandSupport
 
 /// A client that meets coordinators of all kinds.
 @Suite(.serialized) struct CoordinatorClientTests {

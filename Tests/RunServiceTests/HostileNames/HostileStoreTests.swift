@@ -1,7 +1,6 @@
 import CoreDataStore
 import Foundation
 import GRDB
-import GodwitCommands
 import ManagedObjectModel
 import MigrationEngine
 import StoreForge

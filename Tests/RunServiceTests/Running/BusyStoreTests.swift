@@ -3,7 +3,6 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Glibc
-import GodwitCommands
 import Jobs
 import MigrationEngine
 import RunLedger

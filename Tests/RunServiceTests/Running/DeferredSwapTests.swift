@@ -1,6 +1,5 @@
 import ClusterProtocol
 import DurableFiles
-import GodwitCommands
 import Jobs
 import MigrationEngine
 import RunLedger

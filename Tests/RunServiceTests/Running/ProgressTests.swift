@@ -1,7 +1,6 @@
 import ClusterProtocol
 import CoreDataStore
 import DurableFiles
-import GodwitCommands
 import Jobs
 import MappingModel
 import MigrationEngine

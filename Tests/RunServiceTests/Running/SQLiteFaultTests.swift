@@ -10,7 +10,6 @@ import StoreForge
 import TestSupport
 import Testing
 
-@testable import GodwitCommands
 @testable import StoreRuns
 
 /// The shim between SQLite and the system, which all connections of the process go through.

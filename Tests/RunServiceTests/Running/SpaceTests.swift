@@ -10,7 +10,6 @@ import StoreForge
 import TestSupport
 import Testing
 
-@testable import GodwitCommands
 @testable import StoreRuns
 
 extension DiskTests {

@@ -1,0 +1,119 @@
+package import ClusterClient
+import ClusterProtocol
+import RunReports
+
+/// Requests that a coordinator did not answer, as texts that say what to check.
+extension CommandFailure {
+    package init(_ error: ClientError) {
+        let endpoint = error.connection.endpoint
+        let options = error.connection.options
+        switch error.cause {
+        case .noAnswer(let time):
+            self.init(
+                .inputOutput,
+                "the coordinator at \(endpoint) took the request and has not answered within "
+                    + "\(time.words): look at its log, and at godwit status \(options)")
+        case .noCoordinator(let time, let unfinished):
+            self.init(.inputOutput, Self.absence(error.connection, time, unfinished))
+        case .handshakeRefused(let refusal):
+            self = .usage(Self.text(of: refusal, error.connection))
+        case .refused(let refusal, let request):
+            self = Self.refused(refusal, request, error.connection)
+        case .unreadable(let fault):
+            self = .usage("the answer of \(endpoint) cannot be read: \(fault)")
+        case .unexpectedAnswer:
+            self.init(.bug, "the coordinator at \(endpoint) answered something else than asked")
+        case .lost:
+            self.init(
+                .canBeRepeated,
+                "the connection to \(endpoint) was lost before the answer, and what was asked for "
+                    + "may have begun: look with godwit status \(options)")
+        case .interrupted:
+            self.init(.canBeRepeated, "asked to end before there was an answer")
+        case .notSendable(let fault): self = .usage(Self.text(ofUnsent: fault))
+        case .noRun:
+            self = .usage("the coordinator at \(endpoint) has no run yet; godwit submit begins one")
+        case .socket(let fault): self.init(CommandStatus(fault), "\(fault)")
+        case .thread(let reason): self.init(.inputOutput, reason)
+        }
+    }
+
+    private static func absence(
+        _ connection: CoordinatorConnection, _ time: Duration, _ unfinished: String?
+    ) -> String {
+        let beginning = "no coordinator answers at \(connection.endpoint) within \(time.words)"
+        guard let unfinished else {
+            return "\(beginning): is godwit coordinate running, and is this the endpoint of its "
+                + "--listen?"
+        }
+        let remedy =
+            connection.keys.map {
+                "the \(KeyFiles.coordinatorName) of \($0) may not be this coordinator's key"
+            } ?? "it may be another program, or a coordinator that asks for --keys"
+        return "\(beginning): something listens there, but \(unfinished); \(remedy)"
+    }
+
+    static func text(
+        of refusal: HandshakeRefusal, _ connection: CoordinatorConnection
+    ) -> String {
+        let endpoint = connection.endpoint
+        switch refusal {
+        case .unknownKey:
+            return "the coordinator at \(endpoint) refuses the key of "
+                + "\(connection.keys ?? "this client")"
+                + (connection.publicKey.map {
+                    ": put its public half, \($0), into a file NAME.pub in allowed/clients "
+                        + "of the coordinator's keys"
+                } ?? "")
+        case .workersKey:
+            return "the coordinator at \(endpoint) has the key of "
+                + "\(connection.keys ?? "this side") on its list of workers: this is a worker's "
+                + "key; give a client's, such as that of clients/NAME in the folder of keys"
+        case .mechanism where connection.keys == nil:
+            return "the coordinator at \(endpoint) asks for keys: give --keys FOLDER"
+        case .mechanism:
+            return "what listens at \(endpoint) uses no keys: it is another program, or a "
+                + "coordinator in the clear, to which one connects without --keys"
+        case .other(let reason):
+            return "the handshake with \(endpoint) failed: \(reason); "
+                + "is it a coordinator, and are the keys those that go with it?"
+        }
+    }
+
+    /// The coordinator said no.
+    ///
+    /// Its own words about a run that is not there may name folders of its machine.
+    private static func refused(
+        _ refusal: Refusal, _ request: ClientRequest, _ connection: CoordinatorConnection
+    ) -> CommandFailure {
+        let (run, options) = (refusal.run ?? request.run ?? "", connection.options)
+        let text = refusal.text
+        switch refusal.code {
+        case .noRun:
+            return .usage(
+                "the coordinator at \(connection.endpoint) has no run \(run); godwit status "
+                    + "\(options) lists those that it has")
+        case .otherRun: return .usage("\(text) (godwit cancel \(run) \(options))")
+        case .awaitsSwap: return .usage("\(text): godwit swap \(run) \(options)")
+        case .quarantined, .nameTaken: return CommandFailure(.canBeRepeated, text)
+        case .notFound, .notPossible, .badRequest: return .usage(text)
+        case .protocolVersion, .badMessage:
+            return .usage(
+                "the coordinator at \(connection.endpoint) does not understand: \(refusal.text)")
+        }
+    }
+
+    private static func text(ofUnsent fault: ProtocolError) -> String {
+        switch fault {
+        case .tooLong, .tooMany:
+            "\(fault): name folders or patterns instead of single stores, or submit them in "
+                + "several runs"
+        default: "\(fault)"
+        }
+    }
+}
+
+extension Duration {
+    /// As people write it.
+    var words: String { Seconds.words(self / .seconds(1)) }
+}

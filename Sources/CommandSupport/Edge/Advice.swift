@@ -1,0 +1,90 @@
+import CoreDataStore
+import DurableFiles
+import RunLedger
+package import RunReports
+import StoreRuns
+import StoreSwap
+
+// The layers below say what to do in words. The command line alone knows the options that do it.
+
+extension FailureCause {
+    /// What to do before the store is tried again, with the option that does it.
+    package var advice: String {
+        switch self {
+        case .damaged: "Restore the file from another backup."
+        case .unsupported: "See the reason of each store."
+        case .modelMissing: "Give the model that wrote the store with --from."
+        case .externalDataMissing:
+            "Restore the support folder, or keep the references with --allow-missing-external."
+        case .noMapping: "Change the model, or go by a version in between."
+        case .dataRefused: "Correct the data in the app, or change the model."
+        case .sourceChanged: "Stop what writes the store."
+        case .locked: "Wait until it has ended, or stop it."
+        case .missing: "Put the file back, or mount its disk."
+        case .outputExists: "Remove the result, or give another --output."
+        case .noSpace: "Free space or inodes."
+        case .inputOutput: "Check the disk and the rights to the file."
+        case .validationFailed: "The original is as it was. Please report this."
+        case .swapRefused: "See the reason of each store, or use --output."
+        case .crashed: "See the reason of each store, and report it; other stores are not affected."
+        case .stopped: "Run the same command again."
+        case .bug: "The original is as it was. Please report this."
+        }
+    }
+
+    /// The options that help a store that failed by this cause; nil where none does.
+    package var options: String? {
+        switch self {
+        case .modelMissing: "see --from"
+        case .externalDataMissing: "see --allow-missing-external"
+        case .outputExists, .swapRefused: "see --output"
+        default: nil
+        }
+    }
+}
+
+extension RunError {
+    /// The options and commands that help against it; nil where none does.
+    var options: String? {
+        switch self {
+        case .noRun(.some, let state): "godwit status --state \(state) lists its runs"
+        case .noRun(nil, _), .ledger: "see --state"
+        case .otherRun(let id, _, let state): "godwit cancel \(id) --state \(state)"
+        case .lostStore: "godwit rollback, godwit prune --lost"
+        case .noRoom: "see --output and --state"
+        case .swap(.clientsHidden), .file(.clientsHidden), .swap(.file(.clientsHidden)):
+            "see --assume-closed and --output"
+        case .notShared: "--root NAME=FOLDER names one"
+        case .resultOfOtherModel, .resultWithoutModel: "see --to"
+        case .swap(.storeChangedSinceSwap): "see --discard-changes"
+        case .store, .outputExists, .outdatedOutput, .swap(.severalHardLinks),
+            .file(.refusedFolder),
+            .swap(.file(.refusedFolder)):
+            FailureCause(self).options
+        default: nil
+        }
+    }
+}
+
+extension NextStep {
+    /// The subcommand that takes the step.
+    private var verb: String {
+        switch self {
+        case .replay: "replay"
+        case .swap: "swap"
+        case .rollBack: "rollback"
+        case .prune: "prune"
+        }
+    }
+
+    /// The step as it is typed.
+    func command(for facts: RunFacts) -> String {
+        "godwit \(verb) \(ShellWord.quoted(facts.run)) --state \(ShellWord.quoted(facts.state))"
+    }
+}
+
+extension ReportGuide {
+    /// The words of this command line.
+    package static let commandLine = ReportGuide(
+        advice: { $0.advice }, command: { $0.command(for: $1) })
+}

@@ -1,8 +1,0 @@
-import ArgumentParser
-import RunReports
-
-extension ByteSize: ExpressibleByArgument {
-    init?(argument: String) { self.init(argument) }
-
-    var defaultValueDescription: String { words }
-}

@@ -1,9 +1,0 @@
-/// Clocks of the parts that count in milliseconds.
-enum MillisecondClock {
-    /// A clock that tells the milliseconds since this call; it never goes back.
-    static func start() -> @Sendable () -> Int64 {
-        let clock = ContinuousClock()
-        let beginning = clock.now
-        return { Int64((clock.now - beginning) / .milliseconds(1)) }
-    }
-}

@@ -1,9 +1,0 @@
-/// The time that commands hand to what they run.
-enum MonotonicClock {
-    /// A clock that tells the seconds since this call; it never goes back.
-    static func start() -> @Sendable () -> Double {
-        let clock = ContinuousClock()
-        let beginning = clock.now
-        return { (clock.now - beginning) / .seconds(1) }
-    }
-}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import CommandSupport
+import CoreDataStore
+import ManagedObjectModel
+import MappingModel
+import MigrationEngine
+import RunReports
+
+/// The options that say how a store is migrated.
+struct EngineOptions: ParsableArguments {
+    @Option(help: "auto, whole or partitioned (evolve is not available in this version).")
+    var strategy = StrategyArgument.auto
+
+    @Option(
+        help: """
+            How tables are cut: auto, key, entity or uuid:<Entity>.<attribute>; uuid: may be \
+            repeated.
+            """)
+    var partition: [PartitionArgument] = []
+
+    @Option(
+        help: """
+            Bytes that a chunk may hold, 4096 or more, such as 1MiB; 64MiB without it. This and \
+            --partition mean --strategy partitioned.
+            """)
+    var chunkBytes: ByteSize?
+
+    @Option(help: "Drop or keep persistent history.")
+    var history = HistoryPolicy.drop
+
+    @Option(help: "Keep or nullify references to missing objects.")
+    var dangling = DanglingPolicy.keep
+
+    @Flag(help: "Keep references to external data files that are not there.")
+    var allowMissingExternal = false
+
+    @Flag(help: "Hard-link external data files instead of copying them.")
+    var linkExternal = false
+
+    @Option(help: "The Core Data version to write as, 637 or later, such as 1522.")
+    var framework: Int?
+
+    /// The least bytes of a chunk: a page, below which cutting costs and bounds nothing.
+    static let leastChunkBytes: Int64 = 4096
+
+    func validate() throws {
+        // Stores of earlier versions hold no model, without which no program reads the result.
+        if let framework, !(637...1_000_000).contains(framework) {
+            throw ValidationError("--framework must be 637 or later, such as 1522")
+        }
+        if let chunkBytes, chunkBytes.bytes < Self.leastChunkBytes {
+            throw ValidationError(
+                "--chunk-bytes takes \(Self.leastChunkBytes) bytes, a page, or more")
+        }
+    }
+
+    /// What the engine is told.
+    ///
+    /// - Throws: `CommandFailure` with status 64 for options that this version does not have or
+    ///   that exclude each other.
+    func options() throws(CommandFailure) -> PlanOptions {
+        var chosen = try strategy.strategy()
+        if !partition.isEmpty || chunkBytes != nil {
+            // Who says how to cut wants it cut, however small the store is.
+            guard chosen != .whole else {
+                throw .usage(
+                    "--strategy whole cannot be used with --partition and --chunk-bytes")
+            }
+            chosen = .partitioned
+        }
+        return PlanOptions(
+            strategy: chosen, partition: try PartitionArgument.mode(partition),
+            chunkBytes: chunkBytes?.bytes ?? PlanOptions.standardChunkBytes, history: history,
+            dangling: dangling,
+            allowsMissingExternalData: allowMissingExternal, linksExternalData: linkExternal,
+            framework: framework.map { FrameworkVersion($0) })
+    }
+}

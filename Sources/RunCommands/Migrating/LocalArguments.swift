@@ -1,0 +1,94 @@
+import ArgumentParser
+import CommandSupport
+import DurableFiles
+import Foundation
+
+/// The options of commands that do the work on this machine, which a coordinator's do not have.
+protocol LocalOptions: ParsableArguments {
+    var workers: Int? { get }
+    var state: String? { get }
+}
+
+extension LocalOptions {
+    /// Checks the options.
+    ///
+    /// - Throws: `ValidationError`.
+    func checkWorkers() throws {
+        let limit = LocalArguments.workerLimit
+        if let workers, !(1...limit).contains(workers) {
+            throw ValidationError("--workers takes 1 to \(limit)")
+        }
+    }
+
+    /// Jobs at a time.
+    var slots: Int {
+        let processors = max(1, ProcessInfo.processInfo.activeProcessorCount)
+        return workers ?? min(processors, LocalArguments.workerLimit)
+    }
+
+    /// The folder of runs.
+    ///
+    /// - Parameters:
+    ///   - arguments: with the paths of stores.
+    ///   - output: the folder of the results, if any.
+    /// - Returns: what `--state` names, or the place that goes with the stores, without symbolic
+    ///   links.
+    /// - Throws: `CommandFailure` where the first path cannot be read, and for a link that another
+    ///   user has made.
+    func stateFolder(
+        of arguments: MigrationArguments, output: String?
+    ) throws(CommandFailure) -> FilePath {
+        try RunArguments.resolved(try place(of: arguments, output: output))
+    }
+
+    private func place(
+        of arguments: MigrationArguments, output: String?
+    ) throws(CommandFailure) -> FilePath {
+        if let state { return FilePath(state) }
+        let name = FilePath(".godwit")
+        if let output { return FilePath(output).appending(name) }
+        let first = FilePath(arguments.stores.first ?? arguments.filters.lists.first ?? ".")
+        return try CommandFailure.translating {
+            // The folder in which the first path stands, whatever the path is called there.
+            try FleetArguments.absolute(first).parent.appending(name)
+        }
+    }
+}
+
+/// Those of `migrate`.
+struct LocalArguments: LocalOptions {
+    @Option(
+        help: """
+            Worker processes, with one job at a time each; without it as many as there are \
+            processors.
+            """)
+    var workers: Int?
+
+    @Option(
+        help: """
+            The folder of runs: ledger, reports, and while a run lasts plans and shards. \
+            Without it .godwit in --output, or beside the first PATH.
+            """)
+    var state: String?
+
+    /// The most jobs at a time.
+    static let workerLimit = 256
+
+    func validate() throws { try checkWorkers() }
+}
+
+/// Those of `plan`, which begins no run.
+struct PlanPlace: LocalOptions {
+    @Option(
+        help: "Jobs at a time that are reckoned with; without it as many as there are processors.")
+    var workers: Int?
+
+    @Option(
+        help: """
+            The folder of the run to come: what reading needs lies there, and is removed at the \
+            end. Without it the system's temporary folder (TMPDIR).
+            """)
+    var state: String?
+
+    func validate() throws { try checkWorkers() }
+}

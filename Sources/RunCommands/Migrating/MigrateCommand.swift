@@ -1,0 +1,118 @@
+package import ArgumentParser
+import CommandSupport
+import Coordinator
+import CoreDataStore
+import DurableFiles
+import LocalCluster
+import RunLedger
+import StoreRuns
+
+/// `godwit migrate`.
+package struct MigrateCommand: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "migrate",
+        abstract: "Migrates stores, in place or into another folder.",
+        discussion: """
+            Without --output each store is swapped for its result once that has been validated, \
+            and the original is kept beside it until it is pruned; rollback puts it back. With \
+            --output the originals are never touched. The same command again resumes a run that \
+            was stopped, for whatever reason.
+            """)
+
+    @OptionGroup
+    var arguments: MigrationArguments
+
+    @OptionGroup(title: MigrationArguments.main)
+    var results: OutputOption
+
+    @OptionGroup(title: MigrationArguments.main)
+    var place: LocalArguments
+
+    @Flag(help: "Stop before the swap; godwit swap does it later.")
+    var deferSwap = false
+
+    @Flag(
+        help: """
+            Swap in place also where godwit cannot see whether a program has a store open: on \
+            network file systems, FUSE, and for stores of other users without CAP_LEASE. You have \
+            stopped every program that uses the stores.
+            """)
+    var assumeClosed = false
+
+    @Flag(
+        help: """
+            End with 74 where there is too little room for the whole run before it begins, or a \
+            disk is full later, instead of waiting for room.
+            """)
+    var noWait = false
+
+    @Option(help: "End the run after this many failed stores; any number without it.")
+    var maxFailures: Int?
+
+    @OptionGroup(title: "WORKER PROCESSES")
+    var slotOptions: SlotOptions
+
+    @Flag(
+        help: """
+            Swap in results of small stores that the worker processes alone have validated; the \
+            report says so.
+            """)
+    var trustWorkers = false
+
+    @OptionGroup(title: "LOG")
+    var logOptions: LogOptions
+
+    package init() {}
+
+    private var output: String? { results.output }
+
+    package func validate() throws {
+        if assumeClosed, output != nil {
+            throw ValidationError(
+                "--assume-closed cannot be used with --output: nothing is swapped")
+        }
+        if trustWorkers, slotOptions.inProcess {
+            throw ValidationError("--trust-workers cannot be used with --in-process")
+        }
+        if let maxFailures, maxFailures < 1 {
+            throw ValidationError("--max-failures must be 1 or more")
+        }
+        if deferSwap, output != nil {
+            throw ValidationError("--defer-swap cannot be used with --output: nothing is swapped")
+        }
+    }
+
+    package func run() throws {
+        if let output { try FolderOption.check("--output", output) }
+        if let state = place.state { try FolderOption.check("--state", state) }
+        let state = try place.stateFolder(of: arguments, output: output)
+        TemporaryFiles.use(state)
+        let clock = MonotonicClock.start()
+        let (fleet, request) = try ScratchFolder.with { scratch in
+            let fleet = try FleetArguments(arguments, output: output, state: state)
+            let builder = try RequestBuilder(arguments, slots: place.slots, scratch: scratch)
+            var request = try builder.request(
+                fleet, output: output, state: state, defersSwap: deferSwap,
+                waitsForRoom: !noWait, failureLimit: maxFailures)
+            request.assumesClosed = assumeClosed
+            return (fleet, request)
+        }
+        try MissingReports(state: state, slots: place.slots).write()
+        var runs = LocalRuns(
+            slots: slotOptions.slots(count: place.slots), waitsForSpace: !noWait,
+            trustsWorkers: trustWorkers, clock: clock)
+        // A log instead of the live view where one is asked for.
+        if logOptions.isGiven { runs.log = logOptions.logger }
+        var begun: BegunRun?
+        var end = try runs.run(state: state, purpose: "migrating \(fleet.stores.count) stores") {
+            coordinator throws(RunError) in
+            let run = try coordinator.begin(request, over: fleet.stores, waitsForRoom: !noWait)
+            begun = run
+            return run.id
+        }
+        end.before = begun
+        try end.report(
+            request, destination: arguments.to.text, fleet: fleet, asJSON: arguments.json,
+            seconds: clock())
+    }
+}

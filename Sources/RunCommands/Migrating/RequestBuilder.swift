@@ -1,0 +1,93 @@
+import CommandSupport
+import CoreDataStore
+import DurableFiles
+import ManagedObjectModel
+import MigrationEngine
+import RunReports
+import StoreRuns
+
+/// Turns the options of `plan` and `migrate` into one request for each store.
+struct RequestBuilder {
+    private let arguments: MigrationArguments
+    private let options: PlanOptions
+    private let destination: DestinationChoice
+    private let sourceModel: Model?
+    private let slots: Int
+
+    /// Checks the command line and reads the models; warnings go to standard error.
+    ///
+    /// - Parameters:
+    ///   - arguments: as parsed.
+    ///   - slots: jobs at a time.
+    ///   - scratch: an existing folder for snapshots of template stores.
+    /// - Throws: `CommandFailure`.
+    init(
+        _ arguments: MigrationArguments, slots: Int, scratch: FilePath
+    ) throws(CommandFailure) {
+        self.arguments = arguments
+        self.slots = slots
+        options = try arguments.options()
+        sourceModel = try RequestBuilder.load(
+            "--from", arguments.from, scratch: scratch)?.model
+        if case .itself = arguments.to.form {
+            destination = .itself
+        } else {
+            guard let loaded = try RequestBuilder.load("--to", arguments.to, scratch: scratch)
+            else {
+                throw CommandFailure(.bug, "a bug of godwit: the destination was not read")
+            }
+            destination = .model(try CommandFailure.translating { try loaded.destination() })
+        }
+    }
+
+    /// The request of a plan for one store, whose files live below a scratch folder.
+    func request(store: FilePath, scratch: FilePath) -> MigrationRequest {
+        MigrationRequest(
+            store: store, output: scratch.appending("result").appending("result"),
+            state: scratch.appending("state"), destination: destination,
+            sourceModel: sourceModel, options: options, slots: slots)
+    }
+
+    /// The request of a run.
+    ///
+    /// - Parameters:
+    ///   - fleet: what was named.
+    ///   - output: the folder of the results; nil for a swap in place.
+    ///   - state: the folder of the runs.
+    ///   - defersSwap: whether results wait for `godwit swap`.
+    ///   - waitsForRoom: whether a full disk is waited for.
+    ///   - failureLimit: failed stores that end the run.
+    /// - Returns: the request.
+    /// - Throws: `CommandFailure` where the folder of the results cannot be looked at.
+    func request(
+        _ fleet: FleetArguments, output: String?, state: FilePath, defersSwap: Bool,
+        waitsForRoom: Bool, failureLimit: Int?
+    ) throws(CommandFailure) -> RunRequest {
+        let folder = try CommandFailure.translating {
+            try output.map { try FleetArguments.absolute(FilePath($0)) }
+        }
+        return request(
+            inputs: fleet.inputs, output: folder, state: state,
+            defersSwap: defersSwap, waitsForRoom: waitsForRoom, failureLimit: failureLimit)
+    }
+
+    /// The request of a run over what is found elsewhere.
+    func request(
+        inputs: [FilePath], output: FilePath?, state: FilePath, defersSwap: Bool,
+        waitsForRoom: Bool, failureLimit: Int?
+    ) -> RunRequest {
+        RunRequest(
+            destination: destination, sourceModel: sourceModel, options: options,
+            output: output, state: state, inputs: inputs, destinationName: arguments.to.text,
+            slots: slots, defersSwap: defersSwap, waitsForRoom: waitsForRoom,
+            failureLimit: failureLimit)
+    }
+
+    private static func load(
+        _ option: String, _ argument: ModelArgument?, scratch: FilePath
+    ) throws(CommandFailure) -> LoadedModel? {
+        guard let loaded = try argument?.load(option: option, scratch: scratch) else { return nil }
+        for warning in loaded.warnings { Console.log("warning: \(warning)") }
+        return loaded
+    }
+}

@@ -1,0 +1,111 @@
+package import ArgumentParser
+import CommandSupport
+import DurableFiles
+import ManagedObjectModel
+import MappingModel
+import MigrationEngine
+import MigrationValidation
+import RunReports
+import RunService
+import StoreRuns
+
+/// `godwit verify`.
+package struct VerifyCommand: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Compares a store with the result of its migration.",
+        discussion: """
+            Differences are listed by object URI, never by value, and end the command with 1. \
+            Neither store is changed. Without --to the result's own model is what it should be of.
+            """)
+
+    @Argument(help: "The original store.")
+    var source: String
+
+    @Argument(help: "The migrated store.")
+    var destination: String
+
+    @Option(name: .customLong("to"), help: "The destination's model, if it holds none.")
+    var to: ModelArgument?
+
+    @Option(name: .customLong("from"), help: "The source's model, if it holds none.")
+    package var from: ModelArgument?
+
+    @Option(help: "The --dangling that the migration used.")
+    var dangling = DanglingPolicy.keep
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    package init() {}
+
+    package func run() throws {
+        let original = try StorePath.check(source)
+        let result = try StorePath.check(destination)
+        var versions: VerifiedVersions?
+        let report = try ScratchFolder.with { scratch in
+            let given = try from?.load(option: "--from", scratch: scratch)
+            let verification = LocalVerification(
+                source: original, destination: result, choice: try choice(scratch),
+                sourceModel: given?.model, dangling: dangling)
+            return try verification.run(scratch: scratch) { source, destination in
+                let found = VerifiedVersions(
+                    source: source, destination: destination, isDestinationNamed: to != nil)
+                if let warning = found.warning { Console.log("warning: \(warning)") }
+                versions = found
+            }
+        }
+        try show(
+            VerificationReport(report, source: original, result: result, versions: versions))
+        if !report.isEqual { throw ExitCode(CommandStatus.differences.rawValue) }
+    }
+
+    private func show(_ report: VerificationReport) throws(CommandFailure) {
+        if json {
+            try Console.printJSON(report)
+        } else {
+            Console.print(report.text)
+        }
+    }
+
+    /// The destination that the user names; nil leaves it to the result's own model.
+    private func choice(_ scratch: FilePath) throws(CommandFailure) -> DestinationChoice? {
+        guard let to else { return nil }
+        if case .itself = to.form { return .itself }
+        let loaded = try to.load(option: "--to", scratch: scratch)
+        for warning in loaded.warnings { Console.log("warning: \(warning)") }
+        return .model(try CommandFailure.translating { try loaded.destination() })
+    }
+}
+
+/// The JSON of `godwit verify`.
+struct VerificationReport: Sendable, Codable {
+    var source: String
+    var destination: String
+    var sourceVersion: StoreVersion?
+    var destinationVersion: StoreVersion?
+    var isEqual: Bool
+    var validation: ValidationReport
+
+    init(
+        _ report: ValidationReport, source: FilePath, result: FilePath,
+        versions: VerifiedVersions?
+    ) {
+        self.source = source.description
+        destination = result.description
+        sourceVersion = versions?.source
+        destinationVersion = versions?.destination
+        isEqual = report.isEqual
+        validation = report
+    }
+
+    /// The report for a terminal.
+    var text: String {
+        var lines: [String] = []
+        if let sourceVersion { lines.append("source       \(source): \(sourceVersion.text)") }
+        if let destinationVersion {
+            lines.append("destination  \(destination): \(destinationVersion.text)")
+        }
+        return (lines + validation.lines).joined(separator: "\n")
+    }
+}

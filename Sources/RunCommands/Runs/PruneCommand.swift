@@ -1,0 +1,109 @@
+import ArgumentParser
+import CommandSupport
+import DurableFiles
+import Foundation
+import Jobs
+import RunLedger
+import RunMoves
+import RunReports
+import StoreRuns
+
+/// `godwit prune`.
+package struct PruneCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "prune",
+        abstract: "Removes the kept originals and leftovers of a run permanently.",
+        discussion: """
+            Shows what would be freed; --yes removes it. Stores that are pruned cannot be rolled \
+            back any more.
+            """)
+
+    @OptionGroup
+    var arguments: RunArguments
+
+    @Option(help: "All ended runs that ended longer ago than this, such as 30d, 12h or 45m.")
+    var olderThan: Age?
+
+    @Flag(help: "Kept originals, too, whose stores are gone or no Core Data stores any more.")
+    var lost = false
+
+    @Flag(help: "Remove what is shown.")
+    var yes = false
+
+    func validate() throws {
+        if olderThan != nil, arguments.target != nil {
+            throw ValidationError("name a run or store, or give --older-than, not both")
+        }
+    }
+
+    func run() throws {
+        let selection = try arguments.selection()
+        let environment = CommandEnvironment.make(clock: MonotonicClock.start())
+        var refused = 0
+        for run in try runs(selection, now: environment.wallTime()) {
+            var chosen = selection
+            chosen.run = run
+            let estimate = try CommandFailure.translating {
+                let run = PruneRun(chosen, environment: environment, takesLost: lost)
+                return try run.run(removes: yes) { count in
+                    guard Console.isTerminal, count % 16 == 0 else { return }
+                    Console.status("\(yes ? "pruning" : "looking"): \(counted(count, "store"))")
+                }
+            }
+            if Console.isTerminal { Console.status("") }
+            refused += estimate.refused.count
+            show(estimate)
+        }
+        if !yes { Console.print("Nothing was removed; --yes removes it.") }
+        if refused > 0 { throw ExitCode(CommandStatus.canBeRepeated.rawValue) }
+    }
+
+    /// The runs that are meant; nil stands for the newest.
+    private func runs(
+        _ selection: RunSelection, now: Int64
+    ) throws(CommandFailure) -> [String?] {
+        guard let olderThan else { return [selection.run] }
+        return try CommandFailure.translating {
+            let records = try RunRecords(state: selection.state)
+            let chosen = try records.runs().filter { run in
+                try !run.state.isUnfinished && now - run.changedAt > olderThan.milliseconds
+                    && (!PruneCommand.isPruned(try records.counts(of: run.id))
+                        || records.hasFolder(run.id, state: selection.state))
+            }
+            try records.close()
+            return chosen.map(\.id)
+        }
+    }
+
+    /// Whether every store of a run was pruned before.
+    static func isPruned(_ counts: [StoreState: Int]) -> Bool {
+        counts[.pruned, default: 0] > 0 && counts.allSatisfy { $0.key == .pruned || $0.value == 0 }
+    }
+
+    private func show(_ estimate: PruneEstimate) {
+        let verb = yes ? "freed" : "would free"
+        Console.print(
+            "run \(estimate.run): \(verb) \(ByteSize(bytes: estimate.bytes).words), "
+                + "\(counted(estimate.backups, "kept original"))")
+        for path in estimate.leftovers { Console.print("  \(path)") }
+        for change in estimate.refused {
+            Console.log(
+                "godwit: \(change.path): \(change.text): "
+                    + (change.failure.map { "\($0)" } ?? ""))
+        }
+    }
+}
+
+/// A time that has passed, as people write it: `30d`, `12h`, `45m`.
+struct Age: Hashable, Sendable, ExpressibleByArgument {
+    let milliseconds: Int64
+
+    /// Reads an age; nil for what is none.
+    init?(argument: String) {
+        let units: [Character: Int64] = ["d": 86_400_000, "h": 3_600_000, "m": 60_000]
+        guard let last = argument.last, let unit = units[last],
+            let number = Int64(argument.dropLast()), (0...100_000).contains(number)
+        else { return nil }
+        milliseconds = number * unit
+    }
+}

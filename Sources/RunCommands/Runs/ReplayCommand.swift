@@ -1,0 +1,85 @@
+package import ArgumentParser
+import CommandSupport
+import Coordinator
+import DurableFiles
+import Foundation
+import RunMoves
+import RunReports
+import StoreRuns
+
+/// `godwit replay`.
+package struct ReplayCommand: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "Retries the failed stores of a run.",
+        discussion: """
+            Repair the causes first. Chunks of a large store that were copied are not copied again.
+            """)
+
+    @OptionGroup
+    var arguments: RunArguments
+
+    @OptionGroup
+    var connection: ConnectChoice
+
+    @OptionGroup
+    var choice: StoreOfRun
+
+    @Option(
+        help: """
+            Worker processes, with one job at a time each; without it as many as there are \
+            processors.
+            """)
+    var workers: Int?
+
+    @OptionGroup
+    var slotOptions: SlotOptions
+
+    @Flag(help: "End with 74 where a disk is full, instead of waiting for room.")
+    var noWait = false
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    package init() {}
+
+    package func validate() throws {
+        let limit = LocalArguments.workerLimit
+        if let workers, !(1...limit).contains(workers) {
+            throw ValidationError("--workers takes 1 to \(limit)")
+        }
+    }
+
+    package func run() throws {
+        if let connection = try connection.connection(state: arguments.state) {
+            return try replay(connection)
+        }
+        try choice.refuse()
+        let selection = try arguments.selection()
+        let clock = MonotonicClock.start()
+        let count = workers ?? max(1, ProcessInfo.processInfo.activeProcessorCount)
+        try MissingReports(state: selection.state, slots: count).write()
+        let runs = LocalRuns(
+            slots: slotOptions.slots(count: count), waitsForSpace: !noWait, clock: clock)
+        var begun: (run: BegunRun, stores: Int)?
+        var end = try runs.run(state: selection.state, purpose: "replaying") {
+            coordinator throws(RunError) in
+            let replayed = try coordinator.replay(selection)
+            begun = replayed
+            return replayed.run.id
+        }
+        end.before = begun?.run
+        end.stores = begun?.stores
+        if !json {
+            Console.print("\(counted(begun?.stores ?? 0, "store")) of run \(end.run) replayed")
+        }
+        let request = try CommandFailure.translating {
+            try RunRecords(state: selection.state).request(
+                of: end.run, state: selection.state, slots: count)
+        }
+        // The time of a replay says nothing of the run: its report goes without.
+        try end.report(
+            request, destination: request.destinationName, fleet: nil, asJSON: json, seconds: 0,
+            of: .replay)
+    }
+}

@@ -1,0 +1,135 @@
+import ArgumentParser
+import CommandSupport
+import DurableFiles
+import Foundation
+import RunLedger
+import RunMoves
+import RunReports
+import StoreRuns
+
+/// What commands that work on earlier runs are pointed at.
+package struct RunArguments: ParsableArguments {
+    @Argument(
+        help: """
+            A run, such as r3, or a store of a run; without it the newest run of --state that \
+            had something to do.
+            """)
+    var target: String?
+
+    @Option(
+        help: """
+            The folder of runs; without it .godwit beside the store or in a folder above it, or \
+            in the current folder.
+            """)
+    var state: String?
+
+    /// The nearest folder of runs: migrate puts it beside the first path that it is given, which
+    /// may be a folder with the store somewhere in it.
+    private func nearestFolder(_ store: FilePath?) throws(CommandFailure) -> FilePath {
+        let name = FilePath(".godwit")
+        guard let store else { return name }
+        return try CommandFailure.translating {
+            var folder = store.parent
+            while try !holdsOwnLedger(folder.appending(name)) {
+                guard folder.parent != folder else { return store.parent.appending(name) }
+                folder = folder.parent
+            }
+            return folder.appending(name)
+        }
+    }
+
+    /// Another user's is passed over: it may lie to us.
+    private func holdsOwnLedger(_ folder: FilePath) throws -> Bool {
+        guard try FileStatus.ifPresent(folder.appending(FilePath(Ledger.fileName))) != nil,
+            try LinkWalk.foreignLink(on: folder) == nil
+        else { return false }
+        return try StateFolder.isOwn(DurableFileSystem(links: .followed).resolve(folder))
+    }
+
+    /// A state folder without symbolic links, so that everything that a command does with it is
+    /// done in one folder.
+    ///
+    /// - Throws: `CommandFailure` for a link that another user has made.
+    static func resolved(_ folder: FilePath) throws(CommandFailure) -> FilePath {
+        try CommandFailure.translating {
+            try StateFolder.refuseForeignLinks(folder)
+            return try FleetArguments.absolute(folder)
+        }
+    }
+
+    /// The run or store that was named.
+    ///
+    /// - Throws: `CommandFailure` with status 64 where there is no such folder of runs.
+    func selection() throws(CommandFailure) -> RunSelection {
+        let path = target.map { FilePath($0) }
+        let store = try CommandFailure.translating { () -> FilePath? in
+            guard let path, try FileStatus.ifPresent(path) != nil else { return nil }
+            return try FleetArguments.absolute(path)
+        }
+        // The ids that runs get.
+        if let target, store == nil, target.wholeMatch(of: /r[0-9]+/) == nil {
+            throw .usage(
+                "there is no file \(target), and runs are called r1, r2 and so on: name a run or a "
+                    + "store that is there")
+        }
+        let folder =
+            if let state { FilePath(state) } else { try nearestFolder(store) }
+        let isThere = try CommandFailure.translating { try FileStatus.ifPresent(folder) != nil }
+        guard isThere else {
+            throw .usage(
+                "there is no folder of runs at \(folder): name the one that migrate used with "
+                    + "--state")
+        }
+        return RunSelection(
+            state: try Self.resolved(folder), run: store == nil ? target : nil, store: store)
+    }
+}
+
+/// What a command did with one store.
+struct CommandChange {
+    let path: FilePath
+    /// What was done, in words.
+    let text: String
+    /// Why it was not done; nil where it was.
+    var failure: CommandFailure?
+}
+
+/// Prints what a command did with each store, and ends as its failures demand.
+final class ChangeList {
+    private let verb: String
+    private var done = 0
+    private var failures = 0
+    private var first: CommandStatus?
+
+    /// - Parameter verb: what is done to stores, as in "3 stores rolled back".
+    init(_ verb: String) { self.verb = verb }
+
+    func add(_ change: StoreChange) {
+        add(
+            CommandChange(
+                path: change.path, text: change.text,
+                failure: change.failure.map { CommandFailure($0) }))
+    }
+
+    func add(_ change: CommandChange) {
+        if let failure = change.failure {
+            failures += 1
+            first = first ?? failure.status
+            Console.log("godwit: \(change.path): \(change.text): \(failure)")
+        } else {
+            done += 1
+            Console.print("\(change.path): \(change.text)")
+        }
+    }
+
+    /// - Throws: `ExitCode`: of a single store its own; of several, 75 where one failed.
+    func finish() throws {
+        if done + failures > 1 {
+            let failed = failures > 0 ? ", \(grouped(failures)) failed" : ""
+            Console.log("godwit: \(counted(done, "store")) \(verb)\(failed)")
+        }
+        guard let first else { return }
+        if done + failures == 1 { throw ExitCode(first.rawValue) }
+        throw ExitCode(CommandStatus.canBeRepeated.rawValue)
+    }
+}

@@ -1,0 +1,149 @@
+import ArgumentParser
+import ClusterCore
+import CommandSupport
+import DurableFiles
+import Foundation
+import Jobs
+import RunLedger
+import RunMoves
+import RunReports
+import StoreRuns
+
+/// `godwit status`.
+package struct StatusCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Shows the state of runs, also while they run.",
+        discussion: """
+            Without a TARGET, all runs of --state; with a store, the runs that have it. With \
+            --connect, a TARGET is a run.
+            """)
+
+    @OptionGroup
+    var arguments: RunArguments
+
+    @OptionGroup
+    var connection: ConnectChoice
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() throws {
+        if let connection = try connection.connection(state: arguments.state) {
+            return try show(connection)
+        }
+        let selection = try arguments.selection()
+        let entries = try CommandFailure.translating { () -> [RecordedStatus] in
+            let records = try RunRecords(state: selection.state)
+            let runs =
+                if let run = selection.run {
+                    [try records.run(run)]
+                } else if let store = selection.store {
+                    try records.runs(with: store)
+                } else {
+                    try records.runs()
+                }
+            let entries = try runs.map { try RecordedStatus($0, records) }
+            try records.close()
+            return entries
+        }
+        if json { return try Console.printJSON(entries) }
+        let lock = selection.state.appending(FilePath(Ledger.lockName))
+        let holder = try CommandFailure.translating { try OwnerLock.currentHolder(of: lock) }
+        for line in RecordedStatus.lines(of: entries, holder: holder) { Console.print(line) }
+    }
+}
+
+/// Where a run stands, as `status` tells it.
+struct RecordedStatus: Hashable, Sendable, Codable {
+    /// What had become of stores before they were pruned.
+    struct Pruned: Hashable, Sendable, Codable {
+        var migrated: Int
+        var unchanged: Int
+        var failed: Int
+        var rolledBack = 0
+        var cancelled = 0
+    }
+
+    var run: String
+    var state: String
+    var reason: String
+    var stores: [String: Int]
+    /// When it began and when its state changed last, as ISO 8601.
+    var begun: String
+    var changed: String
+    var pruned: Pruned?
+
+    init(run: String, state: RunState, reason: String, stores: [StoreState: Int]) {
+        self.run = run
+        self.state = state.rawValue
+        self.reason = reason
+        self.stores = Dictionary(
+            uniqueKeysWithValues: stores.map { ($0.key.rawValue, $0.value) })
+        begun = ""
+        changed = ""
+    }
+
+    init(_ run: RunOverview, _ records: RunRecords) throws {
+        let counts = try records.counts(of: run.id)
+        self.init(run: run.id, state: run.state, reason: run.reason, stores: counts)
+        begun = RecordedStatus.text(of: run.record.begunAt)
+        changed = RecordedStatus.text(of: run.changedAt)
+        guard (counts[.pruned] ?? 0) > 0 else { return }
+        let outcomes = try records.prunedOutcomes(of: run.id)
+        pruned = Pruned(
+            migrated: outcomes.migrated, unchanged: outcomes.unchanged, failed: outcomes.failed,
+            rolledBack: outcomes.rolledBack, cancelled: outcomes.cancelled)
+    }
+
+    private static func text(of milliseconds: Int64) -> String {
+        let date = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
+        return ISO8601DateFormatter().string(from: date)
+    }
+
+    /// What is printed of some runs.
+    ///
+    /// - Parameters:
+    ///   - runs: the newest first.
+    ///   - holder: the process that works on the state folder; nil where none does.
+    /// - Returns: lines of text.
+    static func lines(of runs: [RecordedStatus], holder: String?) -> [String] {
+        var table = TextTable([
+            ("run", .left), ("state", .left), ("begun", .left), ("state since", .left),
+            ("stores", .left),
+        ])
+        for run in runs { table.add([run.run, run.state, run.begun, run.changed, run.words]) }
+        var lines = table.lines
+        for run in runs where run.state == RunState.paused.rawValue {
+            let pause = PauseReason(kept: run.reason)
+            let way = pause.isForSpace ? "it resumes by itself" : "resume it with godwit resume"
+            lines += WrappedText.lines(
+                "\(run.run) is \(pause.words)" + (holder == nil ? "" : "; \(way)"))
+        }
+        let unfinished = runs.contains { run in
+            RunState(rawValue: run.state)?.isUnfinished == true
+        }
+        if let holder {
+            lines.append("at work: \(holder)")
+        } else if unfinished {
+            lines += WrappedText.lines(
+                "no command works on it: the command of an unfinished run resumes it; where that "
+                    + "was godwit submit, start godwit coordinate with this --state")
+        }
+        return lines
+    }
+
+    private var words: String {
+        let parts = stores.sorted { $0.key < $1.key }.map { state, count -> String in
+            let words = "\(grouped(count)) \(state)"
+            guard state == StoreState.pruned.rawValue, let pruned else { return words }
+            let before = [
+                (pruned.migrated, "migrated"), (pruned.unchanged, "unchanged"),
+                (pruned.failed, "failed"), (pruned.rolledBack, "rolled back"),
+                (pruned.cancelled, "cancelled"),
+            ].filter { $0.0 > 0 }.map { "\(grouped($0.0)) \($0.1)" }
+            return before.isEmpty ? words : "\(words) (\(before.joined(separator: ", ")))"
+        }
+        return parts.joined(separator: ", ")
+    }
+}

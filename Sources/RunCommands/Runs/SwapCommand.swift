@@ -1,0 +1,155 @@
+package import ArgumentParser
+package import CommandSupport
+import Coordinator
+import DurableFiles
+import Foundation
+import Jobs
+import LocalCluster
+import RunLedger
+import RunMoves
+import RunReports
+import StoreRuns
+
+/// `godwit swap`.
+package struct SwapCommand: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "swap",
+        abstract: "Swaps in the results of migrate --defer-swap.",
+        discussion: """
+            A store that changed since it was migrated is migrated again and then swapped. A store \
+            that a program has open keeps its waiting result.
+            """)
+
+    @OptionGroup
+    var arguments: RunArguments
+
+    @OptionGroup
+    var connection: ConnectChoice
+
+    @OptionGroup
+    var choice: StoreOfRun
+
+    @Flag(
+        help: """
+            Swap also where godwit cannot see whether a program has a store open, because you \
+            have stopped every program that uses the stores. With --connect, submit decides.
+            """)
+    var assumeClosed = false
+
+    package init() {}
+
+    package func run() throws {
+        if let connection = try connection.connection(state: arguments.state) {
+            return try swap(connection)
+        }
+        try choice.refuse()
+        let selection = try arguments.selection()
+        let clock = MonotonicClock.start()
+        let log = SwapLog()
+        let processors = max(1, ProcessInfo.processInfo.activeProcessorCount)
+        try MissingReports(state: selection.state, slots: processors).write()
+        let runs = LocalRuns(
+            slots: LocalSlots(.processes, count: processors), waitsForSpace: false, clock: clock)
+        let assumesClosed = assumeClosed
+        let end = try runs.run(
+            state: selection.state, purpose: "swapping", watch: { log.take($0) }
+        ) { coordinator throws(RunError) in
+            try coordinator.swap(selection, assumesClosed: assumesClosed)
+        }
+        try end.check()
+        let list = ChangeList("swapped in")
+        var isOver = false
+        try CommandFailure.translating {
+            let records = try RunRecords(state: selection.state)
+            try records.forEachStore(of: end.run) { store, record in
+                guard let outcome = log.outcome(of: store.number) else { return }
+                list.add(outcome.change(store, record))
+            }
+            isOver = try records.run(end.run).state == .ended
+            try records.close()
+        }
+        if isOver {
+            do throws(CommandFailure) {
+                try ReportWriter.keep(end.run, state: selection.state, slots: processors)
+            } catch {
+                Console.log("godwit: the report of the run \(end.run) cannot be written: \(error)")
+            }
+        }
+        try list.finish()
+    }
+}
+
+/// `godwit rollback`.
+package struct RollbackCommand: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "rollback",
+        abstract: "Puts the originals of a run back.",
+        discussion: """
+            Byte for byte, with -wal and external data. A store that was written since its swap \
+            is refused, unless --discard-changes says that what was written may be lost.
+            """)
+
+    @OptionGroup
+    package var arguments: RunArguments
+
+    @Flag(help: "Lose what was written to stores since their swap.")
+    var discardChanges = false
+
+    @Flag(
+        help: """
+            Put originals back also where godwit cannot see whether a program has a store open, \
+            because you have stopped every program that uses the stores.
+            """)
+    package var assumeClosed = false
+
+    package init() {}
+
+    package func run() throws {
+        let selection = try arguments.selection()
+        let list = ChangeList("rolled back")
+        try CommandFailure.translating {
+            try RollbackRun(
+                selection, discardsChanges: discardChanges,
+                clients: ClientPolicy(assumesClosed: assumeClosed),
+                environment: CommandEnvironment.make(clock: MonotonicClock.start())
+            ).run(list.add)
+        }
+        try list.finish()
+    }
+}
+
+/// `godwit cancel`.
+package struct CancelCommand: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "cancel",
+        abstract: "Cancels a stopped run and removes its unfinished results.",
+        discussion: """
+            Stores that the run has swapped stay swapped and can be rolled back. With a store, \
+            cancels only that store, also a failed one; replay then skips it.
+            """)
+
+    @OptionGroup
+    var arguments: RunArguments
+
+    @OptionGroup
+    package var connection: ConnectChoice
+
+    package init() {}
+
+    package func run() throws {
+        if let connection = try connection.connection(state: arguments.state) {
+            return try cancel(connection)
+        }
+        let selection = try arguments.selection()
+        let (run, stores) = try CommandFailure.translating {
+            try CancelRun(
+                selection, environment: CommandEnvironment.make(clock: MonotonicClock.start())
+            ).run()
+        }
+        if let store = selection.store {
+            Console.print("\(store): cancelled in run \(run)")
+        } else {
+            Console.print("run \(run) is cancelled with \(counted(stores, "store"))")
+        }
+    }
+}
