@@ -61,29 +61,34 @@ let package = Package(
         // The durable truth of the runs of one state folder.
         layer("RunLedger", ["Jobs", "DurableFiles", "CSQLite", grdb, sqlite]),
 
-        // Model values, readers, archive writer, version hashes, diff.
-        layer("ManagedObjectModel", ["CZlib", crypto]),
+        // Model values, version hashes, predicates, diff.
+        layer("ManagedObjectModel", [crypto]),
+        // Model files: readers of every form, archive writer, property lists.
+        layer("ModelFiles", ["ManagedObjectModel", "CZlib"]),
         // Mapping values and inference.
         layer("MappingModel", ["ManagedObjectModel"]),
         // SQL layout of a model; open, snapshot, inspect and create stores.
         layer(
             "CoreDataStore",
-            ["ManagedObjectModel", "DurableFiles", "Jobs", "CSQLite", grdb, sqlite, crypto]),
+            [
+                "ModelFiles", "ManagedObjectModel", "DurableFiles", "Jobs", "CSQLite", grdb, sqlite,
+                crypto,
+            ]),
         // Swapping a result in, putting the original back, removing it: plans and their execution.
         layer("StoreSwap", ["CoreDataStore", "DurableFiles", "Jobs"]),
         // Proof that a result is what its source must become, by code of its own.
         layer(
             "MigrationValidation",
             [
-                "Jobs", "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles",
-                sqlite,
+                "Jobs", "CoreDataStore", "MappingModel", "ModelFiles", "ManagedObjectModel",
+                "DurableFiles", sqlite,
             ]),
         // Planning, copying, merging, linking: synchronous functions over files.
         layer(
             "MigrationEngine",
             [
-                "Jobs", "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles",
-                grdb, sqlite,
+                "Jobs", "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles", grdb,
+                sqlite,
             ]),
         // Finding the stores that paths, patterns and lists name.
         layer("StoreDiscovery", ["StoreSwap", "CoreDataStore", "DurableFiles"]),
@@ -92,8 +97,8 @@ let package = Package(
             "RunService",
             [
                 "RunLedger", "StoreDiscovery", "StoreSwap", "MigrationValidation",
-                "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
-                "DurableFiles", "Jobs", "Threads",
+                "MigrationEngine", "CoreDataStore", "MappingModel", "ModelFiles",
+                "ManagedObjectModel", "DurableFiles", "Jobs", "Threads",
             ]),
         // What coordinator, workers, slots and clients say to each other.
         .target(
@@ -126,15 +131,14 @@ let package = Package(
         // Those machines under virtual time, with faults and checkers.
         layer("ClusterSimulation", ["ClusterCore", "ClusterProtocol", "Jobs"]),
         // Stores in Core Data's format, of any size, from a seed.
-        layer("StoreForge", ["CoreDataStore", "ManagedObjectModel", "DurableFiles"]),
+        layer("StoreForge", ["CoreDataStore", "ModelFiles", "ManagedObjectModel", "DurableFiles"]),
 
         // Reports of runs for people and programs.
         layer(
             "RunReports",
             [
                 "RunService", "RunLedger", "MigrationValidation", "MigrationEngine",
-                "CoreDataStore", "ManagedObjectModel", "DurableFiles", "ClusterCore",
-                "Jobs",
+                "CoreDataStore", "ManagedObjectModel", "DurableFiles", "ClusterCore", "Jobs",
             ]),
         // What a program needs to ask a coordinator and to follow its runs.
         layer("ClusterClient", ["ClusterProtocol", "Jobs", "Threads", "ZeroMQ"]),
@@ -143,11 +147,10 @@ let package = Package(
             "GodwitCommands",
             [
                 "RunReports", "ClusterClient", "LocalCluster", "RunService", "StoreDiscovery",
-                "StoreSwap",
-                "MigrationValidation", "Coordinator", "Worker", "ClusterCore", "ClusterProtocol",
-                "ZeroMQ", "RunLedger", "MigrationEngine", "StoreForge", "CoreDataStore",
-                "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", arguments,
-                logging,
+                "StoreSwap", "MigrationValidation", "Coordinator", "Worker", "ClusterCore",
+                "ClusterProtocol", "ZeroMQ", "RunLedger", "MigrationEngine", "StoreForge",
+                "CoreDataStore", "MappingModel", "ModelFiles", "ManagedObjectModel", "DurableFiles",
+                "Jobs", "Threads", arguments, logging,
             ]),
         .executableTarget(
             name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
@@ -163,8 +166,7 @@ let package = Package(
             dependencies: [
                 "LocalCluster", "RunService", "MigrationEngine", "StoreForge", "CoreDataStore",
                 "ManagedObjectModel", "DurableFiles", "Jobs", "RunLedger", "Threads", "ZeroMQ",
-                "CTransportPeer",
-                "Coordinator", "ClusterCore", "ClusterProtocol", arguments, grdb,
+                "CTransportPeer", "Coordinator", "ClusterCore", "ClusterProtocol", arguments, grdb,
             ], exclude: ["expert"], swiftSettings: settings),
 
         // Helpers of the tests: fixtures, temporary folders, seeded randomness.
@@ -176,9 +178,8 @@ let package = Package(
         .target(
             name: "FaultSupport",
             dependencies: [
-                "MigrationValidation", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
-                "DurableFiles",
-                "StoreForge", "TestSupport", grdb, sqlite,
+                "MigrationValidation", "MigrationEngine", "CoreDataStore", "ModelFiles",
+                "ManagedObjectModel", "DurableFiles", "StoreForge", "TestSupport", grdb, sqlite,
             ], path: "Tests/FaultSupport", swiftSettings: settings),
         // Runs of tests, on threads.
         .target(
@@ -192,18 +193,19 @@ let package = Package(
         // Notes every statement that SQLite runs.
         .target(
             name: "CStatementTrace", dependencies: ["CSQLite"], path: "Tests/CStatementTrace"),
-        tests("ManagedObjectModelTests", ["ManagedObjectModel", "TestSupport", grdb]),
+        tests(
+            "ManagedObjectModelTests", ["ModelFiles", "ManagedObjectModel", "TestSupport", grdb]),
         tests("MappingModelTests", ["MappingModel", "ManagedObjectModel", "TestSupport"]),
         tests(
             "CoreDataStoreTests",
             [
-                "CoreDataStore", "ManagedObjectModel", "DurableFiles", "TestSupport",
+                "CoreDataStore", "ModelFiles", "ManagedObjectModel", "DurableFiles", "TestSupport",
                 "FaultSupport", "CSQLite", sqlite,
             ]),
         tests(
             "StoreForgeTests",
             [
-                "StoreForge", "CoreDataStore", "MappingModel", "ManagedObjectModel",
+                "StoreForge", "CoreDataStore", "MappingModel", "ModelFiles", "ManagedObjectModel",
                 "DurableFiles", "FaultSupport", "TestSupport",
             ]),
         tests("DurableFilesTests", ["DurableFiles", "CLinux", "TestSupport"]),
@@ -221,8 +223,9 @@ let package = Package(
         tests(
             "MigrationValidationTests",
             [
-                "MigrationValidation", "CoreDataStore", "MappingModel", "ManagedObjectModel",
-                "DurableFiles", "Jobs", "StoreForge", "FaultSupport", "TestSupport",
+                "MigrationValidation", "CoreDataStore", "MappingModel", "ModelFiles",
+                "ManagedObjectModel", "DurableFiles", "Jobs", "StoreForge", "FaultSupport",
+                "TestSupport",
             ]),
         tests(
             "StoreDiscoveryTests",
@@ -240,8 +243,9 @@ let package = Package(
             [
                 "RunSupport", "RunReports", "StoreDiscovery", "StoreSwap", "MigrationValidation",
                 "RunService", "ClusterProtocol", "GodwitCommands", "StoreForge", "MigrationEngine",
-                "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs",
-                "FaultSupport", "RunLedger", "CFaultVFS", "CStatementTrace", "TestSupport", grdb,
+                "CoreDataStore", "MappingModel", "ModelFiles", "ManagedObjectModel", "DurableFiles",
+                "Jobs", "FaultSupport", "RunLedger", "CFaultVFS", "CStatementTrace", "TestSupport",
+                grdb,
             ]),
         tests(
             "RunReportsTests",
@@ -255,10 +259,9 @@ let package = Package(
             [
                 "GodwitCommands", "godwit", "RunReports", "ClusterClient", "Worker", "RunService",
                 "StoreDiscovery", "StoreSwap", "MigrationValidation", "MigrationEngine",
-                "CoreDataStore",
-                "MappingModel", "ManagedObjectModel", "DurableFiles", "RunLedger", "Threads",
-                "StoreForge", "ClusterProtocol", "Jobs", "CLinux", "FaultSupport", "TestSupport",
-                "ZeroMQ", arguments, grdb, logging,
+                "CoreDataStore", "MappingModel", "ModelFiles", "ManagedObjectModel", "DurableFiles",
+                "RunLedger", "Threads", "StoreForge", "ClusterProtocol", "Jobs", "CLinux",
+                "FaultSupport", "TestSupport", "ZeroMQ", arguments, grdb, logging,
             ]),
         tests("ClusterCoreTests", ["ClusterCore", "ClusterProtocol", "Jobs", "TestSupport"]),
         tests("ClusterSimulationTests", ["ClusterSimulation", "ClusterCore", "Jobs"]),

@@ -1,5 +1,5 @@
 import CoreDataStore
-import ManagedObjectModel
+import ModelFiles
 
 extension SeededFault {
     private static func sql(_ name: String, _ sql: String) -> SeededFault {

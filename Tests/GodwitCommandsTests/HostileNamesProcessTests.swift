@@ -3,6 +3,7 @@ import DurableFiles
 import Foundation
 import GRDB
 import ManagedObjectModel
+import ModelFiles
 import StoreForge
 import TestSupport
 import Testing

@@ -1,8 +1,8 @@
 import CoreDataStore
 import Foundation
+import ModelFiles
 @testable import GodwitCommands
 import GRDB
-import ManagedObjectModel
 import TestSupport
 import Testing
 

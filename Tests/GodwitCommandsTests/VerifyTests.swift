@@ -1,5 +1,6 @@
 import CoreDataStore
 import Foundation
+import ModelFiles
 @testable import GodwitCommands
 import ManagedObjectModel
 import TestSupport

@@ -1,8 +1,9 @@
-import FaultSupport
 import CoreDataStore
 import DurableFiles
+import FaultSupport
 import ManagedObjectModel
 import MappingModel
+import ModelFiles
 
 @testable import MigrationValidation
 

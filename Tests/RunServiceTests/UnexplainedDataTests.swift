@@ -1,11 +1,12 @@
-import FaultSupport
 import CoreDataStore
 import DurableFiles
+import FaultSupport
 import Foundation
-import RunService
 import ManagedObjectModel
 import MigrationEngine
 import MigrationValidation
+import ModelFiles
+import RunService
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 package import DurableFiles
-import ManagedObjectModel
+import ModelFiles
 
 /// Makes a store's file as Core Data would: pages, tables, system tables, indexes, triggers.
 ///

@@ -1,4 +1,5 @@
 package import ManagedObjectModel
+import ModelFiles
 
 /// What stores of the same app have in common, worked out once for all of them.
 ///

@@ -1,4 +1,5 @@
 package import ManagedObjectModel
+package import ModelFiles
 
 /// The row of `Z_METADATA`.
 package struct StoreMetadata: Hashable, Sendable {

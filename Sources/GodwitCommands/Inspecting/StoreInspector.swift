@@ -1,6 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import ManagedObjectModel
+import ModelFiles
 import RunReports
 
 /// Counts what a store holds; reads tables, never a value but references to external files.

@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import ManagedObjectModel
+import ModelFiles
 import RunReports
 
 extension ModelArgument {

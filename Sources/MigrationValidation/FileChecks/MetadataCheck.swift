@@ -1,5 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
+import ModelFiles
 
 /// Checks of `Z_METADATA` and `Z_MODELCACHE`.
 struct MetadataCheck {

@@ -1,6 +1,7 @@
 import CoreDataStore
 package import DurableFiles
 import ManagedObjectModel
+import ModelFiles
 
 /// Writes stores by recipes.
 ///

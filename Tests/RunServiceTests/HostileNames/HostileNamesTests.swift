@@ -2,13 +2,15 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import GRDB
-@testable import RunService
 import ManagedObjectModel
 import MigrationEngine
 import MigrationValidation
+import ModelFiles
 import StoreForge
 import TestSupport
 import Testing
+
+@testable import RunService
 
 /// Stores and models whose names are statements, beside a canary: a database that must not change.
 ///

@@ -5,8 +5,10 @@ import Jobs
 import ManagedObjectModel
 import MappingModel
 import MigrationEngine
+import ModelFiles
 import TestSupport
 import Testing
+
 @testable import RunService
 
 /// What travels from a client to a coordinator.

@@ -1,4 +1,5 @@
 internal import CZlib
+package import ManagedObjectModel
 
 /// Raw DEFLATE, without zlib header or checksum, as `Z_MODELCACHE` holds it.
 package enum Deflate {

@@ -1,3 +1,5 @@
+import ManagedObjectModel
+
 /// Attributes and relationships.
 extension ModelArchiveReader {
     /// The most composite attributes inside each other.

@@ -1,3 +1,5 @@
+import ManagedObjectModel
+
 /// Words of the predicate format.
 enum PredicateText {
     /// The class whose functions a predicate names without saying so.

@@ -1,3 +1,5 @@
+import ManagedObjectModel
+
 /// Reads the entities of one archived model.
 struct ModelArchiveReader {
     var archive: KeyedArchive

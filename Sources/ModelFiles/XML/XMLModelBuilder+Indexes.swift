@@ -1,3 +1,5 @@
+import ManagedObjectModel
+
 /// Indexes and uniqueness constraints.
 extension XMLModelBuilder {
     /// One `fetchIndex` element.

@@ -1,3 +1,5 @@
+import ManagedObjectModel
+
 /// Fetch indexes, predicates and expressions.
 extension ModelArchiveReader {
     /// The most predicates or expressions inside each other.

@@ -1,4 +1,5 @@
 import Foundation
+import ManagedObjectModel
 
 /// Reads whole files up to a limit.
 enum BoundedFile {

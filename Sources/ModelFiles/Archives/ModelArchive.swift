@@ -1,3 +1,5 @@
+package import ManagedObjectModel
+
 /// The keyed archive of an `NSManagedObjectModel`, as `.mom` files hold it and, compressed, the
 /// table `Z_MODELCACHE` of a store.
 package enum ModelArchive {

@@ -1,4 +1,5 @@
 package import Foundation
+package import ManagedObjectModel
 
 /// A folder of model versions, `X.xcdatamodeld`.
 package enum ModelBundle {

@@ -1,3 +1,5 @@
+package import ManagedObjectModel
+
 /// The binary property list format `bplist00`, with the UIDs that keyed archives add.
 ///
 /// Layout: the 8-byte magic, objects, a table with the offset of each object, and a 32-byte

@@ -1,3 +1,5 @@
+import ManagedObjectModel
+
 /// One element of an XML document with its attributes and child elements, in document order.
 ///
 /// Text between elements is not kept: the vocabulary of models has none.

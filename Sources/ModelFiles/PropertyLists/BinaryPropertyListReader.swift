@@ -1,3 +1,5 @@
+import ManagedObjectModel
+
 /// Decodes one binary property list whose bytes may be hostile.
 ///
 /// Every offset, count and size is checked against the bytes before use. An object is decoded once;

@@ -1,4 +1,5 @@
 package import Foundation
+package import ManagedObjectModel
 
 /// Reads the XML form of a model, `X.xcdatamodel/contents`.
 ///

@@ -1,3 +1,5 @@
+package import ManagedObjectModel
+
 /// The object table of an `NSKeyedArchiver` archive, for readers that follow its references.
 ///
 /// Objects may refer to each other in circles, so nothing is unfolded here: a reader asks for

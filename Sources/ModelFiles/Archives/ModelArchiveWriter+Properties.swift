@@ -1,3 +1,5 @@
+import ManagedObjectModel
+
 /// Property descriptions.
 extension ModelArchiveWriter {
     /// Bits of `_P`, as all 4,587 relationships and 12,068 attributes of the fixtures have them.

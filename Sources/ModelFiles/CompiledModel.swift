@@ -1,4 +1,5 @@
 package import Foundation
+package import ManagedObjectModel
 
 /// One version of a compiled model: a `.mom` file, alone or out of a `.momd` folder
 /// (mapping-model page §3).

@@ -1,4 +1,5 @@
 import Foundation
+import ManagedObjectModel
 
 extension DefaultValue {
     /// What a boolean word of the XML means, in any case: YES, true, 1 or NO, false, 0.
@@ -65,26 +66,5 @@ extension DefaultValue {
     private static func uuid(_ text: String) -> [UInt8]? {
         guard let value = UUID(uuidString: text) else { return nil }
         return withUnsafeBytes(of: value.uuid) { [UInt8]($0) }
-    }
-
-    /// The value in words for people: text in quotation marks, bytes by their number.
-    package var words: String {
-        switch self {
-        case .integer(let value): "\(value)"
-        case .real(let value): "\(value)"
-        case .decimal(let text): text
-        case .boolean(let value): value ? "YES" : "NO"
-        case .text(let text), .uri(let text): Predicate.quoted(text)
-        case .date(let seconds): "\(seconds) s after 2001-01-01"
-        case .data(let bytes): "\(bytes.count) bytes"
-        case .uuid(let bytes): Self.hexadecimal(bytes)
-        }
-    }
-
-    private static func hexadecimal(_ bytes: [UInt8]) -> String {
-        bytes.map { byte in
-            let digits = String(byte, radix: 16, uppercase: true)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
     }
 }

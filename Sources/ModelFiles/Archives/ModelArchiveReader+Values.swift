@@ -1,3 +1,5 @@
+import ManagedObjectModel
+
 /// Default values and constants of predicates.
 extension ModelArchiveReader {
     /// A default value in the kind that the attribute's type asks for.

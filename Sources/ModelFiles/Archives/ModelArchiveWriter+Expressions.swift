@@ -1,3 +1,5 @@
+import ManagedObjectModel
+
 /// Fetch indexes, predicates and expressions.
 extension ModelArchiveWriter {
     /// The most expressions inside each other that a text may have.

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationXML
+import ManagedObjectModel
 
 /// Reads an XML document that may be hostile into a tree of elements.
 ///

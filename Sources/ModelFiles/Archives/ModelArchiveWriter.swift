@@ -1,3 +1,5 @@
+import ManagedObjectModel
+
 /// Writes one model as the keyed archive that Core Data makes of it.
 struct ModelArchiveWriter {
     /// A property as one entity has it; sub-entities have copies of what they inherit.
