@@ -67,37 +67,38 @@ let package = Package(
         layer("ModelFiles", ["ManagedObjectModel", "CZlib"]),
         // Mapping values and inference.
         layer("MappingModel", ["ManagedObjectModel"]),
+        // SQLite on files of strangers: guarded connections, statements, schemas, pages.
+        layer("SafeSQLite", ["DurableFiles", "CSQLite", grdb, sqlite]),
         // SQL layout of a model; open, snapshot, inspect and create stores.
         layer(
             "CoreDataStore",
             [
-                "ModelFiles", "ManagedObjectModel", "DurableFiles", "Jobs", "CSQLite", grdb, sqlite,
-                crypto,
+                "SafeSQLite", "ModelFiles", "ManagedObjectModel", "DurableFiles", "Jobs", crypto,
             ]),
         // Swapping a result in, putting the original back, removing it: plans and their execution.
-        layer("StoreSwap", ["CoreDataStore", "DurableFiles", "Jobs"]),
+        layer("StoreSwap", ["SafeSQLite", "CoreDataStore", "DurableFiles", "Jobs"]),
         // Proof that a result is what its source must become, by code of its own.
         layer(
             "MigrationValidation",
             [
-                "Jobs", "CoreDataStore", "MappingModel", "ModelFiles", "ManagedObjectModel",
-                "DurableFiles", sqlite,
+                "Jobs", "SafeSQLite", "CoreDataStore", "MappingModel", "ModelFiles",
+                "ManagedObjectModel", "DurableFiles", sqlite,
             ]),
         // Planning, copying, merging, linking: synchronous functions over files.
         layer(
             "MigrationEngine",
             [
-                "Jobs", "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles", grdb,
-                sqlite,
+                "Jobs", "SafeSQLite", "CoreDataStore", "MappingModel", "ManagedObjectModel",
+                "DurableFiles", grdb, sqlite,
             ]),
         // Finding the stores that paths, patterns and lists name.
-        layer("StoreDiscovery", ["StoreSwap", "CoreDataStore", "DurableFiles"]),
+        layer("StoreDiscovery", ["StoreSwap", "SafeSQLite", "CoreDataStore", "DurableFiles"]),
         // Jobs of a run on slots of this machine, without a network.
         layer(
             "RunService",
             [
                 "RunLedger", "StoreDiscovery", "StoreSwap", "MigrationValidation",
-                "MigrationEngine", "CoreDataStore", "MappingModel", "ModelFiles",
+                "MigrationEngine", "SafeSQLite", "CoreDataStore", "MappingModel", "ModelFiles",
                 "ManagedObjectModel", "DurableFiles", "Jobs", "Threads",
             ]),
         // What coordinator, workers, slots and clients say to each other.
@@ -108,22 +109,22 @@ let package = Package(
         layer(
             "Worker",
             [
-                "ClusterCore", "ClusterProtocol", "MigrationEngine", "CoreDataStore",
-                "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CLinux",
+                "ClusterCore", "ClusterProtocol", "MigrationEngine", "SafeSQLite", "DurableFiles",
+                "Jobs", "Threads", "ZeroMQ", "CLinux",
             ]),
         // The loop over ledger and sockets, and the coordinator's own part of migrations.
         layer(
             "Coordinator",
             [
                 "ClusterCore", "ClusterProtocol", "RunService", "StoreDiscovery", "RunLedger",
-                "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs", "Threads", "ZeroMQ",
+                "MigrationEngine", "SafeSQLite", "DurableFiles", "Jobs", "Threads", "ZeroMQ",
             ]),
         // A coordinator and a worker of one process, for one run on this machine.
         layer(
             "LocalCluster",
             [
                 "Coordinator", "Worker", "RunService", "ClusterCore", "ClusterProtocol",
-                "RunLedger", "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs", "Threads",
+                "RunLedger", "MigrationEngine", "SafeSQLite", "DurableFiles", "Jobs", "Threads",
                 "ZeroMQ",
             ]),
         // Coordinator and worker as pure state machines.
@@ -131,14 +132,16 @@ let package = Package(
         // Those machines under virtual time, with faults and checkers.
         layer("ClusterSimulation", ["ClusterCore", "ClusterProtocol", "Jobs"]),
         // Stores in Core Data's format, of any size, from a seed.
-        layer("StoreForge", ["CoreDataStore", "ModelFiles", "ManagedObjectModel", "DurableFiles"]),
+        layer(
+            "StoreForge",
+            ["SafeSQLite", "CoreDataStore", "ModelFiles", "ManagedObjectModel", "DurableFiles"]),
 
         // Reports of runs for people and programs.
         layer(
             "RunReports",
             [
-                "RunService", "RunLedger", "MigrationValidation", "MigrationEngine",
-                "CoreDataStore", "ManagedObjectModel", "DurableFiles", "ClusterCore", "Jobs",
+                "RunService", "RunLedger", "MigrationValidation", "MigrationEngine", "SafeSQLite",
+                "ManagedObjectModel", "DurableFiles", "ClusterCore", "Jobs",
             ]),
         // What a program needs to ask a coordinator and to follow its runs.
         layer("ClusterClient", ["ClusterProtocol", "Jobs", "Threads", "ZeroMQ"]),
@@ -149,8 +152,8 @@ let package = Package(
                 "RunReports", "ClusterClient", "LocalCluster", "RunService", "StoreDiscovery",
                 "StoreSwap", "MigrationValidation", "Coordinator", "Worker", "ClusterCore",
                 "ClusterProtocol", "ZeroMQ", "RunLedger", "MigrationEngine", "StoreForge",
-                "CoreDataStore", "MappingModel", "ModelFiles", "ManagedObjectModel", "DurableFiles",
-                "Jobs", "Threads", arguments, logging,
+                "SafeSQLite", "CoreDataStore", "MappingModel", "ModelFiles", "ManagedObjectModel",
+                "DurableFiles", "Jobs", "Threads", arguments, logging,
             ]),
         .executableTarget(
             name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
@@ -164,9 +167,10 @@ let package = Package(
         .executableTarget(
             name: "godwit-bench",
             dependencies: [
-                "LocalCluster", "RunService", "MigrationEngine", "StoreForge", "CoreDataStore",
-                "ManagedObjectModel", "DurableFiles", "Jobs", "RunLedger", "Threads", "ZeroMQ",
-                "CTransportPeer", "Coordinator", "ClusterCore", "ClusterProtocol", arguments, grdb,
+                "LocalCluster", "RunService", "MigrationEngine", "StoreForge", "SafeSQLite",
+                "CoreDataStore", "ManagedObjectModel", "DurableFiles", "Jobs", "RunLedger",
+                "Threads", "ZeroMQ", "CTransportPeer", "Coordinator", "ClusterCore",
+                "ClusterProtocol", arguments, grdb,
             ], exclude: ["expert"], swiftSettings: settings),
 
         // Helpers of the tests: fixtures, temporary folders, seeded randomness.
@@ -178,15 +182,17 @@ let package = Package(
         .target(
             name: "FaultSupport",
             dependencies: [
-                "MigrationValidation", "MigrationEngine", "CoreDataStore", "ModelFiles",
-                "ManagedObjectModel", "DurableFiles", "StoreForge", "TestSupport", grdb, sqlite,
+                "MigrationValidation", "MigrationEngine", "SafeSQLite", "CoreDataStore",
+                "ModelFiles", "ManagedObjectModel", "DurableFiles", "StoreForge", "TestSupport",
+                grdb, sqlite,
             ], path: "Tests/FaultSupport", swiftSettings: settings),
         // Runs of tests, on threads.
         .target(
             name: "RunSupport",
             dependencies: [
                 "LocalCluster", "RunService", "Coordinator", "ClusterCore", "ClusterProtocol",
-                "RunLedger", "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs",
+                "RunLedger", "MigrationEngine", "SafeSQLite", "CoreDataStore", "DurableFiles",
+                "Jobs",
             ], path: "Tests/RunSupport", swiftSettings: settings),
         // Lets SQLite's own actions on files fail; it stands before the system's layer.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
@@ -199,14 +205,14 @@ let package = Package(
         tests(
             "CoreDataStoreTests",
             [
-                "CoreDataStore", "ModelFiles", "ManagedObjectModel", "DurableFiles", "TestSupport",
-                "FaultSupport", "CSQLite", sqlite,
+                "SafeSQLite", "CoreDataStore", "ModelFiles", "ManagedObjectModel", "DurableFiles",
+                "TestSupport", "FaultSupport", "CSQLite", sqlite,
             ]),
         tests(
             "StoreForgeTests",
             [
-                "StoreForge", "CoreDataStore", "MappingModel", "ModelFiles", "ManagedObjectModel",
-                "DurableFiles", "FaultSupport", "TestSupport",
+                "StoreForge", "SafeSQLite", "CoreDataStore", "MappingModel", "ModelFiles",
+                "ManagedObjectModel", "DurableFiles", "FaultSupport", "TestSupport",
             ]),
         tests("DurableFilesTests", ["DurableFiles", "CLinux", "TestSupport"]),
         tests("ThreadsTests", ["Threads", "TestSupport"]),
@@ -217,25 +223,27 @@ let package = Package(
         tests(
             "MigrationEngineTests",
             [
-                "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
-                "DurableFiles", "Jobs", "StoreForge", "FaultSupport", "TestSupport",
+                "MigrationEngine", "SafeSQLite", "CoreDataStore", "MappingModel",
+                "ManagedObjectModel", "DurableFiles", "Jobs", "StoreForge", "FaultSupport",
+                "TestSupport",
             ]),
         tests(
             "MigrationValidationTests",
             [
-                "MigrationValidation", "CoreDataStore", "MappingModel", "ModelFiles",
+                "MigrationValidation", "SafeSQLite", "CoreDataStore", "MappingModel", "ModelFiles",
                 "ManagedObjectModel", "DurableFiles", "Jobs", "StoreForge", "FaultSupport",
                 "TestSupport",
             ]),
         tests(
             "StoreDiscoveryTests",
             [
-                "StoreDiscovery", "CoreDataStore", "DurableFiles", "FaultSupport", "TestSupport",
+                "StoreDiscovery", "SafeSQLite", "CoreDataStore", "DurableFiles", "FaultSupport",
+                "TestSupport",
             ]),
         tests(
             "StoreSwapTests",
             [
-                "StoreSwap", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
+                "StoreSwap", "MigrationEngine", "SafeSQLite", "CoreDataStore", "ManagedObjectModel",
                 "DurableFiles", "Jobs", "StoreForge", "FaultSupport", "TestSupport",
             ]),
         tests(
@@ -243,9 +251,9 @@ let package = Package(
             [
                 "RunSupport", "RunReports", "StoreDiscovery", "StoreSwap", "MigrationValidation",
                 "RunService", "ClusterProtocol", "GodwitCommands", "StoreForge", "MigrationEngine",
-                "CoreDataStore", "MappingModel", "ModelFiles", "ManagedObjectModel", "DurableFiles",
-                "Jobs", "FaultSupport", "RunLedger", "CFaultVFS", "CStatementTrace", "TestSupport",
-                grdb,
+                "SafeSQLite", "CoreDataStore", "MappingModel", "ModelFiles", "ManagedObjectModel",
+                "DurableFiles", "Jobs", "FaultSupport", "RunLedger", "CFaultVFS", "CStatementTrace",
+                "TestSupport", grdb,
             ]),
         tests(
             "RunReportsTests",
@@ -259,9 +267,9 @@ let package = Package(
             [
                 "GodwitCommands", "godwit", "RunReports", "ClusterClient", "Worker", "RunService",
                 "StoreDiscovery", "StoreSwap", "MigrationValidation", "MigrationEngine",
-                "CoreDataStore", "MappingModel", "ModelFiles", "ManagedObjectModel", "DurableFiles",
-                "RunLedger", "Threads", "StoreForge", "ClusterProtocol", "Jobs", "CLinux",
-                "FaultSupport", "TestSupport", "ZeroMQ", arguments, grdb, logging,
+                "SafeSQLite", "CoreDataStore", "MappingModel", "ModelFiles", "ManagedObjectModel",
+                "DurableFiles", "RunLedger", "Threads", "StoreForge", "ClusterProtocol", "Jobs",
+                "CLinux", "FaultSupport", "TestSupport", "ZeroMQ", arguments, grdb, logging,
             ]),
         tests("ClusterCoreTests", ["ClusterCore", "ClusterProtocol", "Jobs", "TestSupport"]),
         tests("ClusterSimulationTests", ["ClusterSimulation", "ClusterCore", "Jobs"]),
@@ -271,13 +279,13 @@ let package = Package(
             name: "faulty-slot",
             dependencies: [
                 "Worker", "ClusterCore", "ClusterProtocol", "RunService", "MigrationEngine",
-                "CoreDataStore", "DurableFiles", "Jobs", "ZeroMQ", "CLinux", "FaultSupport", grdb,
+                "SafeSQLite", "DurableFiles", "Jobs", "ZeroMQ", "CLinux", "FaultSupport", grdb,
             ], path: "Tests/FaultySlot", swiftSettings: settings),
         tests(
             "WorkerTests",
             [
                 "Worker", "faulty-slot", "godwit", "ClusterCore", "ClusterProtocol", "RunService",
-                "RunLedger", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
+                "RunLedger", "MigrationEngine", "SafeSQLite", "CoreDataStore", "ManagedObjectModel",
                 "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CLinux", "StoreForge", "RunSupport",
                 "TestSupport",
             ]),
@@ -286,9 +294,9 @@ let package = Package(
             [
                 "Coordinator", "faulty-slot", "godwit", "Worker", "ClusterCore", "ClusterProtocol",
                 "StoreDiscovery", "StoreSwap", "RunService", "RunLedger", "MigrationEngine",
-                "CoreDataStore", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", "ZeroMQ",
-                "CZeroMQ", "CLinux", "StoreForge", "FaultSupport", "RunSupport", "TestSupport",
-                grdb,
+                "SafeSQLite", "CoreDataStore", "ManagedObjectModel", "DurableFiles", "Jobs",
+                "Threads", "ZeroMQ", "CZeroMQ", "CLinux", "StoreForge", "FaultSupport",
+                "RunSupport", "TestSupport", grdb,
             ]),
         tests("TidyTests", []),
     ]

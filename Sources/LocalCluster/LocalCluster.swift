@@ -1,12 +1,12 @@
-package import ClusterProtocol
 import ClusterCore
+package import ClusterProtocol
 package import Coordinator
 package import DurableFiles
-import CoreDataStore
 import Jobs
-package import RunService
 import MigrationEngine
 import RunLedger
+package import RunService
+import SafeSQLite
 import Threads
 import Worker
 import ZeroMQ

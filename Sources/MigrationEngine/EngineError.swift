@@ -1,6 +1,7 @@
-package import CoreDataStore
+import CoreDataStore
 package import DurableFiles
 package import Jobs
+package import SafeSQLite
 
 /// Why a job or a stage failed.
 package enum EngineError: StoreAccessError, Sendable {

@@ -1,6 +1,7 @@
-package import CoreDataStore
+import CoreDataStore
 import DurableFiles
 package import Jobs
+package import SafeSQLite
 import Synchronization
 
 /// Runs copy and link jobs: a job in, a shard and a receipt out.

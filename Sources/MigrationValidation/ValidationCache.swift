@@ -1,5 +1,6 @@
 import CoreDataStore
 import MappingModel
+import SafeSQLite
 import Synchronization
 
 /// What validations of stores of the same app have in common, worked out once for all of them.

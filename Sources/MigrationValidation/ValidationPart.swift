@@ -1,5 +1,6 @@
 package import CoreDataStore
 package import DurableFiles
+package import SafeSQLite
 
 /// A piece of a validation that can run alone, in any order, beside others.
 package enum ValidationPart: Hashable, Sendable, Codable {

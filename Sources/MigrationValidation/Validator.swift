@@ -1,6 +1,7 @@
-package import CoreDataStore
+import CoreDataStore
 import DurableFiles
 import ManagedObjectModel
+package import SafeSQLite
 
 /// Proves that a destination is what its source must become.
 ///

@@ -1,10 +1,10 @@
-import CoreDataStore
 import DurableFiles
 import Jobs
-package import RunService
 import MigrationEngine
 import MigrationValidation
 package import RunLedger
+package import RunService
+import SafeSQLite
 
 extension StoreReport {
     /// The report on a store as the ledger knows it.

@@ -4,6 +4,7 @@ package import ManagedObjectModel
 package import MappingModel
 import MigrationEngine
 package import MigrationValidation
+import SafeSQLite
 
 /// The validation stage alone: a store against the result of its migration by any program.
 package struct LocalVerification: Sendable {

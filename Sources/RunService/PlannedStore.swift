@@ -3,6 +3,7 @@ package import DurableFiles
 import ManagedObjectModel
 import MappingModel
 package import MigrationEngine
+import SafeSQLite
 
 /// A store that was opened, read and planned; nothing of it was changed.
 package struct PlannedStore: Sendable {

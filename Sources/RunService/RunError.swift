@@ -1,4 +1,4 @@
-package import CoreDataStore
+import CoreDataStore
 package import DurableFiles
 package import Jobs
 package import ManagedObjectModel
@@ -6,6 +6,7 @@ package import MappingModel
 package import MigrationEngine
 package import MigrationValidation
 package import RunLedger
+package import SafeSQLite
 package import StoreSwap
 
 /// Why a store could not be migrated.

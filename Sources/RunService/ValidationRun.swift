@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import MigrationEngine
 import MigrationValidation
+import SafeSQLite
 
 /// The validation of one result, its parts on slots: the source's side may begin while the
 /// result is still being built.

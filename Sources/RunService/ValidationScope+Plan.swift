@@ -1,7 +1,8 @@
 package import CoreDataStore
+package import ManagedObjectModel
 package import MigrationEngine
 package import MigrationValidation
-package import ManagedObjectModel
+package import SafeSQLite
 
 extension ValidationScope {
     /// The scope of a plan.

@@ -1,9 +1,10 @@
 import ArgumentParser
 import CoreDataStore
 import DurableFiles
-import RunService
 import MigrationEngine
 import RunLedger
+import RunService
+import SafeSQLite
 
 /// One migration in a process of its own, so that its memory can be measured.
 struct OneRunCommand: ParsableCommand {

@@ -3,8 +3,9 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Glibc
-import RunService
 import RunLedger
+import RunService
+import SafeSQLite
 
 /// Migrates a folder of stores in one run, in a process of its own.
 struct RunFleetCommand: ParsableCommand {

@@ -1,6 +1,6 @@
-import CoreDataStore
 import DurableFiles
 import Jobs
+import SafeSQLite
 import TestSupport
 import Testing
 

@@ -1,12 +1,12 @@
-import FaultSupport
 import ClusterCore
-import CoreDataStore
 import DurableFiles
+import FaultSupport
 import GRDB
 import Glibc
 import Jobs
 import MigrationEngine
 import RunLedger
+import SafeSQLite
 import Testing
 
 @testable import Coordinator

@@ -1,13 +1,14 @@
-import FaultSupport
 import ClusterCore
 import CoreDataStore
 import DurableFiles
+import FaultSupport
 import Foundation
 import GRDB
 import Glibc
 import Jobs
 import MigrationEngine
 import RunLedger
+import SafeSQLite
 import Testing
 
 @testable import Coordinator

@@ -1,13 +1,14 @@
-import FaultSupport
 import ClusterCore
 import CoreDataStore
 import DurableFiles
+import FaultSupport
 import Foundation
 import Jobs
 import ManagedObjectModel
 import MigrationEngine
 import RunLedger
 import RunSupport
+import SafeSQLite
 import StoreForge
 import Synchronization
 import TestSupport

@@ -2,6 +2,7 @@ import DurableFiles
 import Foundation
 import ManagedObjectModel
 import ModelFiles
+import SafeSQLite
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
-@testable package import CoreDataStore
 import GRDBSQLite
+@testable package import SafeSQLite
 
 /// What tests run on stores of their own: any SQL, made from texts as they need it.
 ///

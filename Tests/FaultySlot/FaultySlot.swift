@@ -1,13 +1,13 @@
-import FaultSupport
 import CLinux
 import ClusterProtocol
-import CoreDataStore
 import DurableFiles
+import FaultSupport
 import GRDB
 import Glibc
 import Jobs
-import RunService
 import MigrationEngine
+import RunService
+import SafeSQLite
 import Synchronization
 import Worker
 

@@ -1,13 +1,13 @@
-import FaultSupport
 import CLinux
 import ClusterCore
 import ClusterProtocol
-import CoreDataStore
 import DurableFiles
+import FaultSupport
 import Glibc
 import Jobs
-import RunService
 import MigrationEngine
+import RunService
+import SafeSQLite
 import Worker
 import ZeroMQ
 

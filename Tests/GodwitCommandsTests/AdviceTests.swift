@@ -1,8 +1,8 @@
-import CoreDataStore
 import DurableFiles
 @testable import GodwitCommands
 import RunReports
 import RunService
+import SafeSQLite
 import StoreSwap
 import Testing
 

@@ -1,18 +1,19 @@
 import ArgumentParser
-import CoreDataStore
 import DurableFiles
 import Glibc
-@testable import GodwitCommands
 import Jobs
-@testable import RunService
 import ManagedObjectModel
 import MappingModel
 import MigrationEngine
 import RunLedger
 import RunReports
+import SafeSQLite
 import StoreSwap
 import Testing
 import ZeroMQ
+
+@testable import GodwitCommands
+@testable import RunService
 
 @Suite struct CommandStatusTests {
     static let cases: [(RunError, CommandStatus)] = [

@@ -1,13 +1,15 @@
-@testable import CoreDataStore
-import FaultSupport
 import DurableFiles
+import FaultSupport
 import Foundation
-@testable import GodwitCommands
 import ManagedObjectModel
 import MappingModel
-@testable import MigrationEngine
 import TestSupport
 import Testing
+
+@testable import CoreDataStore
+@testable import GodwitCommands
+@testable import MigrationEngine
+@testable import SafeSQLite
 
 @Suite struct ReportTests {
     private func inspect(_ body: (StoreInspection) throws -> Void) throws {

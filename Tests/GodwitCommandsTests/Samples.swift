@@ -4,6 +4,7 @@ import FaultSupport
 import Foundation
 import ManagedObjectModel
 import ModelFiles
+import SafeSQLite
 
 /// Small hand-made models and a store of them.
 enum Samples {

@@ -1,8 +1,8 @@
-import FaultSupport
-import CoreDataStore
 import DurableFiles
+import FaultSupport
 import Foundation
 import Jobs
+import SafeSQLite
 import TestSupport
 import Testing
 

@@ -4,6 +4,7 @@ import FaultSupport
 import ManagedObjectModel
 import MappingModel
 import ModelFiles
+import SafeSQLite
 
 @testable import MigrationValidation
 

@@ -5,6 +5,7 @@ import Foundation
 import Jobs
 import ManagedObjectModel
 import MappingModel
+import SafeSQLite
 import StoreForge
 import TestSupport
 import Testing

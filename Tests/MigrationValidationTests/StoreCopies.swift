@@ -1,8 +1,9 @@
-import FaultSupport
 import CoreDataStore
 import DurableFiles
+import FaultSupport
 import Foundation
 import MappingModel
+import SafeSQLite
 import Testing
 
 @testable import MigrationValidation

@@ -4,6 +4,7 @@ import Jobs
 import MigrationEngine
 import MigrationValidation
 import RunSupport
+import SafeSQLite
 
 @testable import RunService
 

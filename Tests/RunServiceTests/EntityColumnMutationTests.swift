@@ -2,15 +2,17 @@ import CoreDataStore
 import DurableFiles
 import FaultSupport
 import Foundation
-@testable import GodwitCommands
-import RunService
 import ManagedObjectModel
 import MappingModel
 import MigrationEngine
 import MigrationValidation
 import RunReports
+import RunService
+import SafeSQLite
 import TestSupport
 import Testing
+
+@testable import GodwitCommands
 
 /// Random stores with random entity numbers in their links and rows: whatever they say, copy and
 /// validation agree on what becomes of them.

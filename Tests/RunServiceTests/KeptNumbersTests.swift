@@ -6,6 +6,7 @@ import MigrationEngine
 import MigrationValidation
 import ModelFiles
 import RunService
+import SafeSQLite
 import StoreForge
 import Testing
 

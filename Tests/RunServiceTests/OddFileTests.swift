@@ -2,10 +2,11 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import GRDB
-import RunService
 import ManagedObjectModel
 import MigrationEngine
 import MigrationValidation
+import RunService
+import SafeSQLite
 import StoreForge
 import Synchronization
 import Testing

@@ -1,13 +1,15 @@
 import CoreDataStore
 import Foundation
 import GRDB
-@testable import GodwitCommands
-import RunService
 import ManagedObjectModel
 import MigrationEngine
 import MigrationValidation
+import RunService
+import SafeSQLite
 import StoreForge
 import Testing
+
+@testable import GodwitCommands
 
 /// Objects that need what only the app has are dropped, and the reason says what they need.
 @Suite struct OwnCollationTests {

@@ -7,6 +7,7 @@ import MigrationEngine
 import MigrationValidation
 import ModelFiles
 import RunService
+import SafeSQLite
 import TestSupport
 import Testing
 

@@ -1,8 +1,9 @@
 import CoreDataStore
 package import DurableFiles
 package import Jobs
-package import RunService
 package import MigrationEngine
+package import RunService
+import SafeSQLite
 
 /// The jobs of a plan, run on the calling thread; the root `local` holds everything.
 package struct EngineJobs: Sendable {

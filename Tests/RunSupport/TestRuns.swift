@@ -1,12 +1,12 @@
 import ClusterCore
 package import ClusterProtocol
-import CoreDataStore
 import Coordinator
 package import DurableFiles
 import Jobs
 import LocalCluster
-package import RunService
 package import RunLedger
+package import RunService
+import SafeSQLite
 import Synchronization
 
 /// Runs of tests: a coordinator with threads for slots, whose tries follow each other at once.

@@ -1,7 +1,7 @@
-import CoreDataStore
 import DurableFiles
 import FaultSupport
 import Foundation
+import SafeSQLite
 @testable import StoreDiscovery
 import TestSupport
 import Testing

@@ -4,6 +4,7 @@ import FaultSupport
 import Foundation
 import ManagedObjectModel
 import ModelFiles
+import SafeSQLite
 import StoreForge
 import TestSupport
 import Testing

@@ -1,8 +1,9 @@
-import FaultSupport
 import CoreDataStore
 import DurableFiles
+import FaultSupport
 import Foundation
 import ManagedObjectModel
+import SafeSQLite
 import StoreForge
 import TestSupport
 import Testing

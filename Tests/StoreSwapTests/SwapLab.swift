@@ -1,7 +1,8 @@
-import FaultSupport
 import CoreDataStore
 import DurableFiles
+import FaultSupport
 import Foundation
+import SafeSQLite
 import Synchronization
 import TestSupport
 import Testing

@@ -1,8 +1,8 @@
-import FaultSupport
-import CoreDataStore
 import DurableFiles
+import FaultSupport
 import Foundation
 import Glibc
+import SafeSQLite
 import TestSupport
 import Testing
 

@@ -4,15 +4,17 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Jobs
-import RunService
 import ManagedObjectModel
 import MigrationEngine
+import RunService
 import RunSupport
+import SafeSQLite
 import StoreForge
 import Synchronization
 import TestSupport
 import Testing
 import Threads
+
 @testable import Worker
 
 /// Real jobs of a real plan, in slots and in this process.

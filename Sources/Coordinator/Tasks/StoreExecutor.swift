@@ -1,10 +1,10 @@
 import ClusterCore
-import CoreDataStore
 import DurableFiles
 import Jobs
-import RunService
 import MigrationEngine
 import RunLedger
+import RunService
+import SafeSQLite
 import Synchronization
 import Threads
 

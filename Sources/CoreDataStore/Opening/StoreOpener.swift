@@ -1,5 +1,6 @@
 package import DurableFiles
 package import ManagedObjectModel
+package import SafeSQLite
 
 /// Where the snapshot of a store that is not at rest goes.
 package enum SnapshotPlace: Hashable, Sendable {

@@ -1,15 +1,15 @@
 import ArgumentParser
 import ClusterCore
-import CoreDataStore
 import Coordinator
 import DurableFiles
 import Foundation
 import Jobs
 import Logging
-import RunService
 import MigrationEngine
 import RunLedger
 import RunReports
+import RunService
+import SafeSQLite
 import Synchronization
 import Threads
 import ZeroMQ

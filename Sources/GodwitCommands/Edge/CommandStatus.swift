@@ -1,10 +1,10 @@
-import CoreDataStore
 import DurableFiles
 import Glibc
-package import RunService
 import MigrationEngine
 import RunLedger
 import RunReports
+package import RunService
+import SafeSQLite
 import StoreSwap
 import ZeroMQ
 

@@ -1,10 +1,10 @@
-import CoreDataStore
 import DurableFiles
-import RunService
 import ManagedObjectModel
 import MappingModel
 import MigrationEngine
 import RunLedger
+import RunService
+import SafeSQLite
 import StoreSwap
 
 /// An error of a layer below that has its place among the errors of a run.

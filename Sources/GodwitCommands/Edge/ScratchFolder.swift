@@ -1,6 +1,6 @@
-import CoreDataStore
 import DurableFiles
 import Foundation
+import SafeSQLite
 
 /// Folders for snapshots that live as long as one command.
 enum ScratchFolder {

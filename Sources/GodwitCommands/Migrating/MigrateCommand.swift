@@ -1,10 +1,10 @@
-import LocalCluster
 import ArgumentParser
-import CoreDataStore
 import Coordinator
 import DurableFiles
-import RunService
+import LocalCluster
 import RunLedger
+import RunService
+import SafeSQLite
 
 /// `godwit migrate`.
 struct MigrateCommand: ParsableCommand {

@@ -1,8 +1,9 @@
 import CoreDataStore
 import DurableFiles
-import RunService
 import MigrationEngine
 import RunReports
+import RunService
+import SafeSQLite
 
 /// What `godwit plan` reports of a store.
 ///

@@ -1,9 +1,9 @@
-import CoreDataStore
 import DurableFiles
-import RunService
 import MigrationEngine
 import MigrationValidation
 import RunReports
+import RunService
+import SafeSQLite
 
 /// What `godwit migrate` reports of a single store that was migrated.
 enum ResultText {

@@ -4,6 +4,7 @@ import Foundation
 import ManagedObjectModel
 import ModelFiles
 import RunReports
+import SafeSQLite
 
 extension ModelArgument {
     /// What a model may be, for messages.

@@ -1,13 +1,13 @@
 import ArgumentParser
 import ClusterCore
 import ClusterProtocol
-import CoreDataStore
 import DurableFiles
 import Foundation
 import Glibc
 import Logging
 import MigrationEngine
 import RunReports
+import SafeSQLite
 import Threads
 import Worker
 import ZeroMQ

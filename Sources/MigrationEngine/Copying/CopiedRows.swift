@@ -1,4 +1,4 @@
-import CoreDataStore
+import SafeSQLite
 
 /// Counts what copies of chunks wrote, to be held against what the survey counted.
 package struct CopiedRows {

@@ -1,4 +1,4 @@
-import CoreDataStore
+import SafeSQLite
 
 /// The statement that copies one chunk of a feed.
 struct FeedSQL {

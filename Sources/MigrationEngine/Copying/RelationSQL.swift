@@ -1,5 +1,5 @@
-import CoreDataStore
 import MappingModel
+import SafeSQLite
 
 /// The links of a source relation as a query over a source attached as `src`.
 ///

@@ -1,5 +1,5 @@
-import CoreDataStore
 import Jobs
+import SafeSQLite
 
 /// Looks links up and writes them where they belong.
 struct LinkWriter {

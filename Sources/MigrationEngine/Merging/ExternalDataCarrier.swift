@@ -1,5 +1,6 @@
 package import CoreDataStore
 package import DurableFiles
+import SafeSQLite
 
 /// Brings the external data files that a destination refers to beside it.
 package struct ExternalDataCarrier {

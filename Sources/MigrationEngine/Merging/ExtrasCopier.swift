@@ -1,5 +1,5 @@
-import CoreDataStore
 import DurableFiles
+import SafeSQLite
 
 /// Carries over what the plan keeps beside the model.
 ///

@@ -1,4 +1,5 @@
 package import CoreDataStore
+package import SafeSQLite
 
 /// What a chunk holds.
 package enum ChunkSubject: Hashable, Sendable, Codable {

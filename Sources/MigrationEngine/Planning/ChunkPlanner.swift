@@ -1,4 +1,5 @@
 import CoreDataStore
+import SafeSQLite
 
 /// Cuts feeds, joins and links into chunks.
 struct ChunkPlanner {

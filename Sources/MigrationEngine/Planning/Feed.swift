@@ -1,5 +1,5 @@
-package import CoreDataStore
 package import ManagedObjectModel
+package import SafeSQLite
 
 /// Rows of one source table that go into one destination table.
 package struct Feed: Hashable, Sendable, Codable {

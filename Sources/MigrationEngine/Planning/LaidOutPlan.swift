@@ -1,4 +1,5 @@
 package import CoreDataStore
+package import SafeSQLite
 
 /// A plan with the layouts that follow from it: what every stage works from.
 package struct LaidOutPlan: Sendable {

@@ -1,4 +1,4 @@
-package import CoreDataStore
+package import SafeSQLite
 
 extension MigrationPlan {
     /// Ranges of keys by destination table, those of its sources moved by their offsets;

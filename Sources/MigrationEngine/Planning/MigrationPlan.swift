@@ -1,6 +1,7 @@
 package import CoreDataStore
 package import ManagedObjectModel
 package import MappingModel
+package import SafeSQLite
 
 /// Everything that is decided about one store before a row is read for good: what a worker needs
 /// beside the files, and what `godwit plan` shows.

@@ -1,6 +1,7 @@
 package import CoreDataStore
 package import ManagedObjectModel
 package import MappingModel
+import SafeSQLite
 
 /// What migrations of stores of the same app have in common, worked out once for all of them.
 ///

@@ -1,8 +1,9 @@
-package import CoreDataStore
+import CoreDataStore
 package import DurableFiles
-package import Jobs
 import Foundation
 import GRDB
+package import Jobs
+package import SafeSQLite
 
 /// The file of a routing pass: the keys of a table in the order of a UUID attribute.
 ///

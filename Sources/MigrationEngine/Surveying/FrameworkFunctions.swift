@@ -1,5 +1,5 @@
-import CoreDataStore
 import GRDB
+import SafeSQLite
 
 /// Stand-ins for the SQL functions that triggers of Core Data call and only Core Data has: they let
 /// such triggers be compiled, and return NULL if one ever ran.

@@ -1,5 +1,6 @@
 package import CoreDataStore
 package import MappingModel
+package import SafeSQLite
 
 /// Tells whether persistent history can be kept.
 package enum HistoryCheck {

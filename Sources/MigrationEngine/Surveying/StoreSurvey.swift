@@ -2,6 +2,7 @@ package import CoreDataStore
 package import DurableFiles
 import ManagedObjectModel
 package import MappingModel
+package import SafeSQLite
 
 /// Reads from a store what planning needs to know: counts, keys, sizes, broken requirements.
 package struct StoreSurvey {

@@ -1,5 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
+import SafeSQLite
 
 /// Finds the objects behind sums that differ, by a merge of both sides in the order of keys.
 extension Validator {

@@ -1,6 +1,7 @@
 import CoreDataStore
 import ManagedObjectModel
 import MappingModel
+import SafeSQLite
 
 /// Finds the objects whose links differ.
 extension Validator {

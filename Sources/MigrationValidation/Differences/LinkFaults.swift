@@ -1,6 +1,7 @@
 import CoreDataStore
 import ManagedObjectModel
 import MappingModel
+import SafeSQLite
 
 /// Counts faults of relationships by SQL, on either side.
 struct LinkFaults {

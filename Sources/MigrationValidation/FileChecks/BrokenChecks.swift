@@ -1,5 +1,6 @@
 import CoreDataStore
 import DurableFiles
+import SafeSQLite
 
 /// Counts rows of a table of the app's own that break its `CHECK` constraints.
 ///

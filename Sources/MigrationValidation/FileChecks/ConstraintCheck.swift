@@ -1,4 +1,5 @@
 import CoreDataStore
+import SafeSQLite
 
 /// Finds rules in the declarations of a model's tables that Core Data does not write: with them a
 /// table refuses, changes or compares values in another way.

@@ -1,5 +1,6 @@
 import CoreDataStore
 import DurableFiles
+import SafeSQLite
 
 /// Holds the files of external data that a destination refers to against the source's.
 struct ExternalDataCheck {

@@ -1,6 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import ManagedObjectModel
+import SafeSQLite
 
 /// Checks of a file beyond its rows: what Core Data reads before it reads any object.
 ///

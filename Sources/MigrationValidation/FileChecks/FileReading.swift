@@ -1,5 +1,6 @@
-package import CoreDataStore
+import CoreDataStore
 import DurableFiles
+package import SafeSQLite
 
 /// One file as a validation reads it: a connection of its own, and what the file says of its
 /// schema, read once.

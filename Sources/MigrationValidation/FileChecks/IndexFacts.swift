@@ -1,4 +1,5 @@
 import CoreDataStore
+import SafeSQLite
 
 /// What the statements of a file say of its tables and indexes.
 struct TableFacts: Sendable {

@@ -1,5 +1,5 @@
-import CoreDataStore
 import Jobs
+import SafeSQLite
 
 /// Walks an index from end to end: its order, and a sum over columns and rowid to hold against
 /// the table's.

@@ -1,6 +1,7 @@
 import CoreDataStore
 import Jobs
 import MappingModel
+import SafeSQLite
 
 /// Compares tables that no model explains: the app's own, and persistent history.
 ///

@@ -2,6 +2,7 @@ package import CoreDataStore
 import DurableFiles
 import ManagedObjectModel
 import ModelFiles
+package import SafeSQLite
 
 /// Holds a result that another process made against what this engine would have written beside
 /// the rows of the model: every object of the schema, every row of Core Data's own tables.

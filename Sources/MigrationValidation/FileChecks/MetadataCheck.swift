@@ -1,6 +1,7 @@
 import CoreDataStore
 import ManagedObjectModel
 import ModelFiles
+import SafeSQLite
 
 /// Checks of `Z_METADATA` and `Z_MODELCACHE`.
 struct MetadataCheck {

@@ -1,4 +1,5 @@
 import CoreDataStore
+import SafeSQLite
 
 /// What a file's schema has beyond its layout; it follows from the two alone.
 struct SchemaSurplus: Sendable {

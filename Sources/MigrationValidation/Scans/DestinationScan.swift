@@ -1,5 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
+import SafeSQLite
 
 /// One pass over a destination table: what its rows are, and what its indexes must hold.
 struct DestinationScan {

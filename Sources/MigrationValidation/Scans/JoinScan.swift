@@ -1,5 +1,6 @@
 import CoreDataStore
 import MappingModel
+import SafeSQLite
 
 /// One pass over a join table of either side.
 enum JoinScan {

@@ -1,4 +1,5 @@
 import CoreDataStore
+import SafeSQLite
 
 /// One end of a link as a row names it.
 struct FoundEnd {

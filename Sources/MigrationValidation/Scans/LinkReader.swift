@@ -1,4 +1,5 @@
 import CoreDataStore
+import SafeSQLite
 
 /// A link as both sides must have it.
 struct FoundLink {

@@ -1,4 +1,5 @@
 import CoreDataStore
+import SafeSQLite
 
 /// The columns of a row loop: names in, places in the row out.
 struct SelectList: Sendable {

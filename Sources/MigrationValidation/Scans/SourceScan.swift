@@ -1,7 +1,8 @@
 import CoreDataStore
-import ManagedObjectModel
 import DurableFiles
+import ManagedObjectModel
 import MappingModel
+import SafeSQLite
 
 /// One pass over a source table: what its rows must become.
 struct SourceScan {

@@ -4,6 +4,7 @@ package import Jobs
 package import MigrationEngine
 import MigrationValidation
 package import RunLedger
+import SafeSQLite
 
 /// One store of a shared run that is cut into chunks: everything that happens to it beside the
 /// jobs of workers.

@@ -5,6 +5,7 @@ import Jobs
 import MigrationEngine
 import MigrationValidation
 import RunLedger
+import SafeSQLite
 
 /// A worker's result of a small store that this process has held against the source.
 struct InspectedResult: Sendable {

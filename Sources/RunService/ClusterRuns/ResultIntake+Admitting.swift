@@ -4,6 +4,7 @@ package import Jobs
 import ManagedObjectModel
 import MigrationEngine
 import RunLedger
+import SafeSQLite
 import Synchronization
 
 extension ResultIntake {

@@ -5,6 +5,7 @@ import Jobs
 import ManagedObjectModel
 import MigrationEngine
 import RunLedger
+import SafeSQLite
 import StoreDiscovery
 import StoreSwap
 

@@ -2,6 +2,7 @@ import CoreDataStore
 package import DurableFiles
 package import MigrationEngine
 package import RunLedger
+import SafeSQLite
 
 /// Looks at the files of stores for the room that their migration takes: a few system calls a
 /// store, and nothing is opened unless free pages are asked for.

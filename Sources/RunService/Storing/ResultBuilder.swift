@@ -3,6 +3,7 @@ import DurableFiles
 import Jobs
 import MigrationEngine
 import MigrationValidation
+import SafeSQLite
 
 /// Builds and validates results from plans; it knows files and no run.
 struct ResultBuilder {

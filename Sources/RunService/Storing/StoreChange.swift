@@ -1,6 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import MigrationEngine
+import SafeSQLite
 
 extension RunError {
     /// This failure of a store's migration, or `sourceChanged` where a program wrote the store

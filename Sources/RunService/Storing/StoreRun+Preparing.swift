@@ -4,6 +4,7 @@ import Foundation
 import Jobs
 import MigrationEngine
 import RunLedger
+import SafeSQLite
 
 extension StoreRun {
     /// Opens and plans the store from scratch; what an earlier try left is removed first.

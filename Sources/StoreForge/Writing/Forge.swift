@@ -2,6 +2,7 @@ import CoreDataStore
 package import DurableFiles
 import ManagedObjectModel
 import ModelFiles
+import SafeSQLite
 
 /// Writes stores by recipes.
 ///

@@ -1,5 +1,5 @@
-import CoreDataStore
 package import DurableFiles
+import SafeSQLite
 
 /// Takes a replaced file out of the reach of a program that looked the store's name up before the
 /// swap and opens it after: that program must find no database.

@@ -1,5 +1,6 @@
 package import CoreDataStore
 package import DurableFiles
+import SafeSQLite
 
 /// What of a store's backup is to be removed for good.
 package struct PrunePlan: Hashable, Sendable, Codable {

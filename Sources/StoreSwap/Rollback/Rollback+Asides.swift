@@ -1,5 +1,6 @@
 import CoreDataStore
 package import DurableFiles
+import SafeSQLite
 
 // A rollback that was killed before it gave the store's name to another file is not gone on with.
 

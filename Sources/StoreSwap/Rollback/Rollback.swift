@@ -1,5 +1,6 @@
 import CoreDataStore
 package import DurableFiles
+import SafeSQLite
 
 /// Puts originals back.
 package struct Rollback {

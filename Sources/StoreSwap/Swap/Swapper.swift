@@ -1,5 +1,6 @@
 import CoreDataStore
 package import DurableFiles
+import SafeSQLite
 
 /// What a swap did.
 package struct SwapReceipt: Sendable {

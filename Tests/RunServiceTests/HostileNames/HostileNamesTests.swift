@@ -6,6 +6,7 @@ import ManagedObjectModel
 import MigrationEngine
 import MigrationValidation
 import ModelFiles
+import SafeSQLite
 import StoreForge
 import TestSupport
 import Testing

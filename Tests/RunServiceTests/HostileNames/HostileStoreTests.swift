@@ -2,12 +2,14 @@ import CoreDataStore
 import Foundation
 import GRDB
 import GodwitCommands
-@testable import RunService
 import ManagedObjectModel
 import MigrationEngine
+import SafeSQLite
 import StoreForge
 import TestSupport
 import Testing
+
+@testable import RunService
 
 /// The ways by which a hostile model reaches godwit: a store's own model, a model file, a template.
 @Suite struct HostileStoreTests {

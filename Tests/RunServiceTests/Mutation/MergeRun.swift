@@ -1,11 +1,12 @@
-import CoreDataStore
 import DurableFiles
 import FaultSupport
 import Jobs
-@testable import RunService
 import MigrationEngine
 import RunSupport
+import SafeSQLite
 import TestSupport
+
+@testable import RunService
 
 /// The sound shards of one migration, to be merged in wrong ways.
 struct MergeRun {

@@ -2,9 +2,10 @@ import CoreDataStore
 import DurableFiles
 import FaultSupport
 import Foundation
-import RunService
 import MigrationEngine
 import MigrationValidation
+import RunService
+import SafeSQLite
 import StoreForge
 import TestSupport
 import Testing

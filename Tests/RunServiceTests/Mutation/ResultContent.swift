@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import FaultSupport
 import MigrationEngine
+import SafeSQLite
 
 /// Places in lists that a migration made up: any order without a tie is right.
 struct FreeOrder: Hashable {

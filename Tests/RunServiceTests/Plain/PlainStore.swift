@@ -1,8 +1,9 @@
-import FaultSupport
 import CoreDataStore
 import DurableFiles
+import FaultSupport
 import Foundation
 import ManagedObjectModel
+import SafeSQLite
 
 /// One object, read as a row.
 struct PlainObject {

@@ -3,9 +3,10 @@ import DurableFiles
 import Foundation
 import GRDB
 import Jobs
-import RunService
 import MigrationEngine
 import RunLedger
+import RunService
+import SafeSQLite
 import StoreForge
 import StoreSwap
 import Synchronization

@@ -1,12 +1,13 @@
-import FaultSupport
 import CoreDataStore
 import DurableFiles
+import FaultSupport
 import Foundation
 import Jobs
 import ManagedObjectModel
 import MigrationEngine
 import RunLedger
 import RunSupport
+import SafeSQLite
 import StoreForge
 import TestSupport
 import Testing

@@ -1,12 +1,12 @@
 import ClusterProtocol
-import CoreDataStore
-import FaultSupport
 import DurableFiles
+import FaultSupport
 import Foundation
 import Jobs
 import MigrationEngine
 import RunLedger
 import RunSupport
+import SafeSQLite
 import StoreForge
 import StoreSwap
 import Synchronization

@@ -1,12 +1,13 @@
-import FaultSupport
 import ClusterProtocol
 import CoreDataStore
 import DurableFiles
+import FaultSupport
 import Foundation
 import ManagedObjectModel
 import MigrationEngine
 import RunLedger
 import RunSupport
+import SafeSQLite
 import StoreForge
 import Synchronization
 import TestSupport

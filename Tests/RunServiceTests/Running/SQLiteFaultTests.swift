@@ -1,11 +1,11 @@
 import CFaultVFS
-import CoreDataStore
 import DurableFiles
 import Foundation
 import Jobs
 import MigrationEngine
 import RunLedger
 import RunReports
+import SafeSQLite
 import StoreForge
 import TestSupport
 import Testing

@@ -1,8 +1,8 @@
-import FaultSupport
-import CoreDataStore
 import DurableFiles
+import FaultSupport
 import MigrationEngine
 import RunLedger
+import SafeSQLite
 import Testing
 
 @testable import RunService

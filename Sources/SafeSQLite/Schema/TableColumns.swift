@@ -1,7 +1,7 @@
 /// What SQLite says of the columns of ordinary tables.
 ///
 /// Virtual tables are not touched.
-struct TableColumns: Sendable {
+package struct TableColumns: Sendable {
     private(set) var columns: [String: [StoreSchema.Column]] = [:]
     private(set) var rowidColumns: [String: String] = [:]
 

@@ -1,5 +1,6 @@
 import Crypto
 package import DurableFiles
+import SafeSQLite
 
 /// SHA-256 of bytes and files, in hexadecimal.
 package enum ContentDigest {

@@ -1,5 +1,4 @@
 import GRDBSQLite
-package import ManagedObjectModel
 
 /// Text of SQL, or a piece of it: what `Connection` runs.
 ///
@@ -118,20 +117,8 @@ extension SQLText {
         return SQLText(unchecked: String(decoding: text, as: UTF8.self))
     }
 
-    /// A default value as SQL writes it into a column: booleans as 0 and 1, dates as seconds
-    /// since 2001, UUIDs as 16 bytes; nil for a value that is no number.
-    package static func literal(_ value: DefaultValue) -> SQLText? {
-        switch value {
-        case .integer(let number): return "\(number)"
-        case .real(let number), .date(let number): return real(number)
-        case .decimal(let text): return Double(text).flatMap(real)
-        case .boolean(let flag): return flag ? "1" : "0"
-        case .text(let text), .uri(let text): return self.text(text)
-        case .data(let bytes), .uuid(let bytes): return blob(bytes)
-        }
-    }
-
-    private static func real(_ number: Double) -> SQLText? {
+    /// A number as a literal of SQL, always REAL; nil for one that is not finite.
+    package static func real(_ number: Double) -> SQLText? {
         guard number.isFinite else { return nil }
         // A Double's shortest text reads back as the same number; SQLite takes it as REAL only
         // with a point or an exponent.
@@ -147,14 +134,6 @@ extension SQLText {
     /// Numbers with commas between them.
     package static func list(_ numbers: some Sequence<some FixedWidthInteger>) -> SQLText {
         SQLText(unchecked: numbers.map { String($0) }.joined(separator: ", "))
-    }
-
-    /// The declared type of a column.
-    package static func type(_ type: ColumnType) -> SQLText { SQLText(unchecked: type.rawValue) }
-
-    /// The operator of a comparison.
-    package static func comparison(_ comparison: Predicate.Comparison) -> SQLText {
-        SQLText(unchecked: comparison.rawValue)
     }
 
     /// The statement that made an object of a stranger's file.

@@ -1,4 +1,4 @@
-import DurableFiles
+package import DurableFiles
 
 /// Why a store could not be read or made.
 ///
@@ -35,7 +35,7 @@ package enum StoreError: Error, Hashable, Sendable {
 
 extension StoreError {
     /// That a store changed while it was read, with the programs that have it open now.
-    static func written(_ path: FilePath) -> StoreError {
+    package static func written(_ path: FilePath) -> StoreError {
         .changed(path.description + FileUser.apposition(of: path))
     }
 

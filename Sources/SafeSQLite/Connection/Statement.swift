@@ -84,7 +84,7 @@ package final class Statement {
     ///
     /// - Throws: `StoreError.notAStore` for one that is longer than any that people give or that
     ///   is not UTF-8.
-    func name(_ column: Int) throws(StoreError) -> String {
+    package func name(_ column: Int) throws(StoreError) -> String {
         let count = Int(sqlite3_column_bytes(pointer, Int32(column)))
         guard count <= Self.nameLimit else {
             throw .notAStore(

@@ -69,18 +69,24 @@ package struct StoreSchema: Hashable, Sendable {
     /// The most schema objects that a store may have; the largest real one has about 900.
     package static let objectLimit = 50_000
 
+    /// Gives the columns of objects, remembered or read by the second parameter.
+    package typealias ColumnSource = (
+        _ objects: [SchemaObject], _ read: () throws(StoreError) -> TableColumns
+    ) throws(StoreError) -> TableColumns
+
     /// Reads the schema of an open file.
     ///
     /// Virtual tables are listed, but not touched: their modules are not run.
     ///
     /// - Parameters:
     ///   - connection: to the file.
-    ///   - cache: what is known of files of the same schema.
+    ///   - columns: where the columns come from; from the file unless told otherwise.
     /// - Returns: the schema.
     /// - Throws: `StoreError.notAStore` for a schema that cannot be read or whose texts are not
     ///   UTF-8.
     package static func read(
-        _ connection: Connection, cache: StoreCache? = nil
+        _ connection: Connection,
+        columns: ColumnSource = { _, read throws(StoreError) in try read() }
     ) throws(StoreError) -> StoreSchema {
         var objects: [SchemaObject] = []
         let list = try connection.prepare(
@@ -108,13 +114,8 @@ package struct StoreSchema: Hashable, Sendable {
                     kind: kind, name: try list.name(1), table: try list.name(2),
                     sql: try list.exactText(3, "statement"), rootPage: list.integer(4)))
         }
-        let tables: TableColumns
-        if let cache {
-            tables = try cache.columns(of: objects) { () throws(StoreError) in
-                try TableColumns.read(objects, connection)
-            }
-        } else {
-            tables = try TableColumns.read(objects, connection)
+        let tables = try columns(objects) { () throws(StoreError) in
+            try TableColumns.read(objects, connection)
         }
         return StoreSchema(
             objects: objects, columns: tables.columns, rowidColumns: tables.rowidColumns)

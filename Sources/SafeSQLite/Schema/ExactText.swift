@@ -30,7 +30,7 @@ extension Optional where Wrapped: StringProtocol {
 extension UnsafeBufferPointer<UInt8> {
     /// Whether both hold the same bytes.
     @usableFromInline
-    func hasBytes(_ other: UnsafeBufferPointer<UInt8>) -> Bool {
+    package func hasBytes(_ other: UnsafeBufferPointer<UInt8>) -> Bool {
         guard count == other.count else { return false }
         guard let start = baseAddress, let otherStart = other.baseAddress else { return true }
         return memcmp(start, otherStart, count) == 0
