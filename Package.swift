@@ -49,8 +49,10 @@ let package = Package(
         // A shim for SQLite's variadic calls, which Swift cannot make (decision 0002).
         .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
 
-        // Files that survive a crash: clone, publish, fsync, locks, free space, identity.
+        // Files that survive a crash: clone, publish, fsync, free space, identity.
         layer("DurableFiles", ["CLinux"]),
+        // Locks and leases on stores, which keep other runs and every client out.
+        layer("StoreLocks", ["DurableFiles", "CLinux"]),
         // Threads that we own.
         layer("Threads", ["CLinux"]),
         // Sockets, frames, CURVE keys, and the one thread that owns them (decision 0010).
@@ -73,10 +75,11 @@ let package = Package(
         layer(
             "CoreDataStore",
             [
-                "SafeSQLite", "ModelFiles", "ManagedObjectModel", "DurableFiles", "Jobs", crypto,
+                "SafeSQLite", "ModelFiles", "ManagedObjectModel", "StoreLocks", "DurableFiles",
+                "Jobs", crypto,
             ]),
         // Swapping a result in, putting the original back, removing it: plans and their execution.
-        layer("StoreSwap", ["SafeSQLite", "CoreDataStore", "DurableFiles", "Jobs"]),
+        layer("StoreSwap", ["SafeSQLite", "CoreDataStore", "StoreLocks", "DurableFiles", "Jobs"]),
         // Proof that a result is what its source must become, by code of its own.
         layer(
             "MigrationValidation",
@@ -99,7 +102,7 @@ let package = Package(
             [
                 "RunLedger", "StoreDiscovery", "StoreSwap", "MigrationValidation",
                 "MigrationEngine", "SafeSQLite", "CoreDataStore", "MappingModel", "ModelFiles",
-                "ManagedObjectModel", "DurableFiles", "Jobs", "Threads",
+                "ManagedObjectModel", "StoreLocks", "DurableFiles", "Jobs", "Threads",
             ]),
         // What coordinator, workers, slots and clients say to each other.
         .target(
@@ -153,7 +156,7 @@ let package = Package(
                 "StoreSwap", "MigrationValidation", "Coordinator", "Worker", "ClusterCore",
                 "ClusterProtocol", "ZeroMQ", "RunLedger", "MigrationEngine", "StoreForge",
                 "SafeSQLite", "CoreDataStore", "MappingModel", "ModelFiles", "ManagedObjectModel",
-                "DurableFiles", "Jobs", "Threads", arguments, logging,
+                "StoreLocks", "DurableFiles", "Jobs", "Threads", arguments, logging,
             ]),
         .executableTarget(
             name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
@@ -214,7 +217,7 @@ let package = Package(
                 "StoreForge", "SafeSQLite", "CoreDataStore", "MappingModel", "ModelFiles",
                 "ManagedObjectModel", "DurableFiles", "FaultSupport", "TestSupport",
             ]),
-        tests("DurableFilesTests", ["DurableFiles", "CLinux", "TestSupport"]),
+        tests("DurableFilesTests", ["StoreLocks", "DurableFiles", "CLinux", "TestSupport"]),
         tests("ThreadsTests", ["Threads", "TestSupport"]),
         tests("ZeroMQTests", ["ZeroMQ", "CZeroMQ", "CLinux", "Threads", "TestSupport"]),
         tests(
@@ -244,7 +247,7 @@ let package = Package(
             "StoreSwapTests",
             [
                 "StoreSwap", "MigrationEngine", "SafeSQLite", "CoreDataStore", "ManagedObjectModel",
-                "DurableFiles", "Jobs", "StoreForge", "FaultSupport", "TestSupport",
+                "StoreLocks", "DurableFiles", "Jobs", "StoreForge", "FaultSupport", "TestSupport",
             ]),
         tests(
             "RunServiceTests",
@@ -252,8 +255,8 @@ let package = Package(
                 "RunSupport", "RunReports", "StoreDiscovery", "StoreSwap", "MigrationValidation",
                 "RunService", "ClusterProtocol", "GodwitCommands", "StoreForge", "MigrationEngine",
                 "SafeSQLite", "CoreDataStore", "MappingModel", "ModelFiles", "ManagedObjectModel",
-                "DurableFiles", "Jobs", "FaultSupport", "RunLedger", "CFaultVFS", "CStatementTrace",
-                "TestSupport", grdb,
+                "StoreLocks", "DurableFiles", "Jobs", "FaultSupport", "RunLedger", "CFaultVFS",
+                "CStatementTrace", "TestSupport", grdb,
             ]),
         tests(
             "RunReportsTests",
@@ -286,8 +289,8 @@ let package = Package(
             [
                 "Worker", "faulty-slot", "godwit", "ClusterCore", "ClusterProtocol", "RunService",
                 "RunLedger", "MigrationEngine", "SafeSQLite", "CoreDataStore", "ManagedObjectModel",
-                "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CLinux", "StoreForge", "RunSupport",
-                "TestSupport",
+                "StoreLocks", "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CLinux", "StoreForge",
+                "RunSupport", "TestSupport",
             ]),
         tests(
             "CoordinatorTests",

@@ -1,8 +1,8 @@
 package import ArgumentParser
 import ClusterClient
-import DurableFiles
 import RunReports
 import SafeSQLite
+import StoreLocks
 import Threads
 
 /// The version of godwit: what `godwit --version` says and what the changelog has.

@@ -4,6 +4,7 @@ import ManagedObjectModel
 import MappingModel
 package import MigrationEngine
 import SafeSQLite
+import StoreLocks
 
 /// A store that was opened, read and planned; nothing of it was changed.
 package struct PlannedStore: Sendable {

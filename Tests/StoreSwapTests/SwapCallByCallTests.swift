@@ -3,6 +3,7 @@ import DurableFiles
 import FaultSupport
 import Foundation
 import SafeSQLite
+import StoreLocks
 import Synchronization
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@ import DurableFiles
 import FaultSupport
 import Foundation
 import SafeSQLite
+import StoreLocks
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@ import FaultSupport
 import Foundation
 import Glibc
 import SafeSQLite
+import StoreLocks
 import TestSupport
 import Testing
 

@@ -5,6 +5,7 @@ enum LayerRules {
         "CLinux": [], "CZlib": [], "CZeroMQ": [], "CSQLite": [], "CTransportPeer": [],
         "Threads": ["CLinux"],
         "DurableFiles": ["CLinux"],
+        "StoreLocks": ["DurableFiles", "CLinux"],
         "ZeroMQ": ["CZeroMQ", "CLinux", "Threads"],
         "Jobs": [],
         "ManagedObjectModel": ["Crypto"],
@@ -12,9 +13,10 @@ enum LayerRules {
         "MappingModel": ["ManagedObjectModel", "Yams"],
         "SafeSQLite": ["DurableFiles", "CSQLite", "GRDB", "GRDBSQLite"],
         "CoreDataStore": [
-            "SafeSQLite", "ModelFiles", "ManagedObjectModel", "DurableFiles", "Jobs", "Crypto",
+            "SafeSQLite", "ModelFiles", "ManagedObjectModel", "StoreLocks", "DurableFiles", "Jobs",
+            "Crypto",
         ],
-        "StoreSwap": ["SafeSQLite", "CoreDataStore", "DurableFiles", "Jobs"],
+        "StoreSwap": ["SafeSQLite", "CoreDataStore", "StoreLocks", "DurableFiles", "Jobs"],
         "StoreDiscovery": ["StoreSwap", "SafeSQLite", "CoreDataStore", "DurableFiles"],
         "MigrationValidation": [
             "Jobs", "SafeSQLite", "CoreDataStore", "MappingModel", "ModelFiles",
@@ -28,7 +30,7 @@ enum LayerRules {
         "RunService": [
             "RunLedger", "StoreDiscovery", "StoreSwap", "MigrationValidation", "MigrationEngine",
             "SafeSQLite", "CoreDataStore", "MappingModel", "ModelFiles", "ManagedObjectModel",
-            "DurableFiles", "Jobs", "Threads",
+            "StoreLocks", "DurableFiles", "Jobs", "Threads",
         ],
         "ClusterProtocol": ["Jobs", "SwiftProtobuf"],
         "ClusterCore": ["Jobs", "ClusterProtocol"],
@@ -58,8 +60,8 @@ enum LayerRules {
             "RunReports", "ClusterClient", "LocalCluster", "RunService", "StoreDiscovery",
             "StoreSwap", "MigrationValidation", "Coordinator", "Worker", "ClusterCore",
             "ClusterProtocol", "ZeroMQ", "RunLedger", "MigrationEngine", "StoreForge", "SafeSQLite",
-            "CoreDataStore", "MappingModel", "ModelFiles", "ManagedObjectModel", "DurableFiles",
-            "Jobs", "Threads", "ArgumentParser", "Logging",
+            "CoreDataStore", "MappingModel", "ModelFiles", "ManagedObjectModel", "StoreLocks",
+            "DurableFiles", "Jobs", "Threads", "ArgumentParser", "Logging",
         ],
         "godwit": ["GodwitCommands"],
         "godwit-bench": [
@@ -75,7 +77,7 @@ enum LayerRules {
         "Swift", "Glibc", "Synchronization", "Foundation", "FoundationEssentials", "FoundationXML",
     ]
     /// Targets at the bottom, which stay free of Foundation, and the file that converts URLs.
-    static let withoutFoundation: Set<String> = ["Threads", "Jobs", "DurableFiles"]
+    static let withoutFoundation: Set<String> = ["Threads", "Jobs", "DurableFiles", "StoreLocks"]
     static let foundationFiles: Set<String> = ["Sources/DurableFiles/FilePath+URL.swift"]
 
     static func check(_ code: Code) -> [Violation] {

@@ -1,12 +1,12 @@
-import Jobs
 import ArgumentParser
 import Coordinator
-import DurableFiles
 import Foundation
+import Jobs
 import LocalCluster
-import RunService
 import RunLedger
 import RunReports
+import RunService
+import StoreLocks
 
 /// `godwit swap`.
 struct SwapCommand: ParsableCommand {

@@ -4,6 +4,7 @@ import Jobs
 import MigrationEngine
 package import RunLedger
 package import StoreDiscovery
+package import StoreLocks
 
 /// Begins, finds and reopens runs; all of it takes its time and belongs beside a coordinator's
 /// loop.

@@ -5,6 +5,7 @@ package import MigrationEngine
 import MigrationValidation
 package import RunLedger
 import SafeSQLite
+import StoreLocks
 
 /// One store of a shared run that is cut into chunks: everything that happens to it beside the
 /// jobs of workers.

@@ -3,6 +3,7 @@ import DurableFiles
 import Jobs
 import MigrationEngine
 import RunLedger
+import StoreLocks
 import StoreSwap
 
 // MARK: - Moves that no longer fit

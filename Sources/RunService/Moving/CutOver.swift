@@ -3,6 +3,7 @@ import DurableFiles
 import Jobs
 import MigrationEngine
 import RunLedger
+import StoreLocks
 import StoreSwap
 
 /// Gives validated results their names: the ledger first, then the files, then the ledger.

@@ -7,6 +7,7 @@ import MigrationEngine
 import RunLedger
 import SafeSQLite
 import StoreDiscovery
+import StoreLocks
 import StoreSwap
 
 /// What pruning a run frees.

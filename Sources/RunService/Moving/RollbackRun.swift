@@ -1,8 +1,9 @@
 import CoreDataStore
-package import DurableFiles
+import DurableFiles
 import Jobs
 import MigrationEngine
 import RunLedger
+package import StoreLocks
 import StoreSwap
 
 /// Puts the originals of a run back.

@@ -4,6 +4,7 @@ import Foundation
 import Jobs
 import MigrationEngine
 import RunLedger
+import StoreLocks
 import StoreSwap
 
 /// What a later command works on: a run of a state folder, all of its stores or one of them.

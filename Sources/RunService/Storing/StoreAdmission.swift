@@ -1,6 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import MigrationEngine
+import StoreLocks
 import StoreSwap
 
 /// What is looked at before any work on a store.

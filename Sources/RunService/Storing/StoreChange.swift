@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import MigrationEngine
 import SafeSQLite
+import StoreLocks
 
 extension RunError {
     /// This failure of a store's migration, or `sourceChanged` where a program wrote the store

@@ -4,6 +4,7 @@ import Foundation
 import Jobs
 import MigrationEngine
 import RunLedger
+import StoreLocks
 
 /// A result that was built and validated and has not got its name.
 struct BuiltStore {

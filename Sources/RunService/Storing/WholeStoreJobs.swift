@@ -5,6 +5,7 @@ package import Jobs
 package import MigrationEngine
 import MigrationValidation
 import RunLedger
+import StoreLocks
 import Synchronization
 
 /// Runs jobs that migrate a small store in one go, up to the validated result, without a ledger.

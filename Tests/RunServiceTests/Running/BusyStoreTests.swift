@@ -9,6 +9,7 @@ import MigrationEngine
 import RunLedger
 import RunSupport
 import StoreForge
+import StoreLocks
 import Synchronization
 import TestSupport
 import Testing

@@ -8,6 +8,7 @@ import MigrationEngine
 import RunLedger
 import SafeSQLite
 import StoreForge
+import StoreLocks
 import Synchronization
 import TestSupport
 import Testing

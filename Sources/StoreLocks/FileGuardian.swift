@@ -1,4 +1,5 @@
 internal import CLinux
+internal import DurableFiles
 internal import Glibc
 internal import Synchronization
 
@@ -22,9 +23,6 @@ package enum FileGuardian {
     ///
     /// For commands: a library cannot know what its process may fork.
     package static func enable() { state.withLock { $0.isOn = true } }
-
-    /// What guardians are called: they have files open and use none.
-    static let name = CLINUX_GUARDIAN_NAME
 
     /// Whether files are handed to a guardian.
     static var isOn: Bool { state.withLock { $0.isOn } }

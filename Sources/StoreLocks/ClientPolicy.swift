@@ -1,4 +1,5 @@
 internal import CLinux
+package import DurableFiles
 internal import Glibc
 
 /// How a lock treats other programs that have a database open.

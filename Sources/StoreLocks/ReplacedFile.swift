@@ -1,4 +1,5 @@
 internal import CLinux
+package import DurableFiles
 internal import Glibc
 internal import Synchronization
 

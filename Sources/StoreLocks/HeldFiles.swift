@@ -1,4 +1,5 @@
 internal import CLinux
+package import DurableFiles
 internal import Glibc
 internal import Synchronization
 
@@ -69,22 +70,19 @@ struct HeldFile: Sendable {
 }
 
 /// The files that a lock holds, through whose descriptors others may read them.
-///
-/// While a lease is held on a file, open(2) on it waits or fails, for this process as well.
-package final class HeldFiles: Sendable {
+package final class HeldFiles: HeldDescriptors {
     let files = Mutex<[HeldFile]>([])
 
-    /// The held file that a path leads to, opened through the descriptor that holds it; nil where
-    /// the path leads to another file.
-    func open(
+    /// The held file that a path leads to; nil where the path leads to another file.
+    package func open(
         _ path: FilePath, writable: Bool, _ faults: FaultPoints
     ) throws(DurableFileError) -> OpenFile? {
         guard let status = try FileStatus.ifPresent(path) else { return nil }
         return try open(status.identity, path, writable: writable, faults)
     }
 
-    /// A held file, opened through the descriptor that holds it; nil for another file.
-    func open(
+    /// A held file by its identity; nil for another file.
+    package func open(
         _ identity: FileIdentity, _ path: FilePath, writable: Bool, _ faults: FaultPoints
     ) throws(DurableFileError) -> OpenFile? {
         let result: Int32? = files.withLock { files in
