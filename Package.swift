@@ -87,12 +87,19 @@ let package = Package(
                 "Jobs", "SafeSQLite", "CoreDataStore", "MappingModel", "ModelFiles",
                 "ManagedObjectModel", "DurableFiles", sqlite,
             ]),
-        // Planning, copying, merging, linking: synchronous functions over files.
+        // Surveying stores and deciding how they are migrated: plans as values and files.
+        layer(
+            "MigrationPlanning",
+            [
+                "Jobs", "SafeSQLite", "CoreDataStore", "MappingModel", "ManagedObjectModel",
+                "DurableFiles", grdb,
+            ]),
+        // Copying, merging, linking by a plan: synchronous functions over files.
         layer(
             "MigrationEngine",
             [
-                "Jobs", "SafeSQLite", "CoreDataStore", "MappingModel", "ManagedObjectModel",
-                "DurableFiles", grdb, sqlite,
+                "MigrationPlanning", "Jobs", "SafeSQLite", "CoreDataStore", "MappingModel",
+                "ManagedObjectModel", "DurableFiles", grdb,
             ]),
         // Finding the stores that paths, patterns and lists name.
         layer("StoreDiscovery", ["StoreSwap", "SafeSQLite", "CoreDataStore", "DurableFiles"]),
@@ -101,8 +108,9 @@ let package = Package(
             "RunService",
             [
                 "RunLedger", "StoreDiscovery", "StoreSwap", "MigrationValidation",
-                "MigrationEngine", "SafeSQLite", "CoreDataStore", "MappingModel", "ModelFiles",
-                "ManagedObjectModel", "StoreLocks", "DurableFiles", "Jobs", "Threads",
+                "MigrationPlanning", "MigrationEngine", "SafeSQLite", "CoreDataStore",
+                "MappingModel", "ModelFiles", "ManagedObjectModel", "StoreLocks", "DurableFiles",
+                "Jobs", "Threads",
             ]),
         // What coordinator, workers, slots and clients say to each other.
         .target(
@@ -112,23 +120,24 @@ let package = Package(
         layer(
             "Worker",
             [
-                "ClusterCore", "ClusterProtocol", "MigrationEngine", "SafeSQLite", "DurableFiles",
-                "Jobs", "Threads", "ZeroMQ", "CLinux",
+                "ClusterCore", "ClusterProtocol", "MigrationPlanning", "MigrationEngine",
+                "SafeSQLite", "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CLinux",
             ]),
         // The loop over ledger and sockets, and the coordinator's own part of migrations.
         layer(
             "Coordinator",
             [
                 "ClusterCore", "ClusterProtocol", "RunService", "StoreDiscovery", "RunLedger",
-                "MigrationEngine", "SafeSQLite", "DurableFiles", "Jobs", "Threads", "ZeroMQ",
+                "MigrationPlanning", "MigrationEngine", "SafeSQLite", "DurableFiles", "Jobs",
+                "Threads", "ZeroMQ",
             ]),
         // A coordinator and a worker of one process, for one run on this machine.
         layer(
             "LocalCluster",
             [
                 "Coordinator", "Worker", "RunService", "ClusterCore", "ClusterProtocol",
-                "RunLedger", "MigrationEngine", "SafeSQLite", "DurableFiles", "Jobs", "Threads",
-                "ZeroMQ",
+                "RunLedger", "MigrationPlanning", "MigrationEngine", "SafeSQLite", "DurableFiles",
+                "Jobs", "Threads", "ZeroMQ",
             ]),
         // Coordinator and worker as pure state machines.
         layer("ClusterCore", ["ClusterProtocol", "Jobs"]),
@@ -143,8 +152,9 @@ let package = Package(
         layer(
             "RunReports",
             [
-                "RunService", "RunLedger", "MigrationValidation", "MigrationEngine", "SafeSQLite",
-                "ManagedObjectModel", "DurableFiles", "ClusterCore", "Jobs",
+                "RunService", "RunLedger", "MigrationValidation", "MigrationPlanning",
+                "MigrationEngine", "SafeSQLite", "ManagedObjectModel", "DurableFiles",
+                "ClusterCore", "Jobs",
             ]),
         // What a program needs to ask a coordinator and to follow its runs.
         layer("ClusterClient", ["ClusterProtocol", "Jobs", "Threads", "ZeroMQ"]),
@@ -154,9 +164,10 @@ let package = Package(
             [
                 "RunReports", "ClusterClient", "LocalCluster", "RunService", "StoreDiscovery",
                 "StoreSwap", "MigrationValidation", "Coordinator", "Worker", "ClusterCore",
-                "ClusterProtocol", "ZeroMQ", "RunLedger", "MigrationEngine", "StoreForge",
-                "SafeSQLite", "CoreDataStore", "MappingModel", "ModelFiles", "ManagedObjectModel",
-                "StoreLocks", "DurableFiles", "Jobs", "Threads", arguments, logging,
+                "ClusterProtocol", "ZeroMQ", "RunLedger", "MigrationPlanning", "MigrationEngine",
+                "StoreForge", "SafeSQLite", "CoreDataStore", "MappingModel", "ModelFiles",
+                "ManagedObjectModel", "StoreLocks", "DurableFiles", "Jobs", "Threads", arguments,
+                logging,
             ]),
         .executableTarget(
             name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
@@ -170,7 +181,7 @@ let package = Package(
         .executableTarget(
             name: "godwit-bench",
             dependencies: [
-                "LocalCluster", "RunService", "MigrationEngine", "StoreForge", "SafeSQLite",
+                "LocalCluster", "RunService", "MigrationPlanning", "StoreForge", "SafeSQLite",
                 "CoreDataStore", "ManagedObjectModel", "DurableFiles", "Jobs", "RunLedger",
                 "Threads", "ZeroMQ", "CTransportPeer", "Coordinator", "ClusterCore",
                 "ClusterProtocol", arguments, grdb,
@@ -194,8 +205,8 @@ let package = Package(
             name: "RunSupport",
             dependencies: [
                 "LocalCluster", "RunService", "Coordinator", "ClusterCore", "ClusterProtocol",
-                "RunLedger", "MigrationEngine", "SafeSQLite", "CoreDataStore", "DurableFiles",
-                "Jobs",
+                "RunLedger", "MigrationPlanning", "MigrationEngine", "SafeSQLite", "CoreDataStore",
+                "DurableFiles", "Jobs",
             ], path: "Tests/RunSupport", swiftSettings: settings),
         // Lets SQLite's own actions on files fail; it stands before the system's layer.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
@@ -224,9 +235,9 @@ let package = Package(
             "RunLedgerTests",
             ["RunLedger", "Jobs", "DurableFiles", "Threads", "TestSupport", grdb]),
         tests(
-            "MigrationEngineTests",
+            "MigrationPlanningTests",
             [
-                "MigrationEngine", "SafeSQLite", "CoreDataStore", "MappingModel",
+                "MigrationPlanning", "SafeSQLite", "CoreDataStore", "MappingModel",
                 "ManagedObjectModel", "DurableFiles", "Jobs", "StoreForge", "FaultSupport",
                 "TestSupport",
             ]),
@@ -253,23 +264,24 @@ let package = Package(
             "RunServiceTests",
             [
                 "RunSupport", "RunReports", "StoreDiscovery", "StoreSwap", "MigrationValidation",
-                "RunService", "ClusterProtocol", "GodwitCommands", "StoreForge", "MigrationEngine",
-                "SafeSQLite", "CoreDataStore", "MappingModel", "ModelFiles", "ManagedObjectModel",
-                "StoreLocks", "DurableFiles", "Jobs", "FaultSupport", "RunLedger", "CFaultVFS",
-                "CStatementTrace", "TestSupport", grdb,
+                "RunService", "ClusterProtocol", "GodwitCommands", "StoreForge",
+                "MigrationPlanning", "MigrationEngine", "SafeSQLite", "CoreDataStore",
+                "MappingModel", "ModelFiles", "ManagedObjectModel", "StoreLocks", "DurableFiles",
+                "Jobs", "FaultSupport", "RunLedger", "CFaultVFS", "CStatementTrace", "TestSupport",
+                grdb,
             ]),
         tests(
             "RunReportsTests",
             [
-                "RunReports", "RunService", "StoreSwap", "MigrationValidation", "MigrationEngine",
-                "CoreDataStore", "DurableFiles",
+                "RunReports", "RunService", "StoreSwap", "MigrationValidation", "MigrationPlanning",
+                "MigrationEngine", "CoreDataStore", "DurableFiles",
             ]),
         // These run the built program, too.
         tests(
             "GodwitCommandsTests",
             [
                 "GodwitCommands", "godwit", "RunReports", "ClusterClient", "Worker", "RunService",
-                "StoreDiscovery", "StoreSwap", "MigrationValidation", "MigrationEngine",
+                "StoreDiscovery", "StoreSwap", "MigrationValidation", "MigrationPlanning",
                 "SafeSQLite", "CoreDataStore", "MappingModel", "ModelFiles", "ManagedObjectModel",
                 "DurableFiles", "RunLedger", "Threads", "StoreForge", "ClusterProtocol", "Jobs",
                 "CLinux", "FaultSupport", "TestSupport", "ZeroMQ", arguments, grdb, logging,
@@ -281,25 +293,25 @@ let package = Package(
         .executableTarget(
             name: "faulty-slot",
             dependencies: [
-                "Worker", "ClusterCore", "ClusterProtocol", "RunService", "MigrationEngine",
+                "Worker", "ClusterCore", "ClusterProtocol", "RunService", "MigrationPlanning",
                 "SafeSQLite", "DurableFiles", "Jobs", "ZeroMQ", "CLinux", "FaultSupport", grdb,
             ], path: "Tests/FaultySlot", swiftSettings: settings),
         tests(
             "WorkerTests",
             [
                 "Worker", "faulty-slot", "godwit", "ClusterCore", "ClusterProtocol", "RunService",
-                "RunLedger", "MigrationEngine", "SafeSQLite", "CoreDataStore", "ManagedObjectModel",
-                "StoreLocks", "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CLinux", "StoreForge",
-                "RunSupport", "TestSupport",
+                "RunLedger", "MigrationPlanning", "MigrationEngine", "SafeSQLite", "CoreDataStore",
+                "ManagedObjectModel", "StoreLocks", "DurableFiles", "Jobs", "Threads", "ZeroMQ",
+                "CLinux", "StoreForge", "RunSupport", "TestSupport",
             ]),
         tests(
             "CoordinatorTests",
             [
                 "Coordinator", "faulty-slot", "godwit", "Worker", "ClusterCore", "ClusterProtocol",
-                "StoreDiscovery", "StoreSwap", "RunService", "RunLedger", "MigrationEngine",
-                "SafeSQLite", "CoreDataStore", "ManagedObjectModel", "DurableFiles", "Jobs",
-                "Threads", "ZeroMQ", "CZeroMQ", "CLinux", "StoreForge", "FaultSupport",
-                "RunSupport", "TestSupport", grdb,
+                "StoreDiscovery", "StoreSwap", "RunService", "RunLedger", "MigrationPlanning",
+                "MigrationEngine", "SafeSQLite", "CoreDataStore", "ManagedObjectModel",
+                "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CZeroMQ", "CLinux", "StoreForge",
+                "FaultSupport", "RunSupport", "TestSupport", grdb,
             ]),
         tests("TidyTests", []),
     ]

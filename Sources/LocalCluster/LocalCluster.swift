@@ -3,7 +3,7 @@ package import ClusterProtocol
 package import Coordinator
 package import DurableFiles
 import Jobs
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 package import RunService
 import SafeSQLite

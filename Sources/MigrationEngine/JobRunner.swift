@@ -1,6 +1,7 @@
 import CoreDataStore
 import DurableFiles
 package import Jobs
+package import MigrationPlanning
 package import SafeSQLite
 import Synchronization
 

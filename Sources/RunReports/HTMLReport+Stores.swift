@@ -1,6 +1,6 @@
-import RunService
-import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
+import RunService
 
 extension HTMLReport {
     /// The table of stores: all of them, or those that failed where there are too many.

@@ -1,7 +1,7 @@
-package import RunService
 package import ManagedObjectModel
-package import MigrationEngine
+package import MigrationPlanning
 package import MigrationValidation
+package import RunService
 
 /// How a store came out of its run.
 package enum StoreOutcome: String, Hashable, Sendable, Codable, CaseIterable {

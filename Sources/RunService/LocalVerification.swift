@@ -2,7 +2,7 @@ package import CoreDataStore
 package import DurableFiles
 package import ManagedObjectModel
 package import MappingModel
-import MigrationEngine
+import MigrationPlanning
 package import MigrationValidation
 import SafeSQLite
 

@@ -2,7 +2,7 @@ package import CoreDataStore
 package import DurableFiles
 import ManagedObjectModel
 import MappingModel
-package import MigrationEngine
+package import MigrationPlanning
 import SafeSQLite
 import StoreLocks
 

@@ -3,7 +3,7 @@ package import DurableFiles
 package import Jobs
 package import ManagedObjectModel
 package import MappingModel
-package import MigrationEngine
+package import MigrationPlanning
 package import MigrationValidation
 package import RunLedger
 package import SafeSQLite

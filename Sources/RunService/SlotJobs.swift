@@ -1,4 +1,4 @@
-import MigrationEngine
+import MigrationPlanning
 import SafeSQLite
 import Threads
 

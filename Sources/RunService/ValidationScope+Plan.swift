@@ -1,6 +1,6 @@
 package import CoreDataStore
 package import ManagedObjectModel
-package import MigrationEngine
+package import MigrationPlanning
 package import MigrationValidation
 package import SafeSQLite
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CoreDataStore
 import DurableFiles
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunService
 import SafeSQLite

@@ -5,6 +5,7 @@ import GRDB
 import Glibc
 import Jobs
 import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import SafeSQLite
 import Testing

@@ -6,6 +6,7 @@ import Foundation
 import Jobs
 import ManagedObjectModel
 import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunSupport
 import SafeSQLite

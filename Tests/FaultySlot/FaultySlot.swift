@@ -5,7 +5,7 @@ import FaultSupport
 import GRDB
 import Glibc
 import Jobs
-import MigrationEngine
+import MigrationPlanning
 import RunService
 import SafeSQLite
 import Synchronization

@@ -5,7 +5,7 @@ import DurableFiles
 import FaultSupport
 import Glibc
 import Jobs
-import MigrationEngine
+import MigrationPlanning
 import RunService
 import SafeSQLite
 import Worker

@@ -1,19 +1,18 @@
 import ArgumentParser
 import DurableFiles
 import Glibc
+import MigrationPlanning
+import SafeSQLite
+@testable import GodwitCommands
 import Jobs
+@testable import RunService
 import ManagedObjectModel
 import MappingModel
-import MigrationEngine
 import RunLedger
 import RunReports
-import SafeSQLite
 import StoreSwap
 import Testing
 import ZeroMQ
-
-@testable import GodwitCommands
-@testable import RunService
 
 @Suite struct CommandStatusTests {
     static let cases: [(RunError, CommandStatus)] = [

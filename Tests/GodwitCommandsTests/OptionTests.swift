@@ -1,8 +1,8 @@
 import ArgumentParser
 import CoreDataStore
 import MappingModel
+import MigrationPlanning
 @testable import GodwitCommands
-import MigrationEngine
 import RunReports
 import Testing
 

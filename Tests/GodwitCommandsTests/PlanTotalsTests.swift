@@ -1,10 +1,10 @@
 @testable import CoreDataStore
+@testable import MigrationPlanning
 import DurableFiles
 @testable import GodwitCommands
 import RunService
 import ManagedObjectModel
 import MappingModel
-@testable import MigrationEngine
 import Testing
 
 @Suite struct PlanTotalsTests {

@@ -1,15 +1,14 @@
-import DurableFiles
+@testable import CoreDataStore
+@testable import MigrationPlanning
+@testable import SafeSQLite
 import FaultSupport
+import DurableFiles
 import Foundation
+@testable import GodwitCommands
 import ManagedObjectModel
 import MappingModel
 import TestSupport
 import Testing
-
-@testable import CoreDataStore
-@testable import GodwitCommands
-@testable import MigrationEngine
-@testable import SafeSQLite
 
 @Suite struct ReportTests {
     private func inspect(_ body: (StoreInspection) throws -> Void) throws {

@@ -1,8 +1,9 @@
 import DurableFiles
-import MigrationEngine
-@testable import RunReports
+import MigrationPlanning
 import RunService
+
 @testable import MigrationValidation
+@testable import RunReports
 
 /// Reports on stores that were never there.
 enum ReportSamples {

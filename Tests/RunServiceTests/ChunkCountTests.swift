@@ -1,8 +1,8 @@
 import CoreDataStore
-import RunService
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
+import RunService
 import StoreForge
 import Testing
 

@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Jobs
 import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 import RunSupport
 import SafeSQLite

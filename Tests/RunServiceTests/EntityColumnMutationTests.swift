@@ -4,7 +4,7 @@ import FaultSupport
 import Foundation
 import ManagedObjectModel
 import MappingModel
-import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 import RunReports
 import RunService

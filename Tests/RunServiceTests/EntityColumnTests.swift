@@ -3,7 +3,7 @@ import DurableFiles
 import FaultSupport
 import ManagedObjectModel
 import MappingModel
-import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 import RunReports
 import RunService

@@ -2,10 +2,10 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import GRDB
-import RunService
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
+import RunService
 import StoreForge
 import Testing
 

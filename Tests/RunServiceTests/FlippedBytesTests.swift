@@ -2,9 +2,9 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import GRDB
-import RunService
-import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
+import RunService
 import StoreForge
 import Testing
 

@@ -1,10 +1,10 @@
 import CoreDataStore
 import Foundation
 import GRDB
+import MigrationPlanning
 @testable import GodwitCommands
 import RunService
 import ManagedObjectModel
-import MigrationEngine
 import MigrationValidation
 import RunReports
 import StoreForge

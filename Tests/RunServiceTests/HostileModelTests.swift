@@ -1,16 +1,15 @@
+@testable import RunService
 import CoreDataStore
 import DurableFiles
 import Foundation
 import GRDB
 import GodwitCommands
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
 import ModelFiles
 import RunReports
 import StoreForge
 import Testing
-
-@testable import RunService
 
 /// Stores whose model is missing, damaged, or not the one of their rows.
 @Suite struct HostileModelTests {

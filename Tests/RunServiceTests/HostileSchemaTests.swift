@@ -1,8 +1,8 @@
-import MigrationEngine
-import RunService
 import Foundation
 import GRDB
+import MigrationPlanning
 import MigrationValidation
+import RunService
 import StoreForge
 import Testing
 

@@ -2,7 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import GRDB
-import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 import ModelFiles
 import RunService

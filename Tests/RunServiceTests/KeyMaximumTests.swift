@@ -1,10 +1,10 @@
 import CoreDataStore
 import Foundation
 import GRDB
-import RunService
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
+import RunService
 import StoreForge
 import Testing
 

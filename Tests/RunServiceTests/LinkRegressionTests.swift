@@ -1,10 +1,10 @@
-import FaultSupport
 import CoreDataStore
 import DurableFiles
-import RunService
+import FaultSupport
 import ManagedObjectModel
 import MappingModel
-import MigrationEngine
+import MigrationPlanning
+import RunService
 import StoreForge
 import TestSupport
 import Testing

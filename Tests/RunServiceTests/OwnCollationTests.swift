@@ -1,15 +1,14 @@
 import CoreDataStore
 import Foundation
 import GRDB
+@testable import GodwitCommands
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 import RunService
 import SafeSQLite
 import StoreForge
 import Testing
-
-@testable import GodwitCommands
 
 /// Objects that need what only the app has are dropped, and the reason says what they need.
 @Suite struct OwnCollationTests {

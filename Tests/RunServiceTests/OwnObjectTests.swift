@@ -1,15 +1,14 @@
 import CoreDataStore
 import Foundation
 import GRDB
+@testable import GodwitCommands
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 import RunService
 import SafeSQLite
 import StoreForge
 import Testing
-
-@testable import GodwitCommands
 
 /// Objects of an app's own in a store: kept where they fit, dropped otherwise, never run.
 @Suite struct OwnObjectTests {

@@ -1,9 +1,9 @@
 import CoreDataStore
 import DurableFiles
 import Foundation
-import RunService
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
+import RunService
 import RunSupport
 import StoreForge
 import TestSupport

@@ -2,10 +2,10 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import GRDB
+import MigrationPlanning
 @testable import GodwitCommands
 import RunService
 import ManagedObjectModel
-import MigrationEngine
 import RunReports
 import StoreForge
 import TestSupport

@@ -1,7 +1,8 @@
 import CoreDataStore
 package import DurableFiles
 package import Jobs
-package import MigrationEngine
+import MigrationEngine
+package import MigrationPlanning
 package import RunService
 import SafeSQLite
 

@@ -6,6 +6,7 @@ import Foundation
 import Jobs
 import ManagedObjectModel
 import MigrationEngine
+import MigrationPlanning
 import RunService
 import RunSupport
 import SafeSQLite
@@ -14,7 +15,6 @@ import Synchronization
 import TestSupport
 import Testing
 import Threads
-
 @testable import Worker
 
 /// Real jobs of a real plan, in slots and in this process.

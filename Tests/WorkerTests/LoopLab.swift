@@ -4,7 +4,7 @@ import ClusterProtocol
 import DurableFiles
 import Foundation
 import Jobs
-import MigrationEngine
+import MigrationPlanning
 import Synchronization
 import TestSupport
 import Testing

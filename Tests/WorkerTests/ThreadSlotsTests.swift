@@ -2,7 +2,7 @@ import CLinux
 import ClusterProtocol
 import DurableFiles
 import Jobs
-import MigrationEngine
+import MigrationPlanning
 import SafeSQLite
 import Testing
 

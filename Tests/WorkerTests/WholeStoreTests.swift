@@ -2,17 +2,17 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Jobs
+import MigrationPlanning
+import StoreLocks
+@testable import RunService
 import ManagedObjectModel
 import MigrationEngine
 import MigrationValidation
 import RunLedger
 import RunSupport
 import StoreForge
-import StoreLocks
 import TestSupport
 import Testing
-
-@testable import RunService
 
 /// Small stores that are built without a ledger, as a slot does.
 @Suite struct WholeStoreTests {

@@ -3,8 +3,8 @@ import DurableFiles
 import Foundation
 import Glibc
 import Jobs
+import MigrationPlanning
 @testable import RunService
-import MigrationEngine
 import RunSupport
 import TestSupport
 import Testing

@@ -2,9 +2,9 @@ import ClusterCore
 import ClusterProtocol
 import DurableFiles
 import Jobs
-import RunService
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
+import RunService
 import StoreDiscovery
 
 // What clients ask for, and what they are told.

@@ -2,6 +2,7 @@ import ClusterCore
 import DurableFiles
 import Jobs
 import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunService
 import SafeSQLite

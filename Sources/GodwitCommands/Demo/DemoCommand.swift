@@ -1,13 +1,13 @@
 import ArgumentParser
-import CoreDataStore
 import Coordinator
+import CoreDataStore
 import DurableFiles
 import Jobs
 import LocalCluster
-import RunService
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunReports
+import RunService
 
 /// `godwit demo`.
 struct DemoCommand: ParsableCommand {

@@ -1,6 +1,6 @@
 import DurableFiles
 import Glibc
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunReports
 package import RunService

@@ -1,7 +1,7 @@
 import DurableFiles
 import ManagedObjectModel
 import MappingModel
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunService
 import SafeSQLite

@@ -2,7 +2,7 @@ import ArgumentParser
 import CoreDataStore
 import ManagedObjectModel
 import MappingModel
-import MigrationEngine
+import MigrationPlanning
 import RunReports
 
 /// The options that say how a store is migrated.

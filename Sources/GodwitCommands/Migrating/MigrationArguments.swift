@@ -1,6 +1,6 @@
 import ArgumentParser
 import CoreDataStore
-import MigrationEngine
+import MigrationPlanning
 
 /// The options that `plan` and `migrate` share.
 struct MigrationArguments: ParsableArguments {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import CoreDataStore
 import MappingModel
-import MigrationEngine
+import MigrationPlanning
 
 /// `--strategy`.
 enum StrategyArgument: String, ExpressibleByArgument, CaseIterable, Sendable {

@@ -1,7 +1,7 @@
 import DurableFiles
-import RunService
-import MigrationEngine
+import MigrationPlanning
 import RunReports
+import RunService
 
 /// What the plans of several stores add up to; its size does not grow with theirs.
 struct PlanTotals: Hashable, Sendable {

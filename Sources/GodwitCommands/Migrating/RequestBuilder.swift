@@ -1,9 +1,9 @@
 import CoreDataStore
 import DurableFiles
-import RunService
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
 import RunReports
+import RunService
 
 /// Turns the options of `plan` and `migrate` into one request for each store.
 struct RequestBuilder {

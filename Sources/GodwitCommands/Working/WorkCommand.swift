@@ -5,7 +5,7 @@ import DurableFiles
 import Foundation
 import Glibc
 import Logging
-import MigrationEngine
+import MigrationPlanning
 import RunReports
 import SafeSQLite
 import Threads

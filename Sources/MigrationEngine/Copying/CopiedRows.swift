@@ -1,3 +1,4 @@
+package import MigrationPlanning
 import SafeSQLite
 
 /// Counts what copies of chunks wrote, to be held against what the survey counted.

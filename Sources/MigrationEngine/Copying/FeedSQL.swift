@@ -1,3 +1,4 @@
+import MigrationPlanning
 import SafeSQLite
 
 /// The statement that copies one chunk of a feed.

@@ -1,4 +1,5 @@
 import MappingModel
+import MigrationPlanning
 import SafeSQLite
 
 /// The links of a source relation as a query over a source attached as `src`.

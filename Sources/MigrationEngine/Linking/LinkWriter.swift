@@ -1,4 +1,5 @@
 import Jobs
+import MigrationPlanning
 import SafeSQLite
 
 /// Looks links up and writes them where they belong.

@@ -1,4 +1,5 @@
 import DurableFiles
+import MigrationPlanning
 import SafeSQLite
 
 /// Carries over what the plan keeps beside the model.

@@ -1,5 +1,6 @@
 package import DurableFiles
 package import Jobs
+package import MigrationPlanning
 import SafeSQLite
 
 /// Looks through a shard that another process made, before any of it is read into a store: what is

@@ -1,6 +1,7 @@
 package import CoreDataStore
 package import DurableFiles
 import ManagedObjectModel
+package import MigrationPlanning
 import SafeSQLite
 
 /// Builds one destination file: tables, merged shards or direct copies, links, indexes, system

@@ -2,6 +2,7 @@ import CoreDataStore
 package import DurableFiles
 import Jobs
 import MigrationEngine
+import MigrationPlanning
 package import RunLedger
 package import StoreDiscovery
 package import StoreLocks

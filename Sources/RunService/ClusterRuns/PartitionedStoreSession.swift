@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 package import Jobs
 package import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 package import RunLedger
 import SafeSQLite

@@ -3,6 +3,7 @@ import DurableFiles
 package import Jobs
 import ManagedObjectModel
 import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import SafeSQLite
 import Synchronization

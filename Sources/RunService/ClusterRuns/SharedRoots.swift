@@ -1,6 +1,7 @@
 package import DurableFiles
 package import Jobs
 import MigrationEngine
+import MigrationPlanning
 package import RunLedger
 
 /// The folders that a coordinator and its workers both see, each under one name.

@@ -1,7 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import Jobs
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import StoreLocks
 import StoreSwap

@@ -1,7 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import Foundation
-import MigrationEngine
+import MigrationPlanning
 import StoreSwap
 
 /// How a result gets its name, as it is written to the ledger before anything moves.

@@ -3,7 +3,7 @@ package import DurableFiles
 import Foundation
 import Jobs
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import SafeSQLite
 import StoreDiscovery

@@ -1,5 +1,5 @@
 import DurableFiles
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import SafeSQLite
 import StoreSwap

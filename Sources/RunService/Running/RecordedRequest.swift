@@ -2,7 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
 
 /// A request as the ledger keeps it, so that a later command can go on without the models.
 struct RecordedRequest: Codable {

@@ -1,5 +1,5 @@
 import Jobs
-import MigrationEngine
+import MigrationPlanning
 
 /// What a look at the files of one store tells about the room that its migration takes.
 package struct StoreSize: Hashable, Sendable {

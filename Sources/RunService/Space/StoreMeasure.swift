@@ -1,6 +1,6 @@
 import CoreDataStore
 package import DurableFiles
-package import MigrationEngine
+package import MigrationPlanning
 package import RunLedger
 import SafeSQLite
 

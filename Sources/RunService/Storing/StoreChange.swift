@@ -1,6 +1,6 @@
 import CoreDataStore
 import DurableFiles
-import MigrationEngine
+import MigrationPlanning
 import SafeSQLite
 import StoreLocks
 

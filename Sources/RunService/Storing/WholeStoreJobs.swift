@@ -3,6 +3,7 @@ package import DurableFiles
 import Foundation
 package import Jobs
 package import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 import RunLedger
 import StoreLocks

@@ -5,9 +5,9 @@ import Coordinator
 import DurableFiles
 import Foundation
 import Jobs
-import RunService
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
+import RunService
 import Threads
 import ZeroMQ
 

@@ -2,12 +2,12 @@ import ClusterProtocol
 import DurableFiles
 import Foundation
 import Glibc
+@testable import GodwitCommands
 import Jobs
+import MigrationPlanning
 import RunService
-import MigrationEngine
 import TestSupport
 import Testing
-@testable import GodwitCommands
 
 /// The built program as a client, with the test as its coordinator.
 @Suite(.serialized) struct ClusterCommandTests {

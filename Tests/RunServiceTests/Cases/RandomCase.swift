@@ -1,10 +1,10 @@
 import CoreDataStore
 import DurableFiles
 import Foundation
-import RunService
 import ManagedObjectModel
 import MappingModel
-import MigrationEngine
+import MigrationPlanning
+import RunService
 import StoreForge
 import TestSupport
 

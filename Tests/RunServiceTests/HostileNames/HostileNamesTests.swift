@@ -4,6 +4,7 @@ import Foundation
 import GRDB
 import ManagedObjectModel
 import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 import ModelFiles
 import SafeSQLite

@@ -3,13 +3,12 @@ import Foundation
 import GRDB
 import GodwitCommands
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
+@testable import RunService
 import SafeSQLite
 import StoreForge
 import TestSupport
 import Testing
-
-@testable import RunService
 
 /// The ways by which a hostile model reaches godwit: a store's own model, a model file, a template.
 @Suite struct HostileStoreTests {

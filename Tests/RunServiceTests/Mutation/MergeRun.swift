@@ -1,12 +1,12 @@
 import DurableFiles
 import FaultSupport
 import Jobs
+import MigrationPlanning
+import SafeSQLite
+@testable import RunService
 import MigrationEngine
 import RunSupport
-import SafeSQLite
 import TestSupport
-
-@testable import RunService
 
 /// The sound shards of one migration, to be merged in wrong ways.
 struct MergeRun {

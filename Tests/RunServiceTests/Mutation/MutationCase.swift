@@ -1,11 +1,11 @@
 import CoreDataStore
 import DurableFiles
 import Foundation
-import RunService
 import ManagedObjectModel
 import MappingModel
-import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
+import RunService
 import StoreForge
 import TestSupport
 

@@ -2,7 +2,7 @@ import CoreDataStore
 import DurableFiles
 import FaultSupport
 import Foundation
-import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 import RunService
 import SafeSQLite

@@ -2,7 +2,7 @@ import CoreDataStore
 import DurableFiles
 import FaultSupport
 import RunService
-import MigrationEngine
+import MigrationPlanning
 import Synchronization
 
 /// Spoils one shard of a run at the moment at which it has got its name, as a broken copy or

@@ -5,7 +5,7 @@ import Foundation
 import Glibc
 import GodwitCommands
 import Jobs
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunSupport
 import StoreForge

@@ -4,7 +4,7 @@ import DurableFiles
 import GodwitCommands
 import Jobs
 import MappingModel
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunSupport
 import StoreForge

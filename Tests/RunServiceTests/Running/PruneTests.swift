@@ -4,7 +4,7 @@ import FaultSupport
 import Foundation
 import Jobs
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunSupport
 import SafeSQLite

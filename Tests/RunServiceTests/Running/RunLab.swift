@@ -4,7 +4,7 @@ import DurableFiles
 import FaultSupport
 import Foundation
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunSupport
 import SafeSQLite

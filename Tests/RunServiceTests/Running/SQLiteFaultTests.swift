@@ -2,7 +2,7 @@ import CFaultVFS
 import DurableFiles
 import Foundation
 import Jobs
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunReports
 import SafeSQLite

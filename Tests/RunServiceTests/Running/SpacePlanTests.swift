@@ -1,6 +1,6 @@
 import DurableFiles
 import FaultSupport
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import SafeSQLite
 import Testing

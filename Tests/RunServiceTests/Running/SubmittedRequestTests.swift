@@ -4,11 +4,10 @@ import Foundation
 import Jobs
 import ManagedObjectModel
 import MappingModel
-import MigrationEngine
+import MigrationPlanning
 import ModelFiles
 import TestSupport
 import Testing
-
 @testable import RunService
 
 /// What travels from a client to a coordinator.

@@ -3,11 +3,10 @@ import DurableFiles
 import Foundation
 import Jobs
 import MappingModel
+import MigrationPlanning
 import StoreForge
 import TestSupport
 import Testing
-
-@testable import MigrationEngine
 
 /// A plan that was written comes back, and another one does not take its place.
 @Suite struct PlanFileTests {

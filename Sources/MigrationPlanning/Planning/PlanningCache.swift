@@ -1,7 +1,7 @@
 package import CoreDataStore
 package import ManagedObjectModel
 package import MappingModel
-import SafeSQLite
+package import SafeSQLite
 
 /// What migrations of stores of the same app have in common, worked out once for all of them.
 ///
@@ -47,7 +47,9 @@ package final class PlanningCache: Sendable {
     }
 
     /// The statements that copy the chunks of a plan, in their order.
-    func statements(
+    ///
+    /// - Throws: what `make` throws; nothing is remembered then.
+    package func statements(
         _ plan: MigrationPlan, make: () throws(EngineError) -> [SQLText]
     ) throws(EngineError) -> [SQLText] {
         guard plan.chunks.count <= Self.chunkLimit else { return try make() }

@@ -2,7 +2,7 @@ import CoreDataStore
 import SafeSQLite
 import Testing
 
-@testable import MigrationEngine
+@testable import MigrationPlanning
 
 /// How tables with many entities are cut into chunks of one entity each, small ones together.
 @Suite struct ChunkPlannerTests {
