@@ -80,11 +80,17 @@ let package = Package(
             ]),
         // Swapping a result in, putting the original back, removing it: plans and their execution.
         layer("StoreSwap", ["SafeSQLite", "CoreDataStore", "StoreLocks", "DurableFiles", "Jobs"]),
+        // Checks of a result's file beyond its rows: header, schema, metadata, files of its data.
+        layer(
+            "StoreFileChecks",
+            [
+                "SafeSQLite", "CoreDataStore", "ModelFiles", "ManagedObjectModel", "DurableFiles",
+            ]),
         // Proof that a result is what its source must become, by code of its own.
         layer(
             "MigrationValidation",
             [
-                "Jobs", "SafeSQLite", "CoreDataStore", "MappingModel", "ModelFiles",
+                "StoreFileChecks", "Jobs", "SafeSQLite", "CoreDataStore", "MappingModel",
                 "ManagedObjectModel", "DurableFiles", sqlite,
             ]),
         // Surveying stores and deciding how they are migrated: plans as values and files.
@@ -107,10 +113,10 @@ let package = Package(
         layer(
             "RunService",
             [
-                "RunLedger", "StoreDiscovery", "StoreSwap", "MigrationValidation",
-                "MigrationPlanning", "MigrationEngine", "SafeSQLite", "CoreDataStore",
-                "MappingModel", "ModelFiles", "ManagedObjectModel", "StoreLocks", "DurableFiles",
-                "Jobs", "Threads",
+                "RunLedger", "StoreDiscovery", "StoreSwap", "StoreFileChecks",
+                "MigrationValidation", "MigrationPlanning", "MigrationEngine", "SafeSQLite",
+                "CoreDataStore", "MappingModel", "ModelFiles", "ManagedObjectModel", "StoreLocks",
+                "DurableFiles", "Jobs", "Threads",
             ]),
         // What coordinator, workers, slots and clients say to each other.
         .target(
@@ -152,9 +158,9 @@ let package = Package(
         layer(
             "RunReports",
             [
-                "RunService", "RunLedger", "MigrationValidation", "MigrationPlanning",
-                "MigrationEngine", "SafeSQLite", "ManagedObjectModel", "DurableFiles",
-                "ClusterCore", "Jobs",
+                "RunService", "RunLedger", "StoreFileChecks", "MigrationValidation",
+                "MigrationPlanning", "MigrationEngine", "SafeSQLite", "ManagedObjectModel",
+                "DurableFiles", "ClusterCore", "Jobs",
             ]),
         // What a program needs to ask a coordinator and to follow its runs.
         layer("ClusterClient", ["ClusterProtocol", "Jobs", "Threads", "ZeroMQ"]),
@@ -237,16 +243,15 @@ let package = Package(
         tests(
             "MigrationPlanningTests",
             [
-                "MigrationPlanning", "SafeSQLite", "CoreDataStore", "MappingModel",
-                "ManagedObjectModel", "DurableFiles", "Jobs", "StoreForge", "FaultSupport",
-                "TestSupport",
+                "MigrationPlanning", "SafeSQLite", "CoreDataStore", "MappingModel", "DurableFiles",
+                "Jobs", "StoreForge", "TestSupport",
             ]),
         tests(
             "MigrationValidationTests",
             [
-                "MigrationValidation", "SafeSQLite", "CoreDataStore", "MappingModel", "ModelFiles",
-                "ManagedObjectModel", "DurableFiles", "Jobs", "StoreForge", "FaultSupport",
-                "TestSupport",
+                "StoreFileChecks", "MigrationValidation", "SafeSQLite", "CoreDataStore",
+                "MappingModel", "ModelFiles", "ManagedObjectModel", "DurableFiles", "Jobs",
+                "StoreForge", "FaultSupport", "TestSupport",
             ]),
         tests(
             "StoreDiscoveryTests",
@@ -263,9 +268,9 @@ let package = Package(
         tests(
             "RunServiceTests",
             [
-                "RunSupport", "RunReports", "StoreDiscovery", "StoreSwap", "MigrationValidation",
-                "RunService", "ClusterProtocol", "GodwitCommands", "StoreForge",
-                "MigrationPlanning", "MigrationEngine", "SafeSQLite", "CoreDataStore",
+                "RunSupport", "RunReports", "StoreDiscovery", "StoreSwap", "StoreFileChecks",
+                "MigrationValidation", "RunService", "ClusterProtocol", "GodwitCommands",
+                "StoreForge", "MigrationPlanning", "MigrationEngine", "SafeSQLite", "CoreDataStore",
                 "MappingModel", "ModelFiles", "ManagedObjectModel", "StoreLocks", "DurableFiles",
                 "Jobs", "FaultSupport", "RunLedger", "CFaultVFS", "CStatementTrace", "TestSupport",
                 grdb,
@@ -273,8 +278,8 @@ let package = Package(
         tests(
             "RunReportsTests",
             [
-                "RunReports", "RunService", "StoreSwap", "MigrationValidation", "MigrationPlanning",
-                "MigrationEngine", "CoreDataStore", "DurableFiles",
+                "RunReports", "RunService", "StoreSwap", "StoreFileChecks", "MigrationValidation",
+                "MigrationPlanning", "MigrationEngine", "CoreDataStore", "DurableFiles",
             ]),
         // These run the built program, too.
         tests(

@@ -1,7 +1,8 @@
 import DurableFiles
-import RunService
 import MigrationEngine
 import MigrationValidation
+import RunService
+import StoreFileChecks
 
 /// Words and orders that the report has in text and in HTML.
 package enum ReportWords {

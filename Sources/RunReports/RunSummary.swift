@@ -1,6 +1,7 @@
-package import RunService
 import MigrationEngine
 import MigrationValidation
+package import RunService
+import StoreFileChecks
 
 /// What the stores of a run add up to; its size does not grow with theirs.
 package struct RunSummary: Hashable, Sendable, Codable {

@@ -5,6 +5,7 @@ package import MappingModel
 import MigrationPlanning
 package import MigrationValidation
 import SafeSQLite
+import StoreFileChecks
 
 /// The validation stage alone: a store against the result of its migration by any program.
 package struct LocalVerification: Sendable {

@@ -3,6 +3,7 @@ import DurableFiles
 import MigrationPlanning
 import MigrationValidation
 import SafeSQLite
+import StoreFileChecks
 
 /// The validation of one result, its parts on slots: the source's side may begin while the
 /// result is still being built.

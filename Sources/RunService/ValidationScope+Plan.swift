@@ -3,6 +3,7 @@ package import ManagedObjectModel
 package import MigrationPlanning
 package import MigrationValidation
 package import SafeSQLite
+import StoreFileChecks
 
 extension ValidationScope {
     /// The scope of a plan.

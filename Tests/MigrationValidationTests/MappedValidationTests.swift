@@ -3,6 +3,7 @@ import FaultSupport
 import Foundation
 import Jobs
 import SafeSQLite
+import StoreFileChecks
 import TestSupport
 import Testing
 

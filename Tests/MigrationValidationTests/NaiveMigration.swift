@@ -5,6 +5,7 @@ import ManagedObjectModel
 import MappingModel
 import ModelFiles
 import SafeSQLite
+import StoreFileChecks
 
 @testable import MigrationValidation
 

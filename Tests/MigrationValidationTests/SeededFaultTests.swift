@@ -6,6 +6,7 @@ import Jobs
 import ManagedObjectModel
 import MappingModel
 import SafeSQLite
+import StoreFileChecks
 import StoreForge
 import TestSupport
 import Testing

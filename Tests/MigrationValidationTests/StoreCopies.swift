@@ -4,6 +4,7 @@ import FaultSupport
 import Foundation
 import MappingModel
 import SafeSQLite
+import StoreFileChecks
 import Testing
 
 @testable import MigrationValidation

@@ -1,7 +1,8 @@
 import Foundation
 import FoundationXML
-@testable import RunReports
+import StoreFileChecks
 @testable import MigrationValidation
+@testable import RunReports
 import Testing
 
 @Suite struct HTMLReportTests {

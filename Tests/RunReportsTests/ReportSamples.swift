@@ -1,9 +1,9 @@
 import DurableFiles
 import MigrationPlanning
-import RunService
-
+import StoreFileChecks
 @testable import MigrationValidation
 @testable import RunReports
+import RunService
 
 /// Reports on stores that were never there.
 enum ReportSamples {

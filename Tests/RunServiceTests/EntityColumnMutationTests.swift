@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import FaultSupport
 import Foundation
+@testable import GodwitCommands
 import ManagedObjectModel
 import MappingModel
 import MigrationPlanning
@@ -9,10 +10,9 @@ import MigrationValidation
 import RunReports
 import RunService
 import SafeSQLite
+import StoreFileChecks
 import TestSupport
 import Testing
-
-@testable import GodwitCommands
 
 /// Random stores with random entity numbers in their links and rows: whatever they say, copy and
 /// validation agree on what becomes of them.

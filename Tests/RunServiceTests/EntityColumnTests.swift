@@ -1,18 +1,18 @@
 import CoreDataStore
 import DurableFiles
+import MigrationPlanning
+import SafeSQLite
+import StoreFileChecks
+@testable import GodwitCommands
 import FaultSupport
+import RunService
 import ManagedObjectModel
 import MappingModel
-import MigrationPlanning
 import MigrationValidation
 import RunReports
-import RunService
-import SafeSQLite
 import StoreForge
 import TestSupport
 import Testing
-
-@testable import GodwitCommands
 
 /// Entity numbers that name no entity which can stand there: faults of the source, which a
 /// migration counts and survives.

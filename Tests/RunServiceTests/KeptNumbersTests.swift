@@ -7,6 +7,7 @@ import MigrationValidation
 import ModelFiles
 import RunService
 import SafeSQLite
+import StoreFileChecks
 import StoreForge
 import Testing
 

@@ -5,6 +5,7 @@ import ManagedObjectModel
 import MigrationPlanning
 import MigrationValidation
 import RunService
+import StoreFileChecks
 import StoreForge
 import Testing
 

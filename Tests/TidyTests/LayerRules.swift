@@ -18,8 +18,11 @@ enum LayerRules {
         ],
         "StoreSwap": ["SafeSQLite", "CoreDataStore", "StoreLocks", "DurableFiles", "Jobs"],
         "StoreDiscovery": ["StoreSwap", "SafeSQLite", "CoreDataStore", "DurableFiles"],
+        "StoreFileChecks": [
+            "SafeSQLite", "CoreDataStore", "ModelFiles", "ManagedObjectModel", "DurableFiles",
+        ],
         "MigrationValidation": [
-            "Jobs", "SafeSQLite", "CoreDataStore", "MappingModel", "ModelFiles",
+            "StoreFileChecks", "Jobs", "SafeSQLite", "CoreDataStore", "MappingModel",
             "ManagedObjectModel", "DurableFiles", "GRDBSQLite",
         ],
         "MigrationPlanning": [
@@ -32,9 +35,9 @@ enum LayerRules {
         ],
         "RunLedger": ["Jobs", "DurableFiles", "CSQLite", "GRDB", "GRDBSQLite"],
         "RunService": [
-            "RunLedger", "StoreDiscovery", "StoreSwap", "MigrationValidation", "MigrationPlanning",
-            "MigrationEngine", "SafeSQLite", "CoreDataStore", "MappingModel", "ModelFiles",
-            "ManagedObjectModel", "StoreLocks", "DurableFiles", "Jobs", "Threads",
+            "RunLedger", "StoreDiscovery", "StoreSwap", "StoreFileChecks", "MigrationValidation",
+            "MigrationPlanning", "MigrationEngine", "SafeSQLite", "CoreDataStore", "MappingModel",
+            "ModelFiles", "ManagedObjectModel", "StoreLocks", "DurableFiles", "Jobs", "Threads",
         ],
         "ClusterProtocol": ["Jobs", "SwiftProtobuf"],
         "ClusterCore": ["Jobs", "ClusterProtocol"],
@@ -58,9 +61,9 @@ enum LayerRules {
             "SafeSQLite", "CoreDataStore", "ModelFiles", "ManagedObjectModel", "DurableFiles",
         ],
         "RunReports": [
-            "RunService", "RunLedger", "MigrationValidation", "MigrationPlanning",
-            "MigrationEngine", "SafeSQLite", "ManagedObjectModel", "DurableFiles", "ClusterCore",
-            "Jobs",
+            "RunService", "RunLedger", "StoreFileChecks", "MigrationValidation",
+            "MigrationPlanning", "MigrationEngine", "SafeSQLite", "ManagedObjectModel",
+            "DurableFiles", "ClusterCore", "Jobs",
         ],
         "ClusterClient": ["ClusterProtocol", "Jobs", "Threads", "ZeroMQ"],
         "GodwitCommands": [

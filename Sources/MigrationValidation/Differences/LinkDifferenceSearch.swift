@@ -2,6 +2,7 @@ import CoreDataStore
 import ManagedObjectModel
 import MappingModel
 import SafeSQLite
+import StoreFileChecks
 
 /// Finds the objects whose links differ.
 extension Validator {

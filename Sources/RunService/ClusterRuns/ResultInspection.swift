@@ -6,6 +6,7 @@ import MigrationPlanning
 import MigrationValidation
 import RunLedger
 import SafeSQLite
+import StoreFileChecks
 
 /// A worker's result of a small store that this process has held against the source.
 struct InspectedResult: Sendable {

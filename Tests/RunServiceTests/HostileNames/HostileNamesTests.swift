@@ -7,12 +7,12 @@ import MigrationEngine
 import MigrationPlanning
 import MigrationValidation
 import ModelFiles
+@testable import RunService
 import SafeSQLite
+import StoreFileChecks
 import StoreForge
 import TestSupport
 import Testing
-
-@testable import RunService
 
 /// Stores and models whose names are statements, beside a canary: a database that must not change.
 ///

@@ -6,6 +6,7 @@ import MigrationPlanning
 import MigrationValidation
 import RunService
 import SafeSQLite
+import StoreFileChecks
 import StoreForge
 import TestSupport
 import Testing

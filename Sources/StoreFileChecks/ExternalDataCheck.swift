@@ -1,17 +1,32 @@
-import CoreDataStore
+package import CoreDataStore
 import DurableFiles
-import SafeSQLite
+package import SafeSQLite
 
 /// Holds the files of external data that a destination refers to against the source's.
-struct ExternalDataCheck {
-    let files: ValidationFiles
-    let allowsMissing: Bool
+package struct ExternalDataCheck {
+    private let files: ValidationFiles
+    private let allowsMissing: Bool
+
+    /// - Parameters:
+    ///   - files: of both sides.
+    ///   - allowsMissing: whether a file that the source has not may be missing.
+    package init(files: ValidationFiles, allowsMissing: Bool) {
+        self.files = files
+        self.allowsMissing = allowsMissing
+    }
 
     /// Checks the references of a table's rows.
-    func run(
+    ///
+    /// - Parameters:
+    ///   - table: of the destination.
+    ///   - keys: of the rows.
+    ///   - connection: to the destination.
+    /// - Returns: references to files that are missing or differ.
+    /// - Throws: `StoreError` where a file cannot be read.
+    package func run(
         _ table: TableLayout, keys: KeyRange, connection: Connection
-    ) throws(StoreError) -> PartialResult {
-        var result = PartialResult()
+    ) throws(StoreError) -> [Fault: FaultCount] {
+        var faults: [Fault: FaultCount] = [:]
         // Many objects may refer to one file.
         var equalNames: Set<String> = []
         for column in table.columns where column.isExternal {
@@ -25,15 +40,15 @@ struct ExternalDataCheck {
                     case .file(let name) = ExternalReference(statement.bytes(place))
                 else { continue }
                 if equalNames.contains(name) { continue }
-                if try compare(name, label: label, result: &result) { equalNames.insert(name) }
+                if try compare(name, label: label, faults: &faults) { equalNames.insert(name) }
             }
         }
-        return result
+        return faults
     }
 
     /// - Returns: whether both files are there and equal.
     private func compare(
-        _ name: String, label: String, result: inout PartialResult
+        _ name: String, label: String, faults: inout [Fault: FaultCount]
     ) throws(StoreError) -> Bool {
         let source = files.sourceExternalData.appending(name)
         let destination = files.destinationExternalData.appending(name)
@@ -43,19 +58,19 @@ struct ExternalDataCheck {
             guard let after else {
                 // What is no file counts as missing, as it does where the source is read.
                 let isInherited = before?.isRegularFile != true && allowsMissing
-                result.add(
+                faults.add(
                     Fault(label, .missingFile), source: isInherited ? 1 : 0, destination: 1)
                 return false
             }
             guard let before else { return false }
             guard after.isRegularFile else {
                 // A link leads to what others may change, and a result holds its own data.
-                result.add(Fault(label, .changedFile), destination: 1)
+                faults.add(Fault(label, .changedFile), destination: 1)
                 return false
             }
             if before.identity.isFile(after.identity) { return true }
             let isEqual = try before.size == after.size && equal(source, destination)
-            if !isEqual { result.add(Fault(label, .changedFile), destination: 1) }
+            if !isEqual { faults.add(Fault(label, .changedFile), destination: 1) }
             return isEqual
         } catch {
             throw .inputOutput(path: destination.description, reason: "\(error)")

@@ -2,6 +2,7 @@ import CoreDataStore
 import Jobs
 import MappingModel
 import SafeSQLite
+import StoreFileChecks
 
 /// Compares tables that no model explains: the app's own, and persistent history.
 ///

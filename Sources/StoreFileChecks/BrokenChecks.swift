@@ -1,6 +1,5 @@
-import CoreDataStore
-import DurableFiles
-import SafeSQLite
+package import DurableFiles
+package import SafeSQLite
 
 /// Counts rows of a table of the app's own that break its `CHECK` constraints.
 ///
@@ -9,7 +8,7 @@ import SafeSQLite
 /// nothing.
 ///
 /// One connection, and so one budget, serves all tables of a file.
-struct BrokenChecks {
+package struct BrokenChecks {
     private let connection: Connection
 
     /// Rows that are tried at a time, fewer where they are large.
@@ -21,18 +20,18 @@ struct BrokenChecks {
     ///
     /// - Parameter file: holds the tables.
     /// - Throws: `StoreError`.
-    init(_ file: FilePath) throws(StoreError) {
+    package init(_ file: FilePath) throws(StoreError) {
         connection = try Connection(path: FilePath("checks"), mode: .memory)
         _ = try connection.pragma("max_page_count", Self.pages)
         try connection.attachImmutable(file, as: "tried")
     }
 
-    /// Counts the rows of a table.
+    /// Counts the rows of a table that break its constraints.
     ///
     /// - Throws: `StoreError` for a declaration that needs what only the app has, and for rows that
     ///   take more than 256 MiB: one of them, or all of a table without rowids.
     /// - Complexity: reads the whole table.
-    func count(
+    package func count(
         _ table: SchemaObject, columns: [StoreSchema.Column]
     ) throws(StoreError) -> Int64 {
         try connection.create(table)

@@ -1,18 +1,17 @@
-import CoreDataStore
-import SafeSQLite
+package import SafeSQLite
 
 /// The columns of a row loop: names in, places in the row out.
-struct SelectList: Sendable {
-    private(set) var names: [String] = []
+package struct SelectList: Sendable {
+    package private(set) var names: [String] = []
     private var places: [String: Int] = [:]
 
     /// A list that begins with these columns.
-    init(_ leading: [String] = []) {
+    package init(_ leading: [String] = []) {
         for name in leading { _ = place(of: name) }
     }
 
     /// The place of a column, which is added unless it is there.
-    mutating func place(of name: String) -> Int {
+    package mutating func place(of name: String) -> Int {
         if let known = places[name] { return known }
         places[name] = names.count
         names.append(name)
@@ -23,7 +22,7 @@ struct SelectList: Sendable {
     ///
     /// `key`: the column that the range bounds.
     /// `extra`: expressions after the columns.
-    func sql(
+    package func sql(
         table: String, key: String, range: KeyRange, extra: [SQLText] = []
     ) -> SQLText {
         let list = names.map(SQLText.quoted) + extra
@@ -34,7 +33,7 @@ struct SelectList: Sendable {
 
 extension KeyRange {
     /// The range as a condition; nil for every key.
-    func condition(on key: SQLText) -> SQLText? {
+    package func condition(on key: SQLText) -> SQLText? {
         switch (lower, upper) {
         case (nil, nil): nil
         case (let lower?, nil): "\(key) >= \(lower)"
@@ -44,7 +43,7 @@ extension KeyRange {
     }
 
     /// The same range of keys that lie lower by an offset.
-    func shifted(down offset: Int64) -> KeyRange {
+    package func shifted(down offset: Int64) -> KeyRange {
         KeyRange(lower: lower.map { $0 &- offset }, upper: upper.map { $0 &- offset })
     }
 }

@@ -1,8 +1,8 @@
 import CoreDataStore
-import SafeSQLite
+package import SafeSQLite
 
 /// What the statements of a file say of its tables and indexes.
-struct TableFacts: Sendable {
+package struct TableFacts: Sendable {
     /// By table, those of a table by name.
     let indexes: [String: [IndexFacts]]
     /// The columns that the records of each table and index hold.
@@ -10,26 +10,27 @@ struct TableFacts: Sendable {
 }
 
 /// An index as the file describes it.
-struct IndexFacts: Hashable, Sendable {
-    struct Column: Hashable, Sendable {
-        let name: String
-        let isDescending: Bool
+package struct IndexFacts: Hashable, Sendable {
+    /// A column of an index and its direction.
+    package struct Column: Hashable, Sendable {
+        package let name: String
+        package let isDescending: Bool
     }
 
-    let name: String
-    let table: String
-    let columns: [Column]
-    let isUnique: Bool
+    package let name: String
+    package let table: String
+    package let columns: [Column]
+    package let isUnique: Bool
     /// Whether a `CREATE INDEX` made it, and not a constraint.
-    let isOwn: Bool
-    let isPartial: Bool
+    package let isOwn: Bool
+    package let isPartial: Bool
     /// The condition of a partial index, where the model tells it.
-    let condition: SQLText?
+    package let condition: SQLText?
     /// Whether it can be walked: columns only, BINARY order, a condition that is known.
-    let isWalkable: Bool
+    package let isWalkable: Bool
 
     /// What its sum is called.
-    var label: String { "index \(name)" }
+    package var label: String { "index \(name)" }
 
     /// Reads the indexes of one ordinary table, or of all.
     ///

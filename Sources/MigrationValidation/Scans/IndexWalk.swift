@@ -1,5 +1,6 @@
 import Jobs
 import SafeSQLite
+import StoreFileChecks
 
 /// Walks an index from end to end: its order, and a sum over columns and rowid to hold against
 /// the table's.

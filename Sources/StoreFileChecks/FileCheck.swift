@@ -1,17 +1,25 @@
-import CoreDataStore
-import DurableFiles
+package import CoreDataStore
+package import DurableFiles
 import ManagedObjectModel
-import SafeSQLite
+package import SafeSQLite
 
 /// Checks of a file beyond its rows: what Core Data reads before it reads any object.
 ///
 /// Each check gives texts; those that the source's file earns as well are inherited.
-struct FileCheck {
-    let layout: StoreLayout
-    let file: FileReading
+package struct FileCheck {
+    private let layout: StoreLayout
+    private let file: FileReading
+
+    /// - Parameters:
+    ///   - layout: what the file must have.
+    ///   - file: to be checked.
+    package init(layout: StoreLayout, file: FileReading) {
+        self.layout = layout
+        self.file = file
+    }
 
     /// The numbers of the app's own in the header, which must be the source's.
-    static func applicationNumbers(
+    package static func applicationNumbers(
         source: FileReading, destination: FileReading
     ) throws(StoreError) -> [String] {
         let (before, after) = (try source.connection(), try destination.connection())
@@ -39,7 +47,7 @@ struct FileCheck {
     }
 
     /// The header's fields that Core Data's files have alike.
-    static func header(_ path: FilePath) throws(StoreError) -> [String] {
+    package static func header(_ path: FilePath) throws(StoreError) -> [String] {
         switch DatabaseHeader.read(try headerBytes(path)) {
         case .failure(let fault): return [fault.reason]
         case .success(let header):
@@ -54,7 +62,7 @@ struct FileCheck {
     }
 
     /// Tables, columns, indexes, R-trees and triggers that the model demands.
-    func schema() throws(StoreError) -> [String] {
+    package func schema() throws(StoreError) -> [String] {
         let schema = try file.schema()
         var found: [String] = []
         for table in layout.tables {
@@ -136,7 +144,7 @@ struct FileCheck {
     /// `maxima`: `Z_MAX` that roots must have; nil asks for none, as for a source, whose maxima
     /// are put right.
     /// `reserved`: numbers of history and CloudKit that may be there; nil for any.
-    func primaryKeys(
+    package func primaryKeys(
         maxima: [String: Int64]?, reserved: Set<Int64>? = nil
     ) throws(StoreError) -> [String] {
         let connection = try file.connection()
@@ -178,7 +186,9 @@ struct FileCheck {
     /// Root entities whose `Z_MAX` is negative or below a key in use.
     ///
     /// `known`: by table, a key that none in use is above; no table with that `Z_MAX` is asked.
-    func lowMaxima(_ keys: PrimaryKeys, known: [String: Int64]) throws(StoreError) -> [String] {
+    package func lowMaxima(
+        _ keys: PrimaryKeys, known: [String: Int64]
+    ) throws(StoreError) -> [String] {
         var found: [String] = []
         for table in layout.tables {
             let number = Int64(layout.number(of: table.rootEntity) ?? 0)
@@ -199,7 +209,7 @@ struct FileCheck {
     ///
     /// Only the module itself knows how it rounds values to its 32-bit coordinates, so a
     /// temporary R-tree is what to compare with.
-    func rTrees() throws(StoreError) -> [String] {
+    package func rTrees() throws(StoreError) -> [String] {
         var found: [String] = []
         let connection = try file.connection()
         for (number, tree) in layout.rTrees.enumerated() {

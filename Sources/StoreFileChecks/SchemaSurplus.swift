@@ -1,8 +1,8 @@
 import CoreDataStore
-import SafeSQLite
+package import SafeSQLite
 
 /// What a file's schema has beyond its layout; it follows from the two alone.
-struct SchemaSurplus: Sendable {
+package struct SchemaSurplus: Sendable {
     /// Rules in the declarations of the model's tables, in words.
     let rules: [String]
     /// Tables, views, triggers and unique indexes that neither the model nor Core Data explains.
@@ -28,7 +28,7 @@ struct SchemaSurplus: Sendable {
     }
 
     /// The objects that a source does not have: a program added or changed them.
-    func unexplained(by source: StoreSchema) -> [String] {
+    package func unexplained(by source: StoreSchema) -> [String] {
         objects.compactMap { object in
             guard let original = source.object(object.kind, object.name) else {
                 return "surplus \(object.kind.rawValue) \(object.name)"

@@ -6,10 +6,11 @@ package import SafeSQLite
 /// schema, read once.
 ///
 /// Used by one thread at a time; the file does not change meanwhile.
-final class FileReading {
+package final class FileReading {
     let path: FilePath
     private let layout: StoreLayout
-    private let scope: ValidationScope
+    private let stores: StoreCache
+    private let schemas: SchemaCache
     private let cacheKibibytes: Int
     /// Whether more than one part reads, so that all indexes are read at once.
     private let isShared: Bool
@@ -19,10 +20,11 @@ final class FileReading {
     private var knownFacts: TableFacts?
 
     init(
-        _ path: FilePath, layout: StoreLayout, scope: ValidationScope, cacheKibibytes: Int,
-        isShared: Bool, opened: Connection? = nil
+        _ path: FilePath, layout: StoreLayout, stores: StoreCache, schemas: SchemaCache,
+        cacheKibibytes: Int, isShared: Bool, opened: Connection? = nil
     ) {
-        self.scope = scope
+        self.stores = stores
+        self.schemas = schemas
         self.opened = opened
         self.isShared = isShared
         self.path = path
@@ -31,7 +33,7 @@ final class FileReading {
     }
 
     /// The connection, opened by the first who asks.
-    func connection() throws(StoreError) -> Connection {
+    package func connection() throws(StoreError) -> Connection {
         if let opened { return opened }
         let connection = try Connection(
             path: path, mode: .immutable, cacheKibibytes: cacheKibibytes)
@@ -40,23 +42,23 @@ final class FileReading {
     }
 
     /// Everything in `sqlite_master`.
-    func schema() throws(StoreError) -> StoreSchema {
+    package func schema() throws(StoreError) -> StoreSchema {
         if let knownSchema { return knownSchema }
-        let schema = try StoreSchema.read(connection(), cache: scope.stores)
+        let schema = try StoreSchema.read(connection(), cache: stores)
         knownSchema = schema
         return schema
     }
 
     /// What the schema has beyond the layout.
-    func surplus() throws(StoreError) -> SchemaSurplus {
+    package func surplus() throws(StoreError) -> SchemaSurplus {
         if let knownSurplus { return knownSurplus }
-        let surplus = scope.cache.surplus(of: try schema(), layout: layout)
+        let surplus = schemas.surplus(of: try schema(), layout: layout)
         knownSurplus = surplus
         return surplus
     }
 
     /// The indexes of a table, by name.
-    func indexes(of table: String) throws(StoreError) -> [IndexFacts] {
+    package func indexes(of table: String) throws(StoreError) -> [IndexFacts] {
         if let known = knownFacts?.indexes[table] { return known }
         if isShared, knownFacts != nil { return [] }
         let connection = try connection()
@@ -69,7 +71,7 @@ final class FileReading {
 
     /// The tables with indexes that no part of a validation walks: those of the app's own tables
     /// and of history, and those that cannot be walked.
-    func unwalkedTables() throws(StoreError) -> [String] {
+    package func unwalkedTables() throws(StoreError) -> [String] {
         let walked = Set(layout.tables.map(\.name) + layout.joinTables.map(\.name))
         return try indexes().filter { table, indexes in
             !indexes.isEmpty && !(walked.contains(table) && indexes.allSatisfy(\.isWalkable))
@@ -82,7 +84,7 @@ final class FileReading {
     private func facts() throws(StoreError) -> TableFacts {
         if let knownFacts { return knownFacts }
         let connection = try connection()
-        let facts = try scope.cache.facts(of: schema(), layout: layout) {
+        let facts = try schemas.facts(of: schema(), layout: layout) {
             () throws(StoreError) in
             TableFacts(
                 indexes: try IndexFacts.read(layout: layout, connection: connection),
@@ -97,33 +99,11 @@ final class FileReading {
     /// - Returns: a line for each, with the number of such records.
     /// - Throws: `StoreError` where pages cannot be read.
     /// - Complexity: reads every page but most overflow pages.
-    func surplusFields() throws(StoreError) -> [String] {
+    package func surplusFields() throws(StoreError) -> [String] {
         let trees = RecordWalk.trees(try schema(), try facts().stored)
         let walk = try RecordWalk(path, DurableFileSystem())
         return try walk.faults(in: trees).map { tree, records in
             "\(records) records of \(StrangersName.text(tree.name)) do not fit its columns"
         }
-    }
-}
-
-/// Both files of a validation, for parts that run one after the other.
-///
-/// Parts that share one open both files once; used by one thread at a time.
-package final class ValidationReading {
-    let source: FileReading
-    let destination: FileReading
-
-    /// - Parameters:
-    ///   - validator: whose files are read.
-    ///   - isShared: whether more than one part reads.
-    ///   - opened: a connection to the source that is open already; nil opens one.
-    package init(_ validator: Validator, isShared: Bool = true, source opened: Connection? = nil) {
-        let (scope, files) = (validator.scope, validator.files)
-        source = FileReading(
-            files.source, layout: scope.source, scope: scope,
-            cacheKibibytes: files.cacheKibibytes, isShared: isShared, opened: opened)
-        destination = FileReading(
-            files.destination, layout: scope.destination, scope: scope,
-            cacheKibibytes: files.cacheKibibytes, isShared: isShared)
     }
 }

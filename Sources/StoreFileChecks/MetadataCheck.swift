@@ -1,18 +1,26 @@
-import CoreDataStore
-import ManagedObjectModel
+package import CoreDataStore
+package import ManagedObjectModel
 import ModelFiles
-import SafeSQLite
+package import SafeSQLite
 
 /// Checks of `Z_METADATA` and `Z_MODELCACHE`.
-struct MetadataCheck {
-    let layout: StoreLayout
-    /// Of the layout's model.
-    let hashes: VersionHashes
-    /// Decoded models.
-    let stores: StoreCache
+package struct MetadataCheck {
+    private let layout: StoreLayout
+    private let hashes: VersionHashes
+    private let stores: StoreCache
+
+    /// - Parameters:
+    ///   - layout: what the file must have.
+    ///   - hashes: of the layout's model.
+    ///   - stores: decoded models.
+    package init(layout: StoreLayout, hashes: VersionHashes, stores: StoreCache) {
+        self.layout = layout
+        self.hashes = hashes
+        self.stores = stores
+    }
 
     /// Keys that tell of the model and the framework; all others belong to the app.
-    static let modelKeys: Set<String> = [
+    private static let modelKeys: Set<String> = [
         "NSPersistenceFrameworkVersion", "NSStoreModelVersionHashes",
         "NSStoreModelVersionHashesVersion", "NSStoreModelVersionIdentifiers",
         "NSStoreModelVersionHashesDigest", "NSStoreModelVersionChecksumKey", "NSStoreType",
@@ -20,7 +28,7 @@ struct MetadataCheck {
     ]
 
     /// What metadata say of model and framework.
-    func check(_ metadata: StoreMetadata) -> [String] {
+    package func check(_ metadata: StoreMetadata) -> [String] {
         var found: [String] = []
         let stored = metadata.versionHashes
         for entity in hashes.differences(from: stored) where isSure(entity, stored) {
@@ -54,7 +62,7 @@ struct MetadataCheck {
     }
 
     /// What the app wrote must be the same on both sides, value and type, and the UUID too.
-    static func kept(source: StoreMetadata, destination: StoreMetadata) -> [String] {
+    package static func kept(source: StoreMetadata, destination: StoreMetadata) -> [String] {
         var found = source.uuid.isExactly(destination.uuid) ? [] : ["Z_UUID"]
         let entries = { (metadata: StoreMetadata) in
             (metadata.properties.entries ?? []).filter { !modelKeys.contains($0.key) }
@@ -75,7 +83,7 @@ struct MetadataCheck {
 
     /// Rows of Core Data's own tables that Core Data would not write: it has one of metadata,
     /// with the version 1, and one cached model at most.
-    static func rows(_ file: FileReading) throws(StoreError) -> [String] {
+    package static func rows(_ file: FileReading) throws(StoreError) -> [String] {
         var found: [String] = []
         let connection = try file.connection()
         let metadata = try connection.prepare(
@@ -94,7 +102,7 @@ struct MetadataCheck {
     }
 
     /// Whether the cached model is the layout's.
-    func modelCache(_ file: FileReading) throws(StoreError) -> [String] {
+    package func modelCache(_ file: FileReading) throws(StoreError) -> [String] {
         guard layout.framework.hasModelCache else { return [] }
         guard try file.schema().hasTable("Z_MODELCACHE") else { return ["no model cache"] }
         let statement = try file.connection().prepare("SELECT Z_CONTENT FROM Z_MODELCACHE")
