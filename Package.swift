@@ -49,66 +49,88 @@ let package = Package(
         // A shim for SQLite's variadic calls, which Swift cannot make (decision 0002).
         .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
 
-        // Files that survive a crash: clone, publish, fsync, locks, free space, identity.
+        // Files that survive a crash: clone, publish, fsync, free space, identity.
         layer("DurableFiles", ["CLinux"]),
+        // Locks and leases on stores, which keep other runs and every client out.
+        layer("StoreLocks", ["DurableFiles", "CLinux"]),
         // Threads that we own.
         layer("Threads", ["CLinux"]),
         // Sockets, frames, CURVE keys, and the one thread that owns them (decision 0010).
-        layer("ZeroMQ", ["CZeroMQ", "CLinux", "Threads"]),
+        layer("ZeroMQ", ["Threads", "CLinux", "CZeroMQ"]),
         // The job vocabulary as values.
         layer("Jobs"),
 
         // The durable truth of the runs of one state folder.
         layer("RunLedger", ["Jobs", "DurableFiles", "CSQLite", grdb, sqlite]),
 
-        // Model values, readers, archive writer, version hashes, diff.
-        layer("ManagedObjectModel", ["CZlib", crypto]),
+        // Model values, version hashes, predicates, diff.
+        layer("ManagedObjectModel", [crypto]),
+        // Model files: readers of every form, archive writer, property lists.
+        layer("ModelFiles", ["ManagedObjectModel", "CZlib"]),
         // Mapping values and inference.
         layer("MappingModel", ["ManagedObjectModel"]),
+        // SQLite on files of strangers: guarded connections, statements, schemas, pages.
+        layer("SafeSQLite", ["DurableFiles", "CSQLite", grdb, sqlite]),
         // SQL layout of a model; open, snapshot, inspect and create stores.
         layer(
             "CoreDataStore",
-            ["ManagedObjectModel", "DurableFiles", "Jobs", "CSQLite", grdb, sqlite, crypto]),
+            [
+                "SafeSQLite", "ModelFiles", "ManagedObjectModel", "Jobs", "StoreLocks",
+                "DurableFiles", crypto,
+            ]),
         // Swapping a result in, putting the original back, removing it: plans and their execution.
-        layer("StoreSwap", ["CoreDataStore", "DurableFiles", "Jobs"]),
+        layer("StoreSwap", ["CoreDataStore", "SafeSQLite", "Jobs", "StoreLocks", "DurableFiles"]),
+        // Checks of a result's file beyond its rows: header, schema, metadata, files of its data.
+        layer(
+            "StoreFileChecks",
+            ["CoreDataStore", "SafeSQLite", "ModelFiles", "ManagedObjectModel", "DurableFiles"]),
         // Proof that a result is what its source must become, by code of its own.
         layer(
             "MigrationValidation",
             [
-                "Jobs", "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles",
-                sqlite,
+                "StoreFileChecks", "CoreDataStore", "SafeSQLite", "MappingModel",
+                "ManagedObjectModel", "Jobs", "DurableFiles", sqlite,
             ]),
-        // Planning, copying, merging, linking: synchronous functions over files.
+        // Surveying stores and deciding how they are migrated: plans as values and files.
+        layer(
+            "MigrationPlanning",
+            [
+                "CoreDataStore", "SafeSQLite", "MappingModel", "ManagedObjectModel", "Jobs",
+                "DurableFiles", grdb,
+            ]),
+        // Copying, merging, linking by a plan: synchronous functions over files.
         layer(
             "MigrationEngine",
             [
-                "Jobs", "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles",
-                grdb, sqlite,
+                "MigrationPlanning", "CoreDataStore", "SafeSQLite", "MappingModel",
+                "ManagedObjectModel", "Jobs", "DurableFiles", grdb,
             ]),
         // Finding the stores that paths, patterns and lists name.
-        layer("StoreDiscovery", ["StoreSwap", "CoreDataStore", "DurableFiles"]),
+        layer("StoreDiscovery", ["StoreSwap", "CoreDataStore", "SafeSQLite", "DurableFiles"]),
         // One store of a run: the request, its preparation, its result, and the run's records.
         layer(
             "StoreRuns",
             [
-                "RunLedger", "StoreDiscovery", "StoreSwap", "MigrationValidation",
-                "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
-                "DurableFiles", "Jobs", "Threads",
+                "MigrationEngine", "MigrationPlanning", "MigrationValidation", "StoreFileChecks",
+                "StoreSwap", "CoreDataStore", "SafeSQLite", "MappingModel", "ModelFiles",
+                "ManagedObjectModel", "RunLedger", "Jobs", "Threads", "StoreLocks", "DurableFiles",
             ]),
         // Giving results their names, and the commands on results of earlier runs.
         layer(
             "RunMoves",
             [
-                "StoreRuns", "RunLedger", "StoreDiscovery", "StoreSwap", "MigrationEngine",
-                "CoreDataStore", "ManagedObjectModel", "DurableFiles", "Jobs",
+                "StoreRuns", "StoreDiscovery", "MigrationEngine", "MigrationPlanning", "StoreSwap",
+                "CoreDataStore", "SafeSQLite", "ManagedObjectModel", "RunLedger", "Jobs",
+                "StoreLocks", "DurableFiles",
             ]),
         // What a coordinator does itself for its runs, without a network.
         layer(
             "RunService",
             [
-                "RunMoves", "StoreRuns", "RunLedger", "StoreDiscovery", "StoreSwap",
-                "MigrationValidation", "MigrationEngine", "CoreDataStore", "MappingModel",
-                "ManagedObjectModel", "DurableFiles", "Jobs",
+                "RunMoves", "StoreRuns", "StoreDiscovery", "MigrationEngine", "MigrationPlanning",
+                "MigrationValidation", "StoreFileChecks", "StoreSwap", "CoreDataStore",
+                "SafeSQLite", "MappingModel", "ManagedObjectModel", "RunLedger", "Jobs",
+                "StoreLocks", "DurableFiles",
             ]),
         // What coordinator, workers, slots and clients say to each other.
         .target(
@@ -118,71 +140,72 @@ let package = Package(
         layer(
             "Worker",
             [
-                "ClusterCore", "ClusterProtocol", "MigrationEngine", "CoreDataStore",
-                "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CLinux",
+                "ClusterCore", "ClusterProtocol", "MigrationEngine", "MigrationPlanning",
+                "SafeSQLite", "Jobs", "ZeroMQ", "Threads", "DurableFiles", "CLinux",
             ]),
         // The loop over ledger and sockets, and the coordinator's own part of migrations.
         layer(
             "Coordinator",
             [
-                "StoreRuns", "RunMoves", "ClusterCore", "ClusterProtocol", "RunService",
-                "StoreDiscovery",
-                "RunLedger",
-                "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs", "Threads", "ZeroMQ",
+                "ClusterCore", "ClusterProtocol", "RunService", "RunMoves", "StoreRuns",
+                "StoreDiscovery", "MigrationEngine", "MigrationPlanning", "SafeSQLite", "RunLedger",
+                "Jobs", "ZeroMQ", "Threads", "DurableFiles",
             ]),
         // A coordinator and a worker of one process, for one run on this machine.
         layer(
             "LocalCluster",
             [
-                "StoreRuns", "Coordinator", "Worker", "RunService", "ClusterCore",
-                "ClusterProtocol",
-                "RunLedger", "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs", "Threads",
-                "ZeroMQ",
+                "ClusterCore", "Coordinator", "Worker", "ClusterProtocol", "RunService",
+                "StoreRuns", "MigrationEngine", "MigrationPlanning", "CoreDataStore", "SafeSQLite",
+                "RunLedger", "Jobs", "ZeroMQ", "Threads", "DurableFiles",
             ]),
         // Coordinator and worker as pure state machines.
         layer("ClusterCore", ["ClusterProtocol", "Jobs"]),
         // Those machines under virtual time, with faults and checkers.
         layer("ClusterSimulation", ["ClusterCore", "ClusterProtocol", "Jobs"]),
         // Stores in Core Data's format, of any size, from a seed.
-        layer("StoreForge", ["CoreDataStore", "ManagedObjectModel", "DurableFiles"]),
+        layer(
+            "StoreForge",
+            ["CoreDataStore", "SafeSQLite", "ModelFiles", "ManagedObjectModel", "DurableFiles"]),
 
         // Reports of runs for people and programs.
         layer(
             "RunReports",
             [
-                "StoreRuns", "RunService", "RunLedger", "MigrationValidation", "MigrationEngine",
-                "CoreDataStore", "ManagedObjectModel", "DurableFiles", "ClusterCore",
-                "Jobs",
+                "ClusterCore", "RunService", "StoreRuns", "MigrationEngine", "MigrationPlanning",
+                "MigrationValidation", "StoreFileChecks", "SafeSQLite", "ManagedObjectModel",
+                "RunLedger", "Jobs", "DurableFiles",
             ]),
         // What a program needs to ask a coordinator and to follow its runs.
-        layer("ClusterClient", ["ClusterProtocol", "Jobs", "Threads", "ZeroMQ"]),
+        layer("ClusterClient", ["ClusterProtocol", "Jobs", "ZeroMQ", "Threads"]),
         // What all commands share: the terminal, failures, logs, keys, the live view.
         layer(
             "CommandSupport",
             [
-                "ClusterClient", "ClusterProtocol", "CoreDataStore", "DurableFiles", "Jobs",
-                "ManagedObjectModel", "MappingModel", "MigrationEngine", "RunLedger", "RunReports",
-                "RunService", "StoreRuns", "StoreSwap", "Threads", "Worker", "ZeroMQ", arguments,
-                logging,
+                "ClusterClient", "RunReports", "Worker", "ClusterProtocol", "RunService",
+                "StoreRuns", "MigrationEngine", "MigrationPlanning", "StoreSwap", "CoreDataStore",
+                "SafeSQLite", "MappingModel", "ManagedObjectModel", "RunLedger", "Jobs", "ZeroMQ",
+                "Threads", "DurableFiles", arguments, logging,
             ]),
         // The commands that migrate stores and manage runs, here or by a coordinator.
         layer(
             "RunCommands",
             [
-                "ClusterClient", "ClusterCore", "ClusterProtocol", "CommandSupport", "Coordinator",
-                "CoreDataStore", "DurableFiles", "Jobs", "LocalCluster", "ManagedObjectModel",
-                "MappingModel", "MigrationEngine", "MigrationValidation", "RunLedger", "RunMoves",
-                "RunReports", "RunService", "StoreDiscovery", "StoreRuns", "Worker", "ZeroMQ",
-                arguments, logging,
+                "CommandSupport", "ClusterClient", "RunReports", "ClusterCore", "LocalCluster",
+                "Coordinator", "Worker", "ClusterProtocol", "RunService", "RunMoves", "StoreRuns",
+                "StoreDiscovery", "MigrationEngine", "MigrationPlanning", "MigrationValidation",
+                "CoreDataStore", "SafeSQLite", "MappingModel", "ModelFiles", "ManagedObjectModel",
+                "RunLedger", "Jobs", "StoreLocks", "DurableFiles", arguments, logging,
             ]),
         // The command line: all commands, and those of clusters, models and keys.
         layer(
             "GodwitCommands",
             [
-                "ClusterClient", "ClusterCore", "ClusterProtocol", "CommandSupport", "Coordinator",
-                "CoreDataStore", "DurableFiles", "Jobs", "LocalCluster", "ManagedObjectModel",
-                "MigrationEngine", "RunCommands", "RunLedger", "RunReports", "RunService",
-                "StoreForge", "StoreRuns", "Threads", "Worker", "ZeroMQ", arguments, logging,
+                "RunCommands", "CommandSupport", "ClusterClient", "RunReports", "StoreForge",
+                "ClusterCore", "LocalCluster", "Coordinator", "Worker", "ClusterProtocol",
+                "RunService", "StoreRuns", "MigrationEngine", "MigrationPlanning", "CoreDataStore",
+                "SafeSQLite", "ModelFiles", "ManagedObjectModel", "RunLedger", "Jobs", "ZeroMQ",
+                "Threads", "StoreLocks", "DurableFiles", arguments, logging,
             ]),
         .executableTarget(
             name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
@@ -196,139 +219,140 @@ let package = Package(
         .executableTarget(
             name: "godwit-bench",
             dependencies: [
-                "StoreRuns", "LocalCluster", "RunService", "MigrationEngine", "StoreForge",
-                "CoreDataStore",
-                "ManagedObjectModel", "DurableFiles", "Jobs", "RunLedger", "Threads", "ZeroMQ",
-                "CTransportPeer",
-                "Coordinator", "ClusterCore", "ClusterProtocol", arguments, grdb,
+                "CTransportPeer", "StoreForge", "ClusterCore", "LocalCluster", "Coordinator",
+                "ClusterProtocol", "RunService", "StoreRuns", "MigrationEngine",
+                "MigrationPlanning", "CoreDataStore", "SafeSQLite", "ManagedObjectModel",
+                "RunLedger", "Jobs", "ZeroMQ", "Threads", "DurableFiles", arguments, grdb,
             ], exclude: ["expert"], swiftSettings: settings),
 
         // Helpers of the tests: fixtures, temporary folders, seeded randomness.
         .target(
             name: "TestSupport",
-            dependencies: ["StoreForge", "CoreDataStore", "ManagedObjectModel", "DurableFiles"],
+            dependencies: ["StoreForge", "CoreDataStore", "DurableFiles"],
             path: "Tests/TestSupport", swiftSettings: settings),
         // Faults that validation must catch.
         .target(
             name: "FaultSupport",
             dependencies: [
-                "MigrationValidation", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
-                "DurableFiles",
-                "StoreForge", "TestSupport", grdb, sqlite,
+                "TestSupport", "StoreForge", "MigrationEngine", "MigrationValidation",
+                "CoreDataStore", "SafeSQLite", "ModelFiles", "ManagedObjectModel", "DurableFiles",
+                sqlite,
             ], path: "Tests/FaultSupport", swiftSettings: settings),
         // Runs of tests, on threads.
         .target(
             name: "RunSupport",
             dependencies: [
-                "StoreRuns", "RunMoves", "LocalCluster", "RunService", "Coordinator", "ClusterCore",
-                "ClusterProtocol",
-                "RunLedger", "MigrationEngine", "CoreDataStore", "DurableFiles", "Jobs",
+                "ClusterCore", "LocalCluster", "Coordinator", "ClusterProtocol", "RunService",
+                "RunMoves", "StoreRuns", "MigrationEngine", "MigrationPlanning", "CoreDataStore",
+                "SafeSQLite", "RunLedger", "Jobs", "DurableFiles",
             ], path: "Tests/RunSupport", swiftSettings: settings),
         // Lets SQLite's own actions on files fail; it stands before the system's layer.
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
         // Notes every statement that SQLite runs.
         .target(
             name: "CStatementTrace", dependencies: ["CSQLite"], path: "Tests/CStatementTrace"),
-        tests("ManagedObjectModelTests", ["ManagedObjectModel", "TestSupport", grdb]),
-        tests("MappingModelTests", ["MappingModel", "ManagedObjectModel", "TestSupport"]),
+        tests(
+            "ManagedObjectModelTests", ["TestSupport", "ModelFiles", "ManagedObjectModel", grdb]),
+        tests("MappingModelTests", ["TestSupport", "MappingModel", "ManagedObjectModel"]),
         tests(
             "CoreDataStoreTests",
             [
-                "CoreDataStore", "ManagedObjectModel", "DurableFiles", "TestSupport",
-                "FaultSupport", "CSQLite", sqlite,
+                "FaultSupport", "TestSupport", "CoreDataStore", "SafeSQLite", "ModelFiles",
+                "ManagedObjectModel", "DurableFiles", "CSQLite", grdb, sqlite,
             ]),
         tests(
             "StoreForgeTests",
             [
-                "StoreForge", "CoreDataStore", "MappingModel", "ManagedObjectModel",
-                "DurableFiles", "FaultSupport", "TestSupport",
+                "FaultSupport", "TestSupport", "StoreForge", "CoreDataStore", "SafeSQLite",
+                "MappingModel", "ModelFiles", "ManagedObjectModel", "DurableFiles",
             ]),
-        tests("DurableFilesTests", ["DurableFiles", "CLinux", "TestSupport"]),
-        tests("ThreadsTests", ["Threads", "TestSupport"]),
-        tests("ZeroMQTests", ["ZeroMQ", "CZeroMQ", "CLinux", "Threads", "TestSupport"]),
+        tests("DurableFilesTests", ["TestSupport", "StoreLocks", "DurableFiles", "CLinux"]),
+        tests("ThreadsTests", ["TestSupport", "Threads"]),
+        tests("ZeroMQTests", ["TestSupport", "ZeroMQ", "Threads", "CLinux", "CZeroMQ"]),
         tests(
             "RunLedgerTests",
-            ["RunLedger", "Jobs", "DurableFiles", "Threads", "TestSupport", grdb]),
+            ["TestSupport", "RunLedger", "Jobs", "Threads", "DurableFiles", grdb]),
         tests(
-            "MigrationEngineTests",
+            "MigrationPlanningTests",
             [
-                "MigrationEngine", "CoreDataStore", "MappingModel", "ManagedObjectModel",
-                "DurableFiles", "Jobs", "StoreForge", "FaultSupport", "TestSupport",
+                "TestSupport", "StoreForge", "MigrationPlanning", "CoreDataStore", "SafeSQLite",
+                "MappingModel", "Jobs", "DurableFiles",
             ]),
         tests(
             "MigrationValidationTests",
             [
-                "MigrationValidation", "CoreDataStore", "MappingModel", "ManagedObjectModel",
-                "DurableFiles", "Jobs", "StoreForge", "FaultSupport", "TestSupport",
+                "FaultSupport", "TestSupport", "StoreForge", "MigrationValidation",
+                "StoreFileChecks", "CoreDataStore", "SafeSQLite", "MappingModel", "ModelFiles",
+                "ManagedObjectModel", "Jobs", "DurableFiles",
             ]),
         tests(
             "StoreDiscoveryTests",
             [
-                "StoreDiscovery", "CoreDataStore", "DurableFiles", "FaultSupport", "TestSupport",
+                "FaultSupport", "TestSupport", "StoreDiscovery", "CoreDataStore", "SafeSQLite",
+                "DurableFiles",
             ]),
         tests(
             "StoreSwapTests",
             [
-                "StoreSwap", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
-                "DurableFiles", "Jobs", "StoreForge", "FaultSupport", "TestSupport",
+                "FaultSupport", "TestSupport", "StoreSwap", "CoreDataStore", "SafeSQLite",
+                "StoreLocks", "DurableFiles",
             ]),
         tests(
             "RunServiceTests",
             [
-                "StoreRuns", "RunMoves", "RunSupport", "RunReports", "StoreDiscovery", "StoreSwap",
-                "MigrationValidation",
-                "RunService", "ClusterProtocol", "GodwitCommands", "StoreForge", "MigrationEngine",
-                "CoreDataStore", "MappingModel", "ManagedObjectModel", "DurableFiles", "Jobs",
-                "FaultSupport", "RunLedger", "CFaultVFS", "CStatementTrace", "TestSupport", grdb,
+                "CStatementTrace", "CFaultVFS", "RunSupport", "FaultSupport", "TestSupport",
+                "GodwitCommands", "RunCommands", "CommandSupport", "RunReports", "StoreForge",
+                "ClusterProtocol", "RunService", "RunMoves", "StoreRuns", "StoreDiscovery",
+                "MigrationEngine", "MigrationPlanning", "MigrationValidation", "StoreFileChecks",
+                "StoreSwap", "CoreDataStore", "SafeSQLite", "MappingModel", "ModelFiles",
+                "ManagedObjectModel", "RunLedger", "Jobs", "StoreLocks", "DurableFiles", grdb,
             ]),
         tests(
             "RunReportsTests",
             [
-                "StoreRuns", "RunReports", "RunService", "StoreSwap", "MigrationValidation",
-                "MigrationEngine",
-                "CoreDataStore", "DurableFiles",
+                "RunReports", "RunService", "StoreRuns", "MigrationEngine", "MigrationPlanning",
+                "MigrationValidation", "StoreFileChecks", "StoreSwap", "CoreDataStore",
+                "DurableFiles",
             ]),
         // These run the built program, too.
         tests(
             "GodwitCommandsTests",
             [
-                "StoreRuns", "GodwitCommands", "godwit", "RunReports", "ClusterClient", "Worker",
-                "RunService",
-                "StoreDiscovery", "StoreSwap", "MigrationValidation", "MigrationEngine",
-                "CoreDataStore",
-                "MappingModel", "ManagedObjectModel", "DurableFiles", "RunLedger", "Threads",
-                "StoreForge", "ClusterProtocol", "Jobs", "CLinux", "FaultSupport", "TestSupport",
-                "ZeroMQ", arguments, grdb, logging,
+                "FaultSupport", "TestSupport", "godwit", "GodwitCommands", "RunCommands",
+                "CommandSupport", "ClusterClient", "RunReports", "StoreForge", "Worker",
+                "ClusterProtocol", "RunService", "StoreRuns", "MigrationEngine",
+                "MigrationPlanning", "StoreSwap", "CoreDataStore", "SafeSQLite", "MappingModel",
+                "ModelFiles", "ManagedObjectModel", "RunLedger", "Jobs", "ZeroMQ", "Threads",
+                "DurableFiles", "CLinux", arguments, grdb, logging,
             ]),
-        tests("ClusterCoreTests", ["ClusterCore", "ClusterProtocol", "Jobs", "TestSupport"]),
+        tests("ClusterCoreTests", ["TestSupport", "ClusterCore", "ClusterProtocol", "Jobs"]),
         tests("ClusterSimulationTests", ["ClusterSimulation", "ClusterCore", "Jobs"]),
-        tests("ClusterProtocolTests", ["ClusterProtocol", "Jobs", "TestSupport"]),
+        tests("ClusterProtocolTests", ["TestSupport", "ClusterProtocol", "Jobs"]),
         // A slot whose jobs misbehave, and a parent of slots, for the tests to start.
         .executableTarget(
             name: "faulty-slot",
             dependencies: [
-                "StoreRuns", "Worker", "ClusterCore", "ClusterProtocol", "RunService",
-                "MigrationEngine",
-                "CoreDataStore", "DurableFiles", "Jobs", "ZeroMQ", "CLinux", "FaultSupport", grdb,
+                "FaultSupport", "ClusterCore", "Worker", "ClusterProtocol", "RunService",
+                "StoreRuns", "MigrationEngine", "MigrationPlanning", "SafeSQLite", "Jobs", "ZeroMQ",
+                "DurableFiles", "CLinux", grdb,
             ], path: "Tests/FaultySlot", swiftSettings: settings),
         tests(
             "WorkerTests",
             [
-                "StoreRuns", "Worker", "faulty-slot", "godwit", "ClusterCore", "ClusterProtocol",
-                "RunService",
-                "RunLedger", "MigrationEngine", "CoreDataStore", "ManagedObjectModel",
-                "DurableFiles", "Jobs", "Threads", "ZeroMQ", "CLinux", "StoreForge", "RunSupport",
-                "TestSupport",
+                "faulty-slot", "RunSupport", "TestSupport", "godwit", "StoreForge", "ClusterCore",
+                "Worker", "ClusterProtocol", "RunService", "StoreRuns", "MigrationEngine",
+                "MigrationPlanning", "MigrationValidation", "CoreDataStore", "SafeSQLite",
+                "ManagedObjectModel", "RunLedger", "Jobs", "ZeroMQ", "Threads", "StoreLocks",
+                "DurableFiles", "CLinux",
             ]),
         tests(
             "CoordinatorTests",
             [
-                "StoreRuns", "Coordinator", "faulty-slot", "godwit", "Worker", "ClusterCore",
-                "ClusterProtocol",
-                "StoreDiscovery", "StoreSwap", "RunService", "RunLedger", "MigrationEngine",
-                "CoreDataStore", "ManagedObjectModel", "DurableFiles", "Jobs", "Threads", "ZeroMQ",
-                "CZeroMQ", "CLinux", "StoreForge", "FaultSupport", "RunSupport", "TestSupport",
-                grdb,
+                "faulty-slot", "RunSupport", "FaultSupport", "TestSupport", "godwit", "StoreForge",
+                "ClusterCore", "Coordinator", "ClusterProtocol", "RunService", "StoreRuns",
+                "StoreDiscovery", "MigrationEngine", "MigrationPlanning", "CoreDataStore",
+                "SafeSQLite", "ManagedObjectModel", "RunLedger", "Jobs", "ZeroMQ", "Threads",
+                "DurableFiles", "CLinux", "CZeroMQ", grdb,
             ]),
         tests("TidyTests", []),
     ]

@@ -1,3 +1,5 @@
+import ManagedObjectModel
+
 /// Model archives: a model that is read can be walked, and its archive reads back to the same
 /// bytes where it can be written.
 @_cdecl("LLVMFuzzerTestOneInput")

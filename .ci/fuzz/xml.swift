@@ -1,9 +1,6 @@
 // Feeds XML to the reader of models, and what it reads to everything that works on a model
-// without hashing it. Compiled together with the sources of ManagedObjectModel but for its
-// VersionHashes files:
-//   swiftc -O -parse-as-library -sanitize=fuzzer -swift-version 6 -package-name godwit \
-//       -enable-upcoming-feature InternalImportsByDefault SOURCES xml.swift
-// Bytes that begin with `?` are read as the text of a predicate instead.
+// without hashing it. Bytes that begin with `?` are read as the text of a predicate instead.
+import ManagedObjectModel
 
 @_cdecl("LLVMFuzzerTestOneInput")
 package func fuzzXML(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

@@ -1,5 +1,6 @@
 package import DurableFiles
 package import Jobs
+import SafeSQLite
 
 extension StoreError {
     /// The number that tells other processes.

@@ -156,7 +156,7 @@ extension DurableFileError: CustomStringConvertible {
 
 /// The result of a system call of CLinux, or the failure that its negated errno means.
 @discardableResult
-func checked(
+package func checked(
     _ result: Int64, _ operation: FileOperation, _ path: FilePath
 ) throws(DurableFileError) -> Int64 {
     guard result < 0 else { return result }
@@ -165,7 +165,7 @@ func checked(
 
 /// The result of a system call of CLinux, or the failure that its negated errno means.
 @discardableResult
-func checked(
+package func checked(
     _ result: Int32, _ operation: FileOperation, _ path: FilePath
 ) throws(DurableFileError) -> Int32 {
     guard result < 0 else { return result }

@@ -11,7 +11,7 @@ package struct DurableFileSystem: Sendable {
     /// What opening and listing do about symbolic links.
     package let links: LinkPolicy
     /// Files that are opened through the descriptors of their lock.
-    package let held: HeldFiles?
+    package let held: (any HeldDescriptors)?
 
     /// - Parameters:
     ///   - faults: where tests let actions fail.
@@ -20,7 +20,7 @@ package struct DurableFileSystem: Sendable {
         self.init(faults: faults, links: links, held: nil)
     }
 
-    private init(faults: FaultPoints, links: LinkPolicy, held: HeldFiles?) {
+    private init(faults: FaultPoints, links: LinkPolicy, held: (any HeldDescriptors)?) {
         self.faults = faults
         self.links = links
         self.held = held
@@ -33,7 +33,7 @@ package struct DurableFileSystem: Sendable {
 
     /// The same, opening the files of a lock through the descriptors that hold them: while clients
     /// are kept out of a file, no program can open it another way.
-    package func opening(_ held: HeldFiles) -> DurableFileSystem {
+    package func opening(_ held: any HeldDescriptors) -> DurableFileSystem {
         DurableFileSystem(faults: faults, links: links, held: held)
     }
 
@@ -61,14 +61,14 @@ package struct DurableFileSystem: Sendable {
     private static let leasePatience: Int64 = 3000
 
     /// Opens a file without blocking, and again while a run that swaps its store, or the guardian
-    /// of one, keeps others from it for a moment (`ReplacedFile`).
+    /// of one, keeps others from it for a moment.
     static func pastLeases(
         _ open: () throws(DurableFileError) -> Int32
     ) throws(DurableFileError) -> Int32 {
         var opened = try open()
         var waited: Int64 = 0
         while opened == -EWOULDBLOCK, waited < leasePatience {
-            ReplacedFile.pause(10)
+            clinux_sleep(10)
             waited += 10
             opened = try open()
         }

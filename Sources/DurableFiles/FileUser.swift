@@ -70,14 +70,15 @@ package struct FileUser: Hashable, Sendable {
                 continue
             }
             let command = command(of: folder)
-            if command == FileGuardian.name { continue }
+            // Guardians have files open and use none.
+            if command == CLINUX_GUARDIAN_NAME { continue }
             users.append(FileUser(process: process, command: command))
         }
         return users.sorted { $0.process < $1.process }
     }
 
-    /// A process that holds a lock.
-    init(process: Int64) {
+    /// A process that holds a lock, by its number.
+    package init(process: Int64) {
         self.process = process
         command = FileUser.command(of: FilePath("/proc").appending("\(process)"))
     }
@@ -151,11 +152,11 @@ extension FilePath {
 }
 
 /// What `/proc/locks` says, for messages alone: it may be missing, and is old when it is read.
-enum ProcessLocks {
+package enum ProcessLocks {
     private static let limit = 1 << 20
 
     /// The process that holds a lock of a kind on a file; nil where it cannot be told.
-    static func process(locking identity: FileIdentity, kind: String) -> FileUser? {
+    package static func process(locking identity: FileIdentity, kind: String) -> FileUser? {
         let bytes: [UInt8]
         do throws(DurableFileError) {
             let file = try DurableFileSystem().openForReading("/proc/locks")

@@ -14,7 +14,7 @@ package final class HeldTree: Sendable {
     private let faults: FaultPoints
     private let store: FilePath?
     /// Files that are opened through the descriptors of their lock.
-    private let files: HeldFiles?
+    private let files: (any HeldDescriptors)?
     private let held = Mutex<[FilePath: HeldFolder]>([:])
 
     /// Opens the user's folder.
@@ -27,7 +27,7 @@ package final class HeldTree: Sendable {
     ///   - faults: where tests let actions fail.
     /// - Throws: `DurableFileError`, `refusedFolder` where a link stands in the path.
     package init(
-        _ folder: FilePath, store: FilePath? = nil, through files: HeldFiles? = nil,
+        _ folder: FilePath, store: FilePath? = nil, through files: (any HeldDescriptors)? = nil,
         faults: FaultPoints = .none
     ) throws(DurableFileError) {
         anchor = try HeldFolder(folder, faults: faults)

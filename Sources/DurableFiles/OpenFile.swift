@@ -13,11 +13,13 @@ internal import Synchronization
 package struct OpenFile: ~Copyable, Sendable {
     private let name: FilePath
     private var number: Int32
-    let faults: FaultPoints
+    /// Where tests let actions fail.
+    package let faults: FaultPoints
     /// Whether a sync has failed: what was written before it may be lost.
     private let isLost = Atomic<Bool>(false)
 
-    init(_ number: Int32, _ path: FilePath, _ faults: FaultPoints) {
+    /// Takes over an open descriptor, which is closed with the value.
+    package init(_ number: Int32, _ path: FilePath, _ faults: FaultPoints) {
         self.number = number
         name = path
         self.faults = faults
@@ -49,7 +51,7 @@ package struct OpenFile: ~Copyable, Sendable {
     package var descriptor: Int32 { number }
 
     /// Hands the descriptor to another owner, who closes it.
-    consuming func takeDescriptor() -> Int32 {
+    package consuming func takeDescriptor() -> Int32 {
         let taken = number
         number = -1
         return taken

@@ -5,6 +5,8 @@ import CoreDataStore
 import DurableFiles
 import RunCommands
 import RunReports
+import SafeSQLite
+import StoreLocks
 import Threads
 
 /// The version of godwit: what `godwit --version` says and what the changelog has.

@@ -5,8 +5,10 @@ import CoreDataStore
 package import DurableFiles
 import Jobs
 import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunService
+import SafeSQLite
 package import StoreRuns
 import Threads
 import Worker

@@ -4,12 +4,12 @@
 /// only have names that SQLite takes without quotes. Another name comes from a model that Core
 /// Data never used, and is refused where a model is read. Names of indexes, configurations and
 /// classes and renaming identifiers are free.
-enum ModelNames {
+package enum ModelNames {
     /// Checks a model that was read from a stranger's file.
     ///
     /// - Throws: `ModelError.unsupported` naming the first entity or property that breaks the rule.
     /// - Complexity: O(n) in the bytes of the names.
-    static func check(_ model: Model) throws(ModelError) {
+    package static func check(_ model: Model) throws(ModelError) {
         for entity in model.entities.values.sorted(by: { $0.name < $1.name }) {
             try check(entity.name, "entity \(entity.name)")
             for attribute in entity.attributes { try check(attribute, of: entity.name) }

@@ -192,7 +192,7 @@ extension Predicate {
     }
 
     /// Text in quotation marks, with the escapes of predicate formats.
-    static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         var result = "\""
         for character in text.unicodeScalars {
             switch character {

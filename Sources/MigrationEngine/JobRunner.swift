@@ -1,6 +1,8 @@
-package import CoreDataStore
+import CoreDataStore
 import DurableFiles
 package import Jobs
+package import MigrationPlanning
+package import SafeSQLite
 import Synchronization
 
 /// Runs copy and link jobs: a job in, a shard and a receipt out.

@@ -1,5 +1,7 @@
 import CoreDataStore
 import MappingModel
+import SafeSQLite
+import StoreFileChecks
 import Synchronization
 
 /// What validations of stores of the same app have in common, worked out once for all of them.
@@ -7,42 +9,18 @@ import Synchronization
 /// Everything in it follows from its keys alone: nothing that was found in one store's rows is
 /// believed of another's.
 package final class ValidationCache: Sendable {
-    private struct IndexKey: Equatable, Sendable {
-        let objects: [SchemaObject]
-        let layout: StoreLayout
-    }
-
     private let scopes = Memo<SharedRules.Key, SharedRules>(limit: ValidationCache.limit)
-    private let indexes = Memo<IndexKey, TableFacts>(limit: ValidationCache.limit)
-    private let surpluses = Memo<IndexKey, SchemaSurplus>(limit: ValidationCache.limit)
+    /// What follows from the schemas of files.
+    let schemas = SchemaCache()
 
     /// The most versions of apps that are kept.
     private static let limit = 32
-    /// The largest schema whose indexes are kept, in objects.
-    private static let objectLimit = 2_000
 
     package init() {}
 
     /// The rules that scopes share.
     func rules(_ key: SharedRules.Key) -> SharedRules {
         scopes.value(for: key) { SharedRules() }
-    }
-
-    /// The indexes and columns that the statements of a file make.
-    func facts(
-        of schema: StoreSchema, layout: StoreLayout, read: () throws(StoreError) -> TableFacts
-    ) throws(StoreError) -> TableFacts {
-        guard schema.objects.count <= Self.objectLimit else { return try read() }
-        let key = IndexKey(objects: schema.objects.map(\.unplaced), layout: layout)
-        return try indexes.value(for: key, compute: read)
-    }
-
-    /// What the schema of a file has beyond its layout.
-    func surplus(of schema: StoreSchema, layout: StoreLayout) -> SchemaSurplus {
-        let find = { SchemaSurplus(schema, layout: layout) }
-        guard schema.objects.count <= Self.objectLimit else { return find() }
-        let key = IndexKey(objects: schema.objects.map(\.unplaced), layout: layout)
-        return surpluses.value(for: key, compute: find)
     }
 }
 

@@ -1,5 +1,5 @@
 package import CoreDataStore
-package import DurableFiles
+package import SafeSQLite
 
 /// A piece of a validation that can run alone, in any order, beside others.
 package enum ValidationPart: Hashable, Sendable, Codable {
@@ -29,27 +29,4 @@ package enum ValidationPart: Hashable, Sendable, Codable {
     case records
     /// Header, schema, system tables, metadata, model cache.
     case file
-}
-
-/// Where the files of both sides are.
-package struct ValidationFiles: Hashable, Sendable {
-    /// The database to read: the original at rest, or its snapshot.
-    package var source: FilePath
-    /// The folder of the source's external data.
-    package var sourceExternalData: FilePath
-    package var destination: FilePath
-    /// The folder of the destination's external data; may be the source's.
-    package var destinationExternalData: FilePath
-    package var cacheKibibytes: Int
-
-    package init(
-        source: FilePath, sourceExternalData: FilePath, destination: FilePath,
-        destinationExternalData: FilePath, cacheKibibytes: Int = 2048
-    ) {
-        self.source = source
-        self.sourceExternalData = sourceExternalData
-        self.destination = destination
-        self.destinationExternalData = destinationExternalData
-        self.cacheKibibytes = cacheKibibytes
-    }
 }

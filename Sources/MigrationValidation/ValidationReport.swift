@@ -1,5 +1,6 @@
-package import CoreDataStore
 import Jobs
+package import SafeSQLite
+package import StoreFileChecks
 
 /// One object or link that is not what it must be: where, never what.
 package struct Difference: Hashable, Sendable, Codable {

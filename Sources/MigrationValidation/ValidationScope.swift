@@ -1,6 +1,7 @@
 package import CoreDataStore
 package import ManagedObjectModel
 package import MappingModel
+package import SafeSQLite
 
 /// What validation is about: two layouts, the mapping between them, and how keys move.
 ///

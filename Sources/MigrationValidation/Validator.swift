@@ -1,6 +1,8 @@
-package import CoreDataStore
+import CoreDataStore
 import DurableFiles
 import ManagedObjectModel
+package import SafeSQLite
+package import StoreFileChecks
 
 /// Proves that a destination is what its source must become.
 ///
@@ -110,8 +112,10 @@ package struct Validator: Sendable {
             }
             let check = ExternalDataCheck(
                 files: files, allowsMissing: scope.allowsMissingExternalData)
-            return try check.run(
+            var result = PartialResult()
+            result.faults = try check.run(
                 found, keys: keys, connection: reading.destination.connection())
+            return result
         case .keptTables:
             let found = try KeptTablesCheck(scope: scope, files: files, reading: reading).run()
             var result = PartialResult()

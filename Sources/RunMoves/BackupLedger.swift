@@ -1,6 +1,6 @@
 import DurableFiles
 import Foundation
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import StoreRuns
 import StoreSwap

@@ -1,8 +1,9 @@
 import CoreDataStore
-package import DurableFiles
+import DurableFiles
 import Jobs
 import MigrationEngine
 package import RunLedger
+package import StoreLocks
 package import StoreRuns
 import StoreSwap
 

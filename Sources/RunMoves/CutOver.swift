@@ -2,7 +2,9 @@ import CoreDataStore
 package import DurableFiles
 import Jobs
 import MigrationEngine
+import MigrationPlanning
 package import RunLedger
+import StoreLocks
 package import StoreRuns
 import StoreSwap
 

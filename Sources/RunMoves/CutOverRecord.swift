@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import MigrationEngine
+import MigrationPlanning
 import StoreRuns
 package import StoreSwap
 

@@ -3,9 +3,11 @@ package import DurableFiles
 import Foundation
 import Jobs
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
+import SafeSQLite
 import StoreDiscovery
+import StoreLocks
 package import StoreRuns
 import StoreSwap
 

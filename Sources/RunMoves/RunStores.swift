@@ -4,6 +4,7 @@ import Foundation
 package import Jobs
 import MigrationEngine
 package import RunLedger
+import StoreLocks
 package import StoreRuns
 import StoreSwap
 

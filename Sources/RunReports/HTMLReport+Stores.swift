@@ -1,4 +1,5 @@
 import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 import RunService
 

@@ -1,6 +1,8 @@
 import DurableFiles
 import MigrationEngine
 import MigrationValidation
+import RunService
+import StoreFileChecks
 import StoreRuns
 
 /// Words and orders that the report has in text and in HTML.

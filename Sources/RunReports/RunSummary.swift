@@ -1,5 +1,7 @@
 import MigrationEngine
 import MigrationValidation
+import RunService
+import StoreFileChecks
 package import StoreRuns
 
 /// What the stores of a run add up to; its size does not grow with theirs.

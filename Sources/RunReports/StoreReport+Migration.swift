@@ -1,9 +1,11 @@
-import CoreDataStore
 import DurableFiles
 import Jobs
 import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 package import RunLedger
+import RunService
+import SafeSQLite
 package import StoreRuns
 
 extension StoreReport {

@@ -1,6 +1,7 @@
 package import ManagedObjectModel
-package import MigrationEngine
+package import MigrationPlanning
 package import MigrationValidation
+import RunService
 package import StoreRuns
 
 /// How a store came out of its run.

@@ -1,6 +1,6 @@
-import CoreDataStore
 import DurableFiles
 import Glibc
+import SafeSQLite
 
 /// The pages that hold the schema of an SQLite database, read without SQLite.
 ///

@@ -1,6 +1,6 @@
-import CoreDataStore
 package import DurableFiles
 import Glibc
+import SafeSQLite
 
 /// Tells whether a file found in a folder is a store, by its name and its first bytes.
 ///

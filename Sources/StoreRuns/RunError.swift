@@ -1,11 +1,12 @@
-package import CoreDataStore
+import CoreDataStore
 package import DurableFiles
 package import Jobs
 package import ManagedObjectModel
 package import MappingModel
-package import MigrationEngine
+package import MigrationPlanning
 package import MigrationValidation
 package import RunLedger
+package import SafeSQLite
 package import StoreSwap
 
 /// Why a store could not be migrated.

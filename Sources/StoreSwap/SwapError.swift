@@ -1,6 +1,7 @@
-package import CoreDataStore
+import CoreDataStore
 package import DurableFiles
 package import Jobs
+package import SafeSQLite
 
 /// Why a swap, its rollback or the removal of its backup failed.
 package enum SwapError: StoreAccessError, Sendable {

@@ -2,7 +2,10 @@ import ArgumentParser
 import CoreDataStore
 import DurableFiles
 import MigrationEngine
+import MigrationPlanning
 import RunLedger
+import RunService
+import SafeSQLite
 import StoreRuns
 
 /// One migration in a process of its own, so that its memory can be measured.

@@ -4,6 +4,8 @@ import DurableFiles
 import Foundation
 import Glibc
 import RunLedger
+import RunService
+import SafeSQLite
 import StoreRuns
 
 /// Migrates a folder of stores in one run, in a process of its own.

@@ -163,25 +163,25 @@ import Testing
     }
 
     @Test func tasksOfBothKindsGetTheirShare() {
-        var queue = TaskQueue(limit: 3)
+        var table = TaskTable(limit: 3)
         let heavy = PendingTask(store: 1, generation: 0, kind: .validate)
         let light = PendingTask(store: 2, generation: 0, kind: .swap)
         for _ in 0..<5 {
-            queue.append(heavy)
-            queue.append(light)
+            table.append(heavy)
+            table.append(light)
         }
         var begun: [TaskID] = []
-        while let task = queue.next() { begun.append(queue.begin(task)) }
+        while let task = table.next() { begun.append(table.begin(task)) }
         #expect(begun.count == 3)
-        #expect(Set(queue.running.values.map(\.isHeavy)) == [true, false])
-        func end(_ id: TaskID) -> PendingTask? { queue.end(id) }
+        #expect(Set(table.running.values.map(\.isHeavy)) == [true, false])
+        func end(_ id: TaskID) -> PendingTask? { table.end(id) }
         for id in begun { #expect(end(id) != nil) }
         #expect(end(TaskID(99)) == nil)
         var left = 0
-        while let task = queue.next() {
+        while let task = table.next() {
             left += 1
-            _ = queue.end(queue.begin(task))
+            _ = table.end(table.begin(task))
         }
-        #expect(left == 7 && queue.isIdle)
+        #expect(left == 7 && table.isIdle)
     }
 }

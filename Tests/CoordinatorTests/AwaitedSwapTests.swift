@@ -2,7 +2,7 @@ import ClusterCore
 import ClusterProtocol
 import DurableFiles
 import Jobs
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunService
 import Testing

@@ -1,7 +1,7 @@
-import CoreDataStore
 import DurableFiles
 import Jobs
 import RunService
+import SafeSQLite
 import TestSupport
 import Testing
 

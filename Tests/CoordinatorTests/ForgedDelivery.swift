@@ -6,6 +6,7 @@ import Foundation
 import Jobs
 import MigrationEngine
 import RunLedger
+import SafeSQLite
 import StoreForge
 import TestSupport
 import Testing

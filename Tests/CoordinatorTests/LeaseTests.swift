@@ -6,7 +6,7 @@ import DurableFiles
 import Foundation
 import Glibc
 import Jobs
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import StoreRuns
 import Testing

@@ -1,8 +1,8 @@
-import CoreDataStore
 import DurableFiles
 import Glibc
 import Jobs
 import RunLedger
+import SafeSQLite
 import Testing
 
 @testable import RunService

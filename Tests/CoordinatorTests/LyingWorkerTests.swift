@@ -1,10 +1,10 @@
 import ClusterCore
-import CoreDataStore
 import DurableFiles
 import Foundation
 import Jobs
 import MigrationEngine
 import RunLedger
+import SafeSQLite
 import TestSupport
 import Testing
 

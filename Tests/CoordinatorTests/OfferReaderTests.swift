@@ -1,7 +1,7 @@
 import ClusterCore
 import DurableFiles
 import Jobs
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import Testing
 

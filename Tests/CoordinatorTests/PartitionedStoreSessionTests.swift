@@ -1,12 +1,13 @@
 import ClusterCore
-import CoreDataStore
 import DurableFiles
 import FaultSupport
 import GRDB
 import Glibc
 import Jobs
 import MigrationEngine
+import MigrationPlanning
 import RunLedger
+import SafeSQLite
 import Testing
 
 @testable import Coordinator

@@ -8,6 +8,7 @@ import Glibc
 import Jobs
 import MigrationEngine
 import RunLedger
+import SafeSQLite
 import Testing
 
 @testable import Coordinator

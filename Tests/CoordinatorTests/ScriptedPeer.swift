@@ -4,7 +4,7 @@ import ClusterCore
 import ClusterProtocol
 import DurableFiles
 import Jobs
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import Synchronization
 import TestSupport

@@ -6,8 +6,10 @@ import Foundation
 import Jobs
 import ManagedObjectModel
 import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunSupport
+import SafeSQLite
 import StoreForge
 import Synchronization
 import TestSupport

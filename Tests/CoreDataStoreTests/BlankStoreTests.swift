@@ -1,6 +1,7 @@
 import DurableFiles
 import Foundation
 import ManagedObjectModel
+import SafeSQLite
 import TestSupport
 import Testing
 

@@ -5,7 +5,7 @@ import GRDB
 import TestSupport
 import Testing
 
-@testable import CoreDataStore
+@testable import SafeSQLite
 
 /// What a stranger's file has SQLite do comes to an end, and takes no more memory than fits.
 @Suite("Bounds on strangers' files") struct BoundsTests {

@@ -2,10 +2,9 @@ import CSQLite
 import DurableFiles
 import Foundation
 import GRDBSQLite
+import SafeSQLite
 import TestSupport
 import Testing
-
-@testable import CoreDataStore
 
 /// SQLite in a confined process, among files that other users put beside a database.
 ///

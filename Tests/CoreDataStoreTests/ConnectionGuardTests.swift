@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import CoreDataStore
+@testable import SafeSQLite
 
 /// What a connection does not compile, whatever text it is given.
 @Suite struct ConnectionGuardTests {

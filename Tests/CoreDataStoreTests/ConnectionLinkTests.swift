@@ -1,6 +1,6 @@
-import CoreDataStore
 import DurableFiles
 import Foundation
+import SafeSQLite
 import TestSupport
 import Testing
 

@@ -5,7 +5,7 @@ import GRDB
 import TestSupport
 import Testing
 
-@testable import CoreDataStore
+@testable import SafeSQLite
 
 /// Pages that lead to themselves: SQLite reads a schema before a connection could be told anything.
 @Suite struct EndlessPagesTests {

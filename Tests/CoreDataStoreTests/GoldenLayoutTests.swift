@@ -1,4 +1,6 @@
 import ManagedObjectModel
+import ModelFiles
+import SafeSQLite
 import Testing
 
 @testable import CoreDataStore

@@ -1,5 +1,6 @@
 import DurableFiles
 import ManagedObjectModel
+import SafeSQLite
 import TestSupport
 import Testing
 

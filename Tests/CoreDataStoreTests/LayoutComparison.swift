@@ -1,4 +1,5 @@
 import ManagedObjectModel
+import SafeSQLite
 
 @testable import CoreDataStore
 

@@ -1,7 +1,7 @@
-import CoreDataStore
 import DurableFiles
 import FaultSupport
 import Foundation
+import SafeSQLite
 import TestSupport
 import Testing
 

@@ -1,10 +1,9 @@
 import DurableFiles
 import Foundation
 import GRDB
+import SafeSQLite
 import TestSupport
 import Testing
-
-@testable import CoreDataStore
 
 /// Records against the columns of their tables and indexes.
 @Suite struct RecordWalkTests {

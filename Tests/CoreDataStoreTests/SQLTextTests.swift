@@ -1,8 +1,7 @@
 import DurableFiles
+import SafeSQLite
 import TestSupport
 import Testing
-
-@testable import CoreDataStore
 
 /// Names and values become pieces of SQL that mean nothing else.
 @Suite struct SQLTextTests {

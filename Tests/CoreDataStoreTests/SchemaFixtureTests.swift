@@ -1,6 +1,8 @@
 import DurableFiles
 import Foundation
 import ManagedObjectModel
+import ModelFiles
+import SafeSQLite
 import TestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 import DurableFiles
 import Foundation
 import GRDB
+import SafeSQLite
 import TestSupport
 import Testing
 

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import DurableFiles
+@testable import StoreLocks
 
 /// Programs that have a store open while its lock keeps clients out.
 @Suite struct ClientLockTests {

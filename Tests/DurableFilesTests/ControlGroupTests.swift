@@ -1,6 +1,6 @@
 import Testing
 
-@testable import DurableFiles
+@testable import StoreLocks
 
 /// A service manager kills what a service leaves.
 @Suite struct ControlGroupTests {

@@ -1,6 +1,7 @@
 import CLinux
 import Foundation
 import Glibc
+import StoreLocks
 import Synchronization
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import CLinux
 import DurableFiles
 import Foundation
+import StoreLocks
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import GRDBSQLite
 
-@testable package import CoreDataStore
+@testable package import SafeSQLite
 
 /// What tests run on stores of their own: any SQL, made from texts as they need it.
 ///

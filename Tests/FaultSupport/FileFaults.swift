@@ -1,5 +1,6 @@
 import CoreDataStore
-import ManagedObjectModel
+import ModelFiles
+import SafeSQLite
 
 extension SeededFault {
     private static func sql(_ name: String, _ sql: String) -> SeededFault {

@@ -1,5 +1,5 @@
-import CoreDataStore
 package import DurableFiles
+import SafeSQLite
 package import StoreForge
 package import TestSupport
 

@@ -1,5 +1,6 @@
 package import CoreDataStore
 import ManagedObjectModel
+import SafeSQLite
 
 extension SeededFault {
     /// Faults of links, wherever they are stored.

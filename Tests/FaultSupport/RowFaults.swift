@@ -2,6 +2,7 @@ import CoreDataStore
 import ManagedObjectModel
 import MigrationEngine
 import MigrationValidation
+import SafeSQLite
 
 extension SeededFault {
     /// A fault of one row of a random table that has rows.

@@ -1,5 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
+import SafeSQLite
 
 extension SeededFault {
     /// A fault in a random index that the model demands and whose table has rows.

@@ -3,6 +3,7 @@ package import DurableFiles
 import ManagedObjectModel
 import MigrationEngine
 import MigrationValidation
+package import SafeSQLite
 import TestSupport
 
 /// One way to spoil a destination or a part of one, at a place that a seed chooses.

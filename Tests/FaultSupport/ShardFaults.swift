@@ -1,4 +1,5 @@
 import CoreDataStore
+import SafeSQLite
 
 /// Faults of files on the way to a store.
 extension SeededFault {

@@ -1,5 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
+import SafeSQLite
 
 extension SeededFault {
     private static let every: Set<ColumnType> = [

@@ -1,12 +1,14 @@
 import CLinux
 import ClusterProtocol
-import CoreDataStore
 import DurableFiles
 import FaultSupport
 import GRDB
 import Glibc
 import Jobs
 import MigrationEngine
+import MigrationPlanning
+import RunService
+import SafeSQLite
 import StoreRuns
 import Synchronization
 import Worker

@@ -1,13 +1,14 @@
 import CLinux
 import ClusterCore
 import ClusterProtocol
-import CoreDataStore
 import DurableFiles
 import FaultSupport
 import Glibc
 import Jobs
 import MigrationEngine
+import MigrationPlanning
 import RunService
+import SafeSQLite
 import Worker
 import ZeroMQ
 

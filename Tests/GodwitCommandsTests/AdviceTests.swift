@@ -1,6 +1,7 @@
-import CoreDataStore
 import DurableFiles
 import RunReports
+import RunService
+import SafeSQLite
 import StoreRuns
 import StoreSwap
 import Testing

@@ -1,14 +1,14 @@
 import ArgumentParser
-import CoreDataStore
 import DurableFiles
 import Glibc
 import Jobs
 import ManagedObjectModel
 import MappingModel
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunReports
 import RunService
+import SafeSQLite
 import StoreSwap
 import Testing
 import ZeroMQ

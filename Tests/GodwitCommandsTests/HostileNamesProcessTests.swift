@@ -1,8 +1,9 @@
-import CoreDataStore
 import DurableFiles
 import Foundation
 import GRDB
 import ManagedObjectModel
+import ModelFiles
+import SafeSQLite
 import StoreForge
 import TestSupport
 import Testing

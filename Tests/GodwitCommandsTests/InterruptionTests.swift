@@ -4,11 +4,13 @@ import FaultSupport
 import Foundation
 import Glibc
 import ManagedObjectModel
+import SafeSQLite
 import TestSupport
 import Testing
 import Threads
 
 @testable import CommandSupport
+@testable import GodwitCommands
 
 /// Signals that ask the built program to end: its scratch folders go with it.
 @Suite struct InterruptionTests {

@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-
 /// `godwit keys` as a user runs it.
 @Suite struct KeysCommandTests {
     private struct Line: Decodable {

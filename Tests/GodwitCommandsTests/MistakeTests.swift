@@ -1,7 +1,7 @@
 import CoreDataStore
 import Foundation
 import GRDB
-import ManagedObjectModel
+import ModelFiles
 import TestSupport
 import Testing
 

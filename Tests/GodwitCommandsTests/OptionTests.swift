@@ -2,6 +2,7 @@ import ArgumentParser
 import CoreDataStore
 import MappingModel
 import MigrationEngine
+import MigrationPlanning
 import RunReports
 import Testing
 

@@ -7,6 +7,7 @@ import Testing
 
 @testable import CoreDataStore
 @testable import MigrationEngine
+@testable import MigrationPlanning
 @testable import RunCommands
 
 @Suite struct PlanTotalsTests {

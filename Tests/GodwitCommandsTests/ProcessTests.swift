@@ -4,6 +4,7 @@ import FaultSupport
 import Foundation
 import ManagedObjectModel
 import RunReports
+import SafeSQLite
 import TestSupport
 import Testing
 

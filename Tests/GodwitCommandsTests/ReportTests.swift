@@ -10,7 +10,9 @@ import Testing
 @testable import CoreDataStore
 @testable import GodwitCommands
 @testable import MigrationEngine
+@testable import MigrationPlanning
 @testable import RunCommands
+@testable import SafeSQLite
 
 @Suite struct ReportTests {
     private func inspect(_ body: (StoreInspection) throws -> Void) throws {

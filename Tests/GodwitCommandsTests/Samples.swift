@@ -3,6 +3,8 @@ import DurableFiles
 import FaultSupport
 import Foundation
 import ManagedObjectModel
+import ModelFiles
+import SafeSQLite
 
 /// Small hand-made models and a store of them.
 enum Samples {

@@ -1,9 +1,11 @@
 import CoreDataStore
 import Foundation
 import ManagedObjectModel
+import ModelFiles
 import TestSupport
 import Testing
 
+@testable import GodwitCommands
 @testable import RunCommands
 
 /// What `verify` says of the versions of both stores.

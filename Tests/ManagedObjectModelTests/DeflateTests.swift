@@ -1,4 +1,5 @@
 import ManagedObjectModel
+import ModelFiles
 import TestSupport
 import Testing
 

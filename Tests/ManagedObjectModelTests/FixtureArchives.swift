@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import ManagedObjectModel
+import ModelFiles
 import TestSupport
 
 /// Archives and metadata of the fixtures.

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import ManagedObjectModel
+@testable import ModelFiles
 
 @Suite struct HostileXMLTests {
     private func refusal(_ bytes: [UInt8]) -> ModelError? {

@@ -1,5 +1,6 @@
 import Foundation
 import ManagedObjectModel
+import ModelFiles
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import ModelFiles
 import TestSupport
 import Testing
 

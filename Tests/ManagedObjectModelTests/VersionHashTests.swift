@@ -1,4 +1,5 @@
 import Foundation
+import ModelFiles
 import Testing
 
 @testable import ManagedObjectModel

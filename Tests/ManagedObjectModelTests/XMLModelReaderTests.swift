@@ -1,4 +1,5 @@
 import Foundation
+import ModelFiles
 import TestSupport
 import Testing
 

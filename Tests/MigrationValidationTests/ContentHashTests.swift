@@ -1,5 +1,5 @@
-import CoreDataStore
 import DurableFiles
+import SafeSQLite
 import Testing
 
 @testable import MigrationValidation

@@ -1,5 +1,6 @@
 import CoreDataStore
 import Foundation
+import SafeSQLite
 import TestSupport
 import Testing
 

@@ -3,6 +3,8 @@ import DurableFiles
 import FaultSupport
 import Foundation
 import Jobs
+import SafeSQLite
+import StoreFileChecks
 import TestSupport
 import Testing
 

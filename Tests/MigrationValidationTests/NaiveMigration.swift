@@ -3,6 +3,9 @@ import DurableFiles
 import FaultSupport
 import ManagedObjectModel
 import MappingModel
+import ModelFiles
+import SafeSQLite
+import StoreFileChecks
 
 @testable import MigrationValidation
 

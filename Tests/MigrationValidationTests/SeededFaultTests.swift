@@ -5,6 +5,8 @@ import Foundation
 import Jobs
 import ManagedObjectModel
 import MappingModel
+import SafeSQLite
+import StoreFileChecks
 import StoreForge
 import TestSupport
 import Testing

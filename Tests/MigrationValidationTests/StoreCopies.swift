@@ -3,6 +3,8 @@ import DurableFiles
 import FaultSupport
 import Foundation
 import MappingModel
+import SafeSQLite
+import StoreFileChecks
 import Testing
 
 @testable import MigrationValidation

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationXML
+import StoreFileChecks
 import Testing
 
 @testable import MigrationValidation

@@ -1,5 +1,8 @@
 import DurableFiles
 import MigrationEngine
+import MigrationPlanning
+import RunService
+import StoreFileChecks
 import StoreRuns
 
 @testable import MigrationValidation

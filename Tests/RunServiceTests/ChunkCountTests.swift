@@ -1,6 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 import RunService
 import StoreForge

@@ -4,7 +4,6 @@ import RunReports
 import StoreForge
 import Testing
 
-
 /// One way in which a store can be bad, and what its refusal must say.
 struct Damage: Sendable, CustomTestStringConvertible {
     let name: String

@@ -2,8 +2,10 @@ import CoreDataStore
 import DurableFiles
 import Jobs
 import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 import RunSupport
+import SafeSQLite
 
 @testable import RunMoves
 @testable import RunService

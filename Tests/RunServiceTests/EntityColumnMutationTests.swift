@@ -1,16 +1,21 @@
+import CommandSupport
 import CoreDataStore
 import DurableFiles
 import FaultSupport
 import Foundation
 import ManagedObjectModel
 import MappingModel
-import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 import RunReports
+import RunService
+import SafeSQLite
+import StoreFileChecks
 import StoreRuns
 import TestSupport
 import Testing
 
+@testable import GodwitCommands
 
 /// Random stores with random entity numbers in their links and rows: whatever they say, copy and
 /// validation agree on what becomes of them.

@@ -1,17 +1,21 @@
+import CommandSupport
 import CoreDataStore
 import DurableFiles
 import FaultSupport
 import ManagedObjectModel
 import MappingModel
-import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 import RunReports
 import RunService
+import SafeSQLite
+import StoreFileChecks
 import StoreForge
 import StoreRuns
 import TestSupport
 import Testing
 
+@testable import GodwitCommands
 
 /// Entity numbers that name no entity which can stand there: faults of the source, which a
 /// migration counts and survives.

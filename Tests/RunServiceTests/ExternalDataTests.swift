@@ -3,7 +3,7 @@ import DurableFiles
 import Foundation
 import GRDB
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 import RunService
 import StoreForge

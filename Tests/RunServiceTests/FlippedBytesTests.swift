@@ -3,6 +3,7 @@ import DurableFiles
 import Foundation
 import GRDB
 import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 import RunService
 import StoreForge

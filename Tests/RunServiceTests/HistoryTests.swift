@@ -1,14 +1,17 @@
+import CommandSupport
 import CoreDataStore
 import Foundation
 import GRDB
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 import RunReports
+import RunService
 import StoreForge
 import StoreRuns
 import Testing
 
+@testable import GodwitCommands
 
 /// Persistent history: dropped, or kept with the numbers of the new model.
 @Suite struct HistoryTests {

@@ -2,8 +2,10 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import GRDB
+import GodwitCommands
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
+import ModelFiles
 import RunReports
 import StoreForge
 import StoreRuns

@@ -1,7 +1,9 @@
 import Foundation
 import GRDB
 import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
+import RunService
 import StoreForge
 import StoreRuns
 import Testing

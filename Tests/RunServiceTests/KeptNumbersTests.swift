@@ -4,7 +4,12 @@ import Foundation
 import GRDB
 import ManagedObjectModel
 import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
+import ModelFiles
+import RunService
+import SafeSQLite
+import StoreFileChecks
 import StoreForge
 import StoreRuns
 import Testing

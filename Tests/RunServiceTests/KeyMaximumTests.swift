@@ -2,9 +2,10 @@ import CoreDataStore
 import Foundation
 import GRDB
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 import RunService
+import StoreFileChecks
 import StoreForge
 import StoreRuns
 import Testing

@@ -3,7 +3,8 @@ import DurableFiles
 import FaultSupport
 import ManagedObjectModel
 import MappingModel
-import MigrationEngine
+import MigrationPlanning
+import RunService
 import StoreForge
 import StoreRuns
 import TestSupport

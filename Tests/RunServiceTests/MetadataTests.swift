@@ -5,6 +5,7 @@ import GRDB
 import ManagedObjectModel
 import MigrationEngine
 import MigrationValidation
+import ModelFiles
 import RunService
 import StoreForge
 import Testing

@@ -3,8 +3,10 @@ import DurableFiles
 import Foundation
 import GRDB
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
+import RunService
+import SafeSQLite
 import StoreForge
 import StoreRuns
 import Synchronization

@@ -2,9 +2,10 @@ import CoreDataStore
 import Foundation
 import GRDB
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 import RunService
+import SafeSQLite
 import StoreForge
 import Testing
 

@@ -2,7 +2,8 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
+import RunService
 import RunSupport
 import StoreForge
 import StoreRuns

@@ -2,8 +2,9 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
+import RunService
 import StoreForge
 import StoreRuns
 import TestSupport

@@ -1,15 +1,18 @@
+import CommandSupport
 import CoreDataStore
 import DurableFiles
 import Foundation
 import GRDB
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
 import RunReports
+import RunService
 import StoreForge
 import StoreRuns
 import TestSupport
 import Testing
 
+@testable import GodwitCommands
 
 /// A folder with a forged store, a place for the result, and one for the run's own files.
 struct StoreLab {

@@ -5,7 +5,9 @@ import Foundation
 import ManagedObjectModel
 import MigrationEngine
 import MigrationValidation
+import ModelFiles
 import RunService
+import SafeSQLite
 import StoreRuns
 import TestSupport
 import Testing

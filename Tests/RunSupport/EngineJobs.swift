@@ -1,7 +1,10 @@
 import CoreDataStore
 package import DurableFiles
 package import Jobs
-package import MigrationEngine
+import MigrationEngine
+package import MigrationPlanning
+import RunService
+import SafeSQLite
 package import StoreRuns
 
 /// The jobs of a plan, run on the calling thread; the root `local` holds everything.

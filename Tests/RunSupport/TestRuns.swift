@@ -7,6 +7,8 @@ import Jobs
 import LocalCluster
 package import RunLedger
 package import RunMoves
+import RunService
+import SafeSQLite
 package import StoreRuns
 import Synchronization
 

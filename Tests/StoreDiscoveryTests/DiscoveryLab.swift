@@ -3,6 +3,7 @@ import DurableFiles
 import FaultSupport
 import Foundation
 import Glibc
+import SafeSQLite
 import TestSupport
 import Testing
 

@@ -3,6 +3,8 @@ import DurableFiles
 import FaultSupport
 import Foundation
 import ManagedObjectModel
+import ModelFiles
+import SafeSQLite
 import StoreForge
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import CoreDataStore
 import ManagedObjectModel
 import MappingModel
+import SafeSQLite
 import StoreForge
 import Testing
 

@@ -1,6 +1,7 @@
 import CoreDataStore
 import FaultSupport
 import ManagedObjectModel
+import SafeSQLite
 import StoreForge
 import TestSupport
 import Testing

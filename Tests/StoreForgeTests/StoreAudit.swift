@@ -3,6 +3,7 @@ import DurableFiles
 import FaultSupport
 import Foundation
 import ManagedObjectModel
+import SafeSQLite
 import StoreForge
 import TestSupport
 import Testing

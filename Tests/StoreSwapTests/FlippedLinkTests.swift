@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Glibc
+import StoreLocks
 import TestSupport
 import Testing
 

@@ -2,6 +2,8 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Glibc
+import SafeSQLite
+import StoreLocks
 import TestSupport
 import Testing
 

@@ -2,6 +2,8 @@ import CoreDataStore
 import DurableFiles
 import FaultSupport
 import Foundation
+import SafeSQLite
+import StoreLocks
 import Synchronization
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import Foundation
+import StoreLocks
 import TestSupport
 import Testing
 

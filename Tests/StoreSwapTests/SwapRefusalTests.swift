@@ -3,6 +3,8 @@ import DurableFiles
 import FaultSupport
 import Foundation
 import Glibc
+import SafeSQLite
+import StoreLocks
 import TestSupport
 import Testing
 

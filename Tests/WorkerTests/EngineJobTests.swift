@@ -6,7 +6,10 @@ import Foundation
 import Jobs
 import ManagedObjectModel
 import MigrationEngine
+import MigrationPlanning
+import RunService
 import RunSupport
+import SafeSQLite
 import StoreForge
 import StoreRuns
 import Synchronization

@@ -4,6 +4,7 @@ import DurableFiles
 import Glibc
 import Jobs
 import Testing
+
 @testable import Worker
 
 /// Jobs that take their slot with them, in real processes.

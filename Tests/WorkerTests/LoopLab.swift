@@ -4,12 +4,13 @@ import ClusterProtocol
 import DurableFiles
 import Foundation
 import Jobs
-import MigrationEngine
+import MigrationPlanning
 import Synchronization
 import TestSupport
 import Testing
 import Threads
 import ZeroMQ
+
 @testable import Worker
 
 /// A worker in this process with real slots and an endpoint of its own.

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import TestSupport
 import Testing
+
 @testable import Worker
 
 /// What becomes of slots when their parent goes, and of a parent that starts many.

@@ -4,6 +4,7 @@ import DurableFiles
 import Foundation
 import Jobs
 import Testing
+
 @testable import Worker
 
 /// A pool of real processes and the clock that its test moves.

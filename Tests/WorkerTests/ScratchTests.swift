@@ -4,6 +4,7 @@ import Foundation
 import Jobs
 import TestSupport
 import Testing
+
 @testable import Worker
 
 /// Temporary files of slots and their limit.

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import Threads
 import ZeroMQ
+
 @testable import Worker
 
 /// What a test waits for did not happen.

@@ -1,9 +1,9 @@
 import CLinux
 import ClusterProtocol
-import CoreDataStore
 import DurableFiles
 import Jobs
-import MigrationEngine
+import MigrationPlanning
+import SafeSQLite
 import Testing
 
 @testable import Worker

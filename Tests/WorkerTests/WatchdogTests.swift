@@ -1,4 +1,5 @@
 import Testing
+
 @testable import Worker
 
 @Suite struct WatchdogTests {

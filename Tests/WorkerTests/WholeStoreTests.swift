@@ -4,13 +4,16 @@ import Foundation
 import Jobs
 import ManagedObjectModel
 import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 import RunLedger
 import RunSupport
 import StoreForge
+import StoreLocks
 import TestSupport
 import Testing
 
+@testable import RunService
 @testable import StoreRuns
 
 /// Small stores that are built without a ledger, as a slot does.

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import Jobs
 import MigrationEngine
+import MigrationPlanning
 import RunSupport
 import TestSupport
 import Testing

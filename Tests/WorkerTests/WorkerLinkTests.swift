@@ -6,6 +6,7 @@ import Jobs
 import TestSupport
 import Testing
 import ZeroMQ
+
 @testable import Worker
 
 /// What workers make of coordinators that err, and of parents that go.

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 import Threads
+
 @testable import ZeroMQ
 
 extension SocketSuites {

@@ -1,6 +1,7 @@
 import CLinux
 import Testing
 import Threads
+
 @testable import ZeroMQ
 
 extension SocketSuites {

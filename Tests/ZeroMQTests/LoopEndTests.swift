@@ -1,5 +1,6 @@
 import Testing
 import Threads
+
 @testable import ZeroMQ
 
 extension SocketSuites {

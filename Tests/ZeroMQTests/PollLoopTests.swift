@@ -2,6 +2,7 @@ import CZeroMQ
 import Synchronization
 import Testing
 import Threads
+
 @testable import ZeroMQ
 
 extension SocketSuites {

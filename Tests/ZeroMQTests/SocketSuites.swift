@@ -2,6 +2,7 @@ import CZeroMQ
 import TestSupport
 import Testing
 import Threads
+
 @testable import ZeroMQ
 
 /// Everything over real sockets, one test at a time: contexts that end beside those that use

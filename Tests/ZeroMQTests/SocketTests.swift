@@ -2,6 +2,7 @@ import CZeroMQ
 import Foundation
 import TestSupport
 import Testing
+
 @testable import ZeroMQ
 
 extension SocketSuites {

@@ -1,9 +1,12 @@
-package import CoreDataStore
+import CoreDataStore
 package import DurableFiles
 import Glibc
-package import MigrationEngine
+import MigrationEngine
+package import MigrationPlanning
 package import RunLedger
 import RunReports
+import RunService
+package import SafeSQLite
 package import StoreRuns
 package import StoreSwap
 package import ZeroMQ

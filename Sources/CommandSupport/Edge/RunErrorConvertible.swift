@@ -1,9 +1,10 @@
-import CoreDataStore
 import DurableFiles
 import ManagedObjectModel
 import MappingModel
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
+import RunService
+import SafeSQLite
 import StoreRuns
 import StoreSwap
 

@@ -1,6 +1,7 @@
 import CoreDataStore
 package import DurableFiles
 import Foundation
+import SafeSQLite
 
 /// Folders for snapshots that live as long as one command.
 package enum ScratchFolder {

@@ -55,7 +55,9 @@ package struct WatchValues: WatchObserver {
     /// - Parameter lines: shows changes of the connection.
     package init(_ lines: WatchLines) { self.lines = lines }
 
-    package func observe(_ event: WatchEvent) throws { try Console.printJSONLine(EventEntry(event)) }
+    package func observe(_ event: WatchEvent) throws {
+        try Console.printJSONLine(EventEntry(event))
+    }
 
     package func observe(_ change: WatchConnection) { lines.observe(change) }
 }

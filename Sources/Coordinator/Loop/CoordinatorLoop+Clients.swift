@@ -3,6 +3,7 @@ import ClusterProtocol
 import DurableFiles
 import Jobs
 import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunService
 import StoreDiscovery

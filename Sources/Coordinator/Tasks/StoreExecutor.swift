@@ -1,10 +1,11 @@
 import ClusterCore
-import CoreDataStore
 import DurableFiles
 import Jobs
 import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunService
+import SafeSQLite
 import StoreRuns
 import Synchronization
 import Threads

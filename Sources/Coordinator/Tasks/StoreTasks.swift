@@ -1,10 +1,10 @@
 import ClusterCore
-import CoreDataStore
 import DurableFiles
 import Jobs
 import MigrationEngine
 import RunLedger
 import RunService
+import SafeSQLite
 import StoreRuns
 import Synchronization
 import Threads

@@ -1,6 +1,6 @@
 import ClusterCore
-import CoreDataStore
 import Jobs
+import SafeSQLite
 import Synchronization
 
 /// How tasks that run are interrupted.

@@ -1,5 +1,5 @@
 import DurableFiles
-import GRDBSQLite
+package import SafeSQLite
 
 /// The file of a store without rows, as bytes that many stores of one layout begin with.
 ///
@@ -33,18 +33,4 @@ package struct BlankStore: Hashable, Sendable {
 
     /// Whether blank stores have an index.
     package static func holds(_ index: IndexLayout) -> Bool { !index.isUnique }
-}
-
-extension Connection {
-    /// The bytes of the main database.
-    ///
-    /// - Throws: `StoreError.inputOutput` where there is no memory for them.
-    fileprivate func serialized() throws(StoreError) -> [UInt8] {
-        var size: sqlite3_int64 = 0
-        guard let start = sqlite3_serialize(handle, "main", &size, 0) else {
-            throw .inputOutput(path: path, reason: "there is no memory for an empty store")
-        }
-        defer { sqlite3_free(start) }
-        return Array(UnsafeBufferPointer(start: start, count: Int(size)))
-    }
 }

@@ -1,4 +1,5 @@
 package import ManagedObjectModel
+import ModelFiles
 
 /// The model that stores are migrated to, with what its origin knows beyond the model itself.
 package struct DestinationModel: Sendable {

@@ -1,4 +1,5 @@
 import DurableFiles
+package import SafeSQLite
 
 /// The schema of a finished store as `StoreBuilder` writes it: every object with its text.
 ///

@@ -1,5 +1,6 @@
 package import DurableFiles
-import ManagedObjectModel
+import ModelFiles
+package import SafeSQLite
 
 /// Makes a store's file as Core Data would: pages, tables, system tables, indexes, triggers.
 ///

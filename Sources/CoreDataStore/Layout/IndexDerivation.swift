@@ -1,4 +1,5 @@
 import ManagedObjectModel
+import SafeSQLite
 
 /// Derives the indexes that a model demands.
 struct IndexDerivation {

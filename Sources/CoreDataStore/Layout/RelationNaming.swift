@@ -1,4 +1,5 @@
 import ManagedObjectModel
+import SafeSQLite
 
 /// Walks all relationships in Core Data's hash order and names join tables, hidden keys and
 /// order columns.

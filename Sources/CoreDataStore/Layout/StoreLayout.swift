@@ -1,4 +1,5 @@
 package import ManagedObjectModel
+package import SafeSQLite
 
 /// Everything that a model says about the SQL of its store: entity numbers, tables, columns,
 /// join tables, indexes, R-trees and triggers.

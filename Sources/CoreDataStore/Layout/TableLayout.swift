@@ -1,3 +1,5 @@
+package import SafeSQLite
+
 /// The declared types of columns in a store.
 package enum ColumnType: String, Hashable, Sendable, Codable {
     case integer = "INTEGER"

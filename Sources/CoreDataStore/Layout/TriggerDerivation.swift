@@ -1,4 +1,5 @@
 import ManagedObjectModel
+import SafeSQLite
 
 /// Derives the triggers of derived attributes, for the two shapes that real stores show: a key
 /// path over a to-one, and the count of a one-to-many.

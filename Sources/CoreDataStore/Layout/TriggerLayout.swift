@@ -1,3 +1,5 @@
+package import SafeSQLite
+
 /// A trigger that the model demands.
 package struct TriggerLayout: Hashable, Sendable {
     package let name: String

@@ -1,4 +1,5 @@
 package import DurableFiles
+package import SafeSQLite
 
 /// Finds the external data files that a store's values refer to.
 package struct ExternalDataSurvey {

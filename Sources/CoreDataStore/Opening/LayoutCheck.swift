@@ -1,3 +1,5 @@
+import SafeSQLite
+
 /// Compares a file with the layout that its model implies: a migration trusts names only where
 /// both agree.
 struct LayoutCheck {

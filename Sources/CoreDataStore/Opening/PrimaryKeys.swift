@@ -1,3 +1,5 @@
+package import SafeSQLite
+
 /// The rows of `Z_PRIMARYKEY`.
 package struct PrimaryKeys: Hashable, Sendable, Codable {
     /// One entity's row.

@@ -1,5 +1,6 @@
 package import DurableFiles
 package import ManagedObjectModel
+package import SafeSQLite
 
 /// A store that was opened for reading and found to be whole: what planning and copying start
 /// from.

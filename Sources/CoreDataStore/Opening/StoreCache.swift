@@ -1,4 +1,6 @@
 package import ManagedObjectModel
+import ModelFiles
+package import SafeSQLite
 
 /// What stores of the same app have in common, worked out once for all of them.
 ///
@@ -95,4 +97,17 @@ package final class StoreCache: Sendable {
 
     /// The largest schema that is kept, in bytes of its statements.
     private static let schemaBytesLimit = 1 << 20
+}
+
+extension StoreSchema {
+    /// Reads the schema of an open file with what is known of files of the same schema.
+    ///
+    /// - Throws: `StoreError`, as `read(_:columns:)`.
+    package static func read(
+        _ connection: Connection, cache: StoreCache
+    ) throws(StoreError) -> StoreSchema {
+        try read(connection) { objects, read throws(StoreError) in
+            try cache.columns(of: objects, read: read)
+        }
+    }
 }

@@ -1,4 +1,5 @@
 package import DurableFiles
+import SafeSQLite
 
 /// A file that SQLite keeps beside a database, under the database's name and a suffix.
 package enum StoreCompanion: String, Hashable, Sendable, Codable, CaseIterable {

@@ -1,4 +1,5 @@
 import ManagedObjectModel
+import SafeSQLite
 
 /// What is read from an open store before any row: schema, metadata, model, layout.
 struct StoreContents {

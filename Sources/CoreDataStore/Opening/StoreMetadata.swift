@@ -1,4 +1,6 @@
 package import ManagedObjectModel
+package import ModelFiles
+package import SafeSQLite
 
 /// The row of `Z_METADATA`.
 package struct StoreMetadata: Hashable, Sendable {

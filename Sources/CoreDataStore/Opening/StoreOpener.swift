@@ -1,5 +1,7 @@
 package import DurableFiles
 package import ManagedObjectModel
+package import SafeSQLite
+package import StoreLocks
 
 /// Where the snapshot of a store that is not at rest goes.
 package enum SnapshotPlace: Hashable, Sendable {

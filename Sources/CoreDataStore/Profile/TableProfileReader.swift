@@ -1,4 +1,5 @@
 package import DurableFiles
+package import SafeSQLite
 
 /// Walks the interior pages of a table's b-tree and samples its leaves (SQLite file format,
 /// section 1.6), which costs a two-hundredth of reading the table.

@@ -12,6 +12,7 @@ import RunCommands
 import RunLedger
 import RunReports
 import RunService
+import SafeSQLite
 import StoreRuns
 import Synchronization
 import Threads

@@ -6,9 +6,11 @@ import DurableFiles
 import Jobs
 import LocalCluster
 import MigrationEngine
+import MigrationPlanning
 import RunCommands
 import RunLedger
 import RunReports
+import RunService
 import StoreRuns
 
 /// `godwit demo`.

@@ -1,5 +1,5 @@
-import CoreDataStore
 import RunReports
+import SafeSQLite
 
 extension StoreInspection {
     /// The report for a terminal: one paragraph for each kind of thing.

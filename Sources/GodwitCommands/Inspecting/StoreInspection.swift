@@ -1,4 +1,4 @@
-import CoreDataStore
+import SafeSQLite
 
 /// Everything that `godwit inspect` reports of a store.
 ///

@@ -1,7 +1,9 @@
 import CoreDataStore
 import DurableFiles
 import ManagedObjectModel
+import ModelFiles
 import RunReports
+import SafeSQLite
 
 /// Counts what a store holds; reads tables, never a value but references to external files.
 struct StoreInspector {

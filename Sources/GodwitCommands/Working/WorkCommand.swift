@@ -7,8 +7,9 @@ import DurableFiles
 import Foundation
 import Glibc
 import Logging
-import MigrationEngine
+import MigrationPlanning
 import RunReports
+import SafeSQLite
 import Threads
 import Worker
 import ZeroMQ

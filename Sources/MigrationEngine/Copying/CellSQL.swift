@@ -1,6 +1,8 @@
 import CoreDataStore
 import ManagedObjectModel
 import MappingModel
+import MigrationPlanning
+import SafeSQLite
 
 /// Cells and selections as SQL over a source attached as `src`, whose row is called `s`.
 struct CellSQL {

@@ -3,6 +3,8 @@ import DurableFiles
 import GRDB
 import Jobs
 import ManagedObjectModel
+import MigrationPlanning
+import SafeSQLite
 
 /// Copies chunks into a database: a shard of its own, or the destination itself.
 ///

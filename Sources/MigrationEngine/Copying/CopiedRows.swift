@@ -1,4 +1,5 @@
-import CoreDataStore
+package import MigrationPlanning
+import SafeSQLite
 
 /// Counts what copies of chunks wrote, to be held against what the survey counted.
 package struct CopiedRows {

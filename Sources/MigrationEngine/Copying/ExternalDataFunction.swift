@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import GRDB
+import SafeSQLite
 
 /// An SQL function that reads a file of external data: for attributes that stop to allow
 /// external storage.

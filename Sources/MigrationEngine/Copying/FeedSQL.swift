@@ -1,4 +1,5 @@
-import CoreDataStore
+import MigrationPlanning
+import SafeSQLite
 
 /// The statement that copies one chunk of a feed.
 struct FeedSQL {

@@ -1,5 +1,6 @@
-import CoreDataStore
 import MappingModel
+import MigrationPlanning
+import SafeSQLite
 
 /// The links of a source relation as a query over a source attached as `src`.
 ///

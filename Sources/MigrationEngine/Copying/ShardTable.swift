@@ -1,5 +1,7 @@
 import CoreDataStore
 import Jobs
+import MigrationPlanning
+import SafeSQLite
 
 /// The one table of a shard, as its maker creates it and its reader expects it.
 enum ShardTable {

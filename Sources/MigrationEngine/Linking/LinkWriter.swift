@@ -1,5 +1,6 @@
-import CoreDataStore
 import Jobs
+import MigrationPlanning
+import SafeSQLite
 
 /// Looks links up and writes them where they belong.
 struct LinkWriter {

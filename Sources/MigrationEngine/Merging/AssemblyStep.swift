@@ -1,3 +1,5 @@
+import MigrationPlanning
+
 /// One step in which a destination file grows, each a transaction of its own.
 ///
 /// How many steps were done is kept in the file itself, so that a process that resumes after a

@@ -1,5 +1,7 @@
 package import CoreDataStore
 package import DurableFiles
+package import MigrationPlanning
+import SafeSQLite
 
 /// Brings the external data files that a destination refers to beside it.
 package struct ExternalDataCarrier {

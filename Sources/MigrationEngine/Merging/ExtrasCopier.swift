@@ -1,5 +1,6 @@
-import CoreDataStore
 import DurableFiles
+import MigrationPlanning
+import SafeSQLite
 
 /// Carries over what the plan keeps beside the model.
 ///

@@ -1,4 +1,6 @@
 import CoreDataStore
+import MigrationPlanning
+import SafeSQLite
 
 /// Carries persistent history over, entity numbers and keys renumbered.
 ///

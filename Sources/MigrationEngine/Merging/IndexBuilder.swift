@@ -1,4 +1,6 @@
 import CoreDataStore
+import MigrationPlanning
+import SafeSQLite
 
 /// Makes the indexes of a destination after its rows: the seam behind which faster ways can
 /// stand.

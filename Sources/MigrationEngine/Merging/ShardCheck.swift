@@ -1,6 +1,7 @@
-import CoreDataStore
 package import DurableFiles
 package import Jobs
+package import MigrationPlanning
+import SafeSQLite
 
 /// Looks through a shard that another process made, before any of it is read into a store: what is
 /// wrong with it is that process's fault, and not the store's.

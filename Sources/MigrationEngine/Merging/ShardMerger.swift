@@ -1,5 +1,6 @@
 import CoreDataStore
 import DurableFiles
+import SafeSQLite
 
 /// Puts shards into a table of the destination: the seam behind which faster ways can stand.
 struct ShardMerger {

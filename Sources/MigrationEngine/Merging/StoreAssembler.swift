@@ -1,6 +1,8 @@
 package import CoreDataStore
 package import DurableFiles
 import ManagedObjectModel
+package import MigrationPlanning
+import SafeSQLite
 
 /// Builds one destination file: tables, merged shards or direct copies, links, indexes, system
 /// tables, and everything that the plan keeps beside them.

@@ -1,5 +1,7 @@
 import CoreDataStore
 import ManagedObjectModel
+import SafeSQLite
+import StoreFileChecks
 
 /// Finds the objects behind sums that differ, by a merge of both sides in the order of keys.
 extension Validator {

@@ -1,6 +1,8 @@
 import CoreDataStore
 import ManagedObjectModel
 import MappingModel
+import SafeSQLite
+import StoreFileChecks
 
 /// Finds the objects whose links differ.
 extension Validator {

@@ -1,6 +1,8 @@
 import CoreDataStore
 import ManagedObjectModel
 import MappingModel
+import SafeSQLite
+import StoreFileChecks
 
 /// Counts faults of relationships by SQL, on either side.
 struct LinkFaults {

@@ -1,5 +1,6 @@
 import CoreDataStore
 import DurableFiles
+import SafeSQLite
 
 /// Hashes the cells that a source row must become, and the cells that a destination row has.
 struct CellReader {

@@ -1,6 +1,7 @@
 import CoreDataStore
 import ManagedObjectModel
 import MappingModel
+import StoreFileChecks
 
 /// What one destination cell must hold, in terms of the source row.
 struct CellRule: Sendable {

@@ -1,5 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
+import StoreFileChecks
 
 /// What is read of the rows of one destination table: the part of a pass that is the same for
 /// every store of its version.

@@ -1,5 +1,7 @@
 import CoreDataStore
 import ManagedObjectModel
+import SafeSQLite
+import StoreFileChecks
 
 /// One pass over a destination table: what its rows are, and what its indexes must hold.
 struct DestinationScan {

@@ -1,5 +1,7 @@
 import CoreDataStore
 import MappingModel
+import SafeSQLite
+import StoreFileChecks
 
 /// One pass over a join table of either side.
 enum JoinScan {

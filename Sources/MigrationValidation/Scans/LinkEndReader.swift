@@ -1,4 +1,6 @@
 import CoreDataStore
+import SafeSQLite
+import StoreFileChecks
 
 /// One end of a link as a row names it.
 struct FoundEnd {

@@ -1,4 +1,6 @@
 import CoreDataStore
+import SafeSQLite
+import StoreFileChecks
 
 /// A link as both sides must have it.
 struct FoundLink {

@@ -1,5 +1,5 @@
-import CoreDataStore
 import GRDBSQLite
+import SafeSQLite
 
 /// The current row of a statement on SQLite's own handle: what the loops over cells use.
 ///

@@ -1,5 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
+import StoreFileChecks
 
 /// What rows of one source table must become: the part of a pass that is the same for every
 /// store of its version.

@@ -2,6 +2,8 @@ import CoreDataStore
 import DurableFiles
 import ManagedObjectModel
 import MappingModel
+import SafeSQLite
+import StoreFileChecks
 
 /// One pass over a source table: what its rows must become.
 struct SourceScan {

@@ -3,7 +3,7 @@ import CommandSupport
 import CoreDataStore
 import ManagedObjectModel
 import MappingModel
-import MigrationEngine
+import MigrationPlanning
 import RunReports
 
 /// The options that say how a store is migrated.

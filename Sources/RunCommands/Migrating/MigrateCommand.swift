@@ -5,6 +5,8 @@ import CoreDataStore
 import DurableFiles
 import LocalCluster
 import RunLedger
+import RunService
+import SafeSQLite
 import StoreRuns
 
 /// `godwit migrate`.

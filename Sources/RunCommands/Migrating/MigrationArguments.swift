@@ -1,7 +1,7 @@
 import ArgumentParser
 import CommandSupport
 import CoreDataStore
-import MigrationEngine
+import MigrationPlanning
 
 /// The options that `plan` and `migrate` share.
 struct MigrationArguments: ParsableArguments {

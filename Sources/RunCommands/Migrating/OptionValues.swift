@@ -2,7 +2,7 @@ import ArgumentParser
 import CommandSupport
 import CoreDataStore
 import MappingModel
-import MigrationEngine
+import MigrationPlanning
 
 /// `--strategy`.
 enum StrategyArgument: String, ExpressibleByArgument, CaseIterable, Sendable {

@@ -1,7 +1,10 @@
 import CoreDataStore
 import DurableFiles
 import MigrationEngine
+import MigrationPlanning
 import RunReports
+import RunService
+import SafeSQLite
 import StoreRuns
 
 /// What `godwit plan` reports of a store.

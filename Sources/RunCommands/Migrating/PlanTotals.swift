@@ -1,7 +1,9 @@
 import CommandSupport
 import DurableFiles
 import MigrationEngine
+import MigrationPlanning
 import RunReports
+import RunService
 import StoreRuns
 
 /// What the plans of several stores add up to; its size does not grow with theirs.

@@ -2,8 +2,9 @@ import CommandSupport
 import CoreDataStore
 import DurableFiles
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
 import RunReports
+import RunService
 import StoreRuns
 
 /// Turns the options of `plan` and `migrate` into one request for each store.

@@ -1,8 +1,10 @@
-import CoreDataStore
 import DurableFiles
 import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 import RunReports
+import RunService
+import SafeSQLite
 import StoreRuns
 
 /// What `godwit migrate` reports of a single store that was migrated.

@@ -3,7 +3,9 @@ import CoreDataStore
 package import DurableFiles
 import Foundation
 import ManagedObjectModel
+import ModelFiles
 import RunReports
+import SafeSQLite
 
 extension ModelArgument {
     /// What a model may be, for messages.

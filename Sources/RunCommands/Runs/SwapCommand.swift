@@ -1,13 +1,14 @@
 package import ArgumentParser
 package import CommandSupport
 import Coordinator
-import DurableFiles
 import Foundation
 import Jobs
 import LocalCluster
 import RunLedger
 import RunMoves
 import RunReports
+import RunService
+import StoreLocks
 import StoreRuns
 
 /// `godwit swap`.

@@ -2,9 +2,11 @@ import CoreDataStore
 package import DurableFiles
 import Jobs
 import MigrationEngine
+import MigrationPlanning
 package import RunLedger
 package import RunMoves
 package import StoreDiscovery
+package import StoreLocks
 package import StoreRuns
 
 /// Begins, finds and reopens runs; all of it takes its time and belongs beside a coordinator's

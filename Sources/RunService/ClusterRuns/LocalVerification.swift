@@ -2,8 +2,10 @@ package import CoreDataStore
 package import DurableFiles
 package import ManagedObjectModel
 package import MappingModel
-import MigrationEngine
+import MigrationPlanning
 package import MigrationValidation
+import SafeSQLite
+import StoreFileChecks
 package import StoreRuns
 
 /// The validation stage alone: a store against the result of its migration by any program.

@@ -1,7 +1,7 @@
-import CoreDataStore
 package import DurableFiles
 import MigrationEngine
 package import RunLedger
+import SafeSQLite
 package import StoreDiscovery
 package import StoreRuns
 import StoreSwap

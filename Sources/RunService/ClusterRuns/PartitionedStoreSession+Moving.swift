@@ -1,7 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import Jobs
-import MigrationEngine
+import MigrationPlanning
 package import RunLedger
 import RunMoves
 package import StoreRuns

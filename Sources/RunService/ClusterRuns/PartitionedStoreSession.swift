@@ -2,9 +2,12 @@ import CoreDataStore
 import DurableFiles
 package import Jobs
 package import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 package import RunLedger
 import RunMoves
+import SafeSQLite
+import StoreLocks
 package import StoreRuns
 
 /// One store of a shared run that is cut into chunks: everything that happens to it beside the

@@ -2,9 +2,11 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Jobs
-import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 import RunLedger
+import SafeSQLite
+import StoreFileChecks
 import StoreRuns
 
 /// A worker's result of a small store that this process has held against the source.

@@ -3,7 +3,9 @@ import DurableFiles
 package import Jobs
 import ManagedObjectModel
 import MigrationEngine
+import MigrationPlanning
 import RunLedger
+import SafeSQLite
 package import StoreRuns
 import Synchronization
 

@@ -1,6 +1,7 @@
 package import DurableFiles
 package import Jobs
 import MigrationEngine
+import MigrationPlanning
 package import RunLedger
 package import StoreRuns
 

@@ -1,5 +1,5 @@
-import CoreDataStore
 import DurableFiles
+import SafeSQLite
 
 /// What is looked at of a stranger's database before SQLite sees it.
 enum StrangersFile {

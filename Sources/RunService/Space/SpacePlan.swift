@@ -1,5 +1,6 @@
 import Jobs
 import MigrationEngine
+import MigrationPlanning
 package import StoreRuns
 
 /// What a look at the files of one store tells about the room that its migration takes.

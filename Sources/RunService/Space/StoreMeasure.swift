@@ -1,7 +1,8 @@
 import CoreDataStore
 package import DurableFiles
-package import MigrationEngine
+package import MigrationPlanning
 package import RunLedger
+import SafeSQLite
 package import StoreRuns
 
 /// Looks at the files of stores for the room that their migration takes: a few system calls a

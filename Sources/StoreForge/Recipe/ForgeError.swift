@@ -1,6 +1,6 @@
-package import CoreDataStore
 package import DurableFiles
 package import ManagedObjectModel
+package import SafeSQLite
 
 /// Why a store could not be forged.
 ///

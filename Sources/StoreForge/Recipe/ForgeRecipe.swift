@@ -1,5 +1,6 @@
 package import CoreDataStore
 package import ManagedObjectModel
+package import ModelFiles
 
 /// What a forged store is made of.
 ///

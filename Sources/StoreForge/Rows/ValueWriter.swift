@@ -1,6 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import ManagedObjectModel
+import SafeSQLite
 
 /// Makes values and binds them; values are functions of (seed, attribute, slot).
 final class ValueWriter {

@@ -1,4 +1,5 @@
 import CoreDataStore
+import SafeSQLite
 
 /// Objects of an app's own in the file of its store.
 enum ApplicationObjects {

@@ -1,6 +1,8 @@
 import CoreDataStore
 package import DurableFiles
 import ManagedObjectModel
+import ModelFiles
+import SafeSQLite
 
 /// Writes stores by recipes.
 ///

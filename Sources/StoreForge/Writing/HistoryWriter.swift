@@ -1,5 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
+import SafeSQLite
 
 /// Writes persistent history.
 struct HistoryWriter {

@@ -1,5 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
+import SafeSQLite
 
 /// Writes the rows of one many-to-many pair, in the order of the naming side's keys.
 struct JoinWriter {

@@ -1,4 +1,5 @@
 import CoreDataStore
+import SafeSQLite
 
 /// Writes rows of one table in key order.
 struct RowWriter {

@@ -1,5 +1,5 @@
 package import CoreDataStore
-package import MigrationEngine
+package import MigrationPlanning
 package import MigrationValidation
 
 /// What migrations of stores of the same app have in common, worked out once for all of them.

@@ -1,4 +1,5 @@
 import CoreDataStore
+import SafeSQLite
 import Synchronization
 import Threads
 

@@ -2,7 +2,9 @@ package import CoreDataStore
 package import DurableFiles
 import ManagedObjectModel
 import MappingModel
-package import MigrationEngine
+package import MigrationPlanning
+package import SafeSQLite
+package import StoreLocks
 
 /// A store that was opened, read and planned; nothing of it was changed.
 package struct PlannedStore: Sendable {

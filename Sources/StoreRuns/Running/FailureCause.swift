@@ -1,7 +1,7 @@
-import CoreDataStore
 import DurableFiles
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
+import SafeSQLite
 import StoreSwap
 
 /// Why a store failed, coarse enough to count a fleet's failures by it.

@@ -3,6 +3,7 @@ package import DurableFiles
 import Foundation
 package import ManagedObjectModel
 import MigrationEngine
+import MigrationPlanning
 
 /// A request as the ledger keeps it, so that a later command can go on without the models.
 package struct RecordedRequest: Codable {

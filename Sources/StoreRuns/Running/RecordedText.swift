@@ -1,5 +1,6 @@
 import Foundation
 import MigrationEngine
+import MigrationPlanning
 
 /// Values as texts of the ledger.
 package enum RecordedText {

@@ -1,5 +1,6 @@
 package import DurableFiles
 import MigrationEngine
+package import StoreLocks
 package import StoreSwap
 import Synchronization
 import Threads

@@ -1,6 +1,7 @@
 package import DurableFiles
 package import ManagedObjectModel
-package import MigrationEngine
+package import MigrationPlanning
+package import StoreLocks
 
 /// What is asked of a run over any number of stores.
 package struct RunRequest: Sendable {

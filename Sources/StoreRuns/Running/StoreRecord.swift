@@ -1,5 +1,5 @@
 import Foundation
-import MigrationEngine
+import MigrationPlanning
 
 /// What the ledger keeps of a store that came to its end, for reports.
 package enum StoreRecord: Hashable, Sendable, Codable {

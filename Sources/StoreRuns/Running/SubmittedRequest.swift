@@ -3,7 +3,8 @@ package import DurableFiles
 import Foundation
 package import Jobs
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
+import ModelFiles
 
 /// A run as a client asks a coordinator for it: the models and options of `migrate`, and the
 /// output by a root that both sides have.

@@ -1,5 +1,5 @@
 import DurableFiles
-import MigrationEngine
+import MigrationPlanning
 import Synchronization
 import Threads
 

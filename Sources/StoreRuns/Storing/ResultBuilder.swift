@@ -1,12 +1,14 @@
-package import CoreDataStore
+import CoreDataStore
 package import DurableFiles
 import Jobs
 package import MigrationEngine
+package import MigrationPlanning
 package import MigrationValidation
+package import SafeSQLite
 
 /// Builds and validates results from plans; it knows files and no run.
 package struct ResultBuilder {
-    let places: StorePaths
+    package let places: StorePaths
     let files: DurableFileSystem
     /// What is known of stores of the same app.
     let cache: MigrationCache

@@ -1,6 +1,7 @@
 import CoreDataStore
 package import DurableFiles
 import MigrationEngine
+package import StoreLocks
 import StoreSwap
 
 /// What is looked at before any work on a store.

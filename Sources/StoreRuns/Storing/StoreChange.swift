@@ -1,6 +1,8 @@
 package import CoreDataStore
 import DurableFiles
-import MigrationEngine
+import MigrationPlanning
+import SafeSQLite
+import StoreLocks
 
 extension RunError {
     /// This failure of a store's migration, or `sourceChanged` where a program wrote the store

@@ -2,8 +2,10 @@ package import CoreDataStore
 import DurableFiles
 import Foundation
 import Jobs
-package import MigrationEngine
+import MigrationEngine
+package import MigrationPlanning
 import RunLedger
+package import SafeSQLite
 
 extension StoreRun {
     /// Opens and plans the store from scratch; what an earlier try left is removed first.

@@ -3,8 +3,10 @@ package import DurableFiles
 import Foundation
 package import Jobs
 package import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 package import RunLedger
+package import StoreLocks
 import Synchronization
 
 /// Runs jobs that migrate a small store in one go, up to the validated result, without a ledger.

@@ -1,5 +1,5 @@
-import CoreDataStore
-import MigrationEngine
+import MigrationPlanning
+import SafeSQLite
 import Threads
 
 /// Hands jobs to the slots of a run and takes their results in the order of submission.

@@ -1,7 +1,10 @@
-package import CoreDataStore
+import CoreDataStore
 package import DurableFiles
-package import MigrationEngine
+import MigrationEngine
+package import MigrationPlanning
 package import MigrationValidation
+package import SafeSQLite
+package import StoreFileChecks
 
 /// The validation of one result, its parts on slots: the source's side may begin while the
 /// result is still being built.

@@ -1,7 +1,10 @@
 package import CoreDataStore
 package import ManagedObjectModel
-package import MigrationEngine
+import MigrationEngine
+package import MigrationPlanning
 package import MigrationValidation
+package import SafeSQLite
+import StoreFileChecks
 
 extension ValidationScope {
     /// The scope of a plan.

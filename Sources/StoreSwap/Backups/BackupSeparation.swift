@@ -1,5 +1,6 @@
-import CoreDataStore
 package import DurableFiles
+import SafeSQLite
+package import StoreLocks
 
 /// Takes a replaced file out of the reach of a program that looked the store's name up before the
 /// swap and opens it after: that program must find no database.

@@ -1,5 +1,7 @@
 package import CoreDataStore
 package import DurableFiles
+import SafeSQLite
+package import StoreLocks
 
 /// What of a store's backup is to be removed for good.
 package struct PrunePlan: Hashable, Sendable, Codable {

@@ -1,5 +1,6 @@
 import CoreDataStore
 import DurableFiles
+import StoreLocks
 
 extension StoreMoves {
     /// Gives files that are to take the store's name its owner, mode, access control list and

@@ -1,6 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import Glibc
+import StoreLocks
 
 /// How a file takes the store's name while programs may replace the store by a rename at any
 /// moment, of which no lock and no lease keeps them.

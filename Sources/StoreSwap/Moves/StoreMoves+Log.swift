@@ -1,6 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import Glibc
+import StoreLocks
 
 /// How an original's log comes back beside the store: any file that a program puts in the store's
 /// place just then would read wrong with it.

@@ -1,5 +1,6 @@
 import CoreDataStore
 import DurableFiles
+import StoreLocks
 
 /// The moves that swap and rollback are made of: each can be done again after a crash.
 struct StoreMoves {

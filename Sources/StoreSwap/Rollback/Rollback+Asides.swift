@@ -1,5 +1,7 @@
 import CoreDataStore
 package import DurableFiles
+import SafeSQLite
+package import StoreLocks
 
 // A rollback that was killed before it gave the store's name to another file is not gone on with.
 

@@ -1,5 +1,7 @@
 import CoreDataStore
 package import DurableFiles
+import SafeSQLite
+package import StoreLocks
 
 /// Puts originals back.
 package struct Rollback {

@@ -1,5 +1,6 @@
 import CoreDataStore
 package import DurableFiles
+import SafeSQLite
 
 /// Whose file has the store's name.
 package enum SwapPosition: String, Hashable, Sendable, Codable {

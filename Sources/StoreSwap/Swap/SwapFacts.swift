@@ -1,5 +1,6 @@
 package import CoreDataStore
 package import DurableFiles
+import SafeSQLite
 
 /// A file and the state in which a plan found it.
 package struct PlannedFile: Hashable, Sendable, Codable {

@@ -1,5 +1,7 @@
 import CoreDataStore
 package import DurableFiles
+import SafeSQLite
+package import StoreLocks
 
 /// What a swap did.
 package struct SwapReceipt: Sendable {

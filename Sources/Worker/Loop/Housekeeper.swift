@@ -2,6 +2,7 @@ import ClusterProtocol
 import DurableFiles
 import Jobs
 import MigrationEngine
+import MigrationPlanning
 import Synchronization
 import Threads
 

@@ -1,7 +1,7 @@
 internal import CLinux
 import ClusterProtocol
 import Jobs
-import MigrationEngine
+internal import MigrationPlanning
 import Synchronization
 import Threads
 

@@ -1,5 +1,5 @@
 internal import CLinux
-import CoreDataStore
+internal import SafeSQLite
 
 /// What the running job has done since it began: rows by its counter, bytes by the kernel's count
 /// of what the process reads and writes.

@@ -1,8 +1,9 @@
 package import ClusterProtocol
-package import CoreDataStore
 import DurableFiles
 package import Jobs
 package import MigrationEngine
+package import MigrationPlanning
+package import SafeSQLite
 
 /// Why a job failed, as a slot tells its worker.
 package struct SlotFailure: Error, Hashable, Sendable {

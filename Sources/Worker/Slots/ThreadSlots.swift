@@ -1,7 +1,7 @@
 internal import CLinux
 package import ClusterProtocol
-import CoreDataStore
 import Jobs
+internal import SafeSQLite
 import Synchronization
 import Threads
 

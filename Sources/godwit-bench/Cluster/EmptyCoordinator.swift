@@ -6,6 +6,7 @@ import DurableFiles
 import Foundation
 import Jobs
 import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunService
 import StoreRuns

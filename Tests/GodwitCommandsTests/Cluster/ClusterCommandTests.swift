@@ -4,11 +4,14 @@ import Foundation
 import Glibc
 import Jobs
 import MigrationEngine
+import MigrationPlanning
+import RunService
 import StoreRuns
 import TestSupport
 import Testing
 
 @testable import CommandSupport
+@testable import GodwitCommands
 @testable import RunCommands
 
 /// The built program as a client, with the test as its coordinator.

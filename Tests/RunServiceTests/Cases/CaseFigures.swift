@@ -1,6 +1,6 @@
 import ManagedObjectModel
 import MappingModel
-import MigrationEngine
+import MigrationPlanning
 
 /// What a number of cases met.
 struct CaseFigures: Sendable {

@@ -3,6 +3,7 @@ import DurableFiles
 import FaultSupport
 import ManagedObjectModel
 import MappingModel
+import SafeSQLite
 import TestSupport
 
 /// Makes a forged store such as a migration can take: removes links that break its

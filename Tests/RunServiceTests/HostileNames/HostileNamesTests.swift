@@ -4,11 +4,16 @@ import Foundation
 import GRDB
 import ManagedObjectModel
 import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
+import ModelFiles
+import SafeSQLite
+import StoreFileChecks
 import StoreForge
 import TestSupport
 import Testing
 
+@testable import RunService
 @testable import StoreRuns
 
 /// Stores and models whose names are statements, beside a canary: a database that must not change.

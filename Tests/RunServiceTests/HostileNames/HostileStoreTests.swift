@@ -1,8 +1,10 @@
 import CoreDataStore
 import Foundation
 import GRDB
+import GodwitCommands
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
+import SafeSQLite
 import StoreForge
 import TestSupport
 import Testing

@@ -1,11 +1,13 @@
-import CoreDataStore
 import DurableFiles
 import FaultSupport
 import Jobs
 import MigrationEngine
+import MigrationPlanning
 import RunSupport
+import SafeSQLite
 import TestSupport
 
+@testable import RunService
 @testable import StoreRuns
 
 /// The sound shards of one migration, to be merged in wrong ways.

@@ -3,8 +3,9 @@ import DurableFiles
 import Foundation
 import ManagedObjectModel
 import MappingModel
-import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
+import RunService
 import StoreForge
 import StoreRuns
 import TestSupport

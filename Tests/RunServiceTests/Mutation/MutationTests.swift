@@ -3,8 +3,11 @@ import DurableFiles
 import FaultSupport
 import Foundation
 import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 import RunService
+import SafeSQLite
+import StoreFileChecks
 import StoreForge
 import StoreRuns
 import TestSupport

@@ -1,7 +1,8 @@
 import CoreDataStore
 import DurableFiles
 import FaultSupport
-import MigrationEngine
+import MigrationPlanning
+import SafeSQLite
 
 /// Places in lists that a migration made up: any order without a tie is right.
 struct FreeOrder: Hashable {

@@ -2,6 +2,8 @@ import CoreDataStore
 import DurableFiles
 import FaultSupport
 import MigrationEngine
+import MigrationPlanning
+import RunService
 import StoreRuns
 import Synchronization
 

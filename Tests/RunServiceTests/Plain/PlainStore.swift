@@ -3,6 +3,7 @@ import DurableFiles
 import FaultSupport
 import Foundation
 import ManagedObjectModel
+import SafeSQLite
 
 /// One object, read as a row.
 struct PlainObject {

@@ -1,5 +1,5 @@
-import CoreDataStore
 import ManagedObjectModel
+import SafeSQLite
 
 /// A value as SQLite holds it.
 enum PlainValue: Hashable {

@@ -1,14 +1,16 @@
 import ClusterProtocol
+import CommandSupport
 import CoreDataStore
 import DurableFiles
 import Foundation
 import Glibc
 import Jobs
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunMoves
 import RunSupport
 import StoreForge
+import StoreLocks
 import StoreRuns
 import Synchronization
 import TestSupport

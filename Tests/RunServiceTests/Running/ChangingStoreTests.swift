@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Jobs
 import RunLedger
+import SafeSQLite
 import StoreForge
 import Synchronization
 import TestSupport

@@ -1,7 +1,7 @@
 import DurableFiles
 import Foundation
 import Jobs
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import StoreForge
 import Testing

@@ -1,4 +1,5 @@
 import ClusterProtocol
+import CommandSupport
 import DurableFiles
 import Jobs
 import MigrationEngine

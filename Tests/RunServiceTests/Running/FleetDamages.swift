@@ -2,6 +2,7 @@ import CoreDataStore
 import Foundation
 import GRDB
 import ManagedObjectModel
+import ModelFiles
 import StoreForge
 import Testing
 

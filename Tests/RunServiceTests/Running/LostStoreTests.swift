@@ -6,6 +6,8 @@ import Jobs
 import MigrationEngine
 import RunLedger
 import RunMoves
+import RunService
+import SafeSQLite
 import StoreForge
 import StoreRuns
 import StoreSwap

@@ -3,7 +3,7 @@ import DurableFiles
 import Foundation
 import Jobs
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunSupport
 import StoreForge

@@ -4,7 +4,7 @@ import DurableFiles
 import Foundation
 import Jobs
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import StoreForge
 import StoreRuns

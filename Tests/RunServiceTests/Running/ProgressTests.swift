@@ -1,9 +1,10 @@
 import ClusterProtocol
+import CommandSupport
 import CoreDataStore
 import DurableFiles
 import Jobs
 import MappingModel
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunSupport
 import StoreForge

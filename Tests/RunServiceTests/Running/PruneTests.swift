@@ -4,9 +4,10 @@ import FaultSupport
 import Foundation
 import Jobs
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunSupport
+import SafeSQLite
 import StoreForge
 import TestSupport
 import Testing

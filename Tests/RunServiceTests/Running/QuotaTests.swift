@@ -2,7 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import Jobs
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunSupport
 import StoreForge

@@ -6,7 +6,9 @@ import Glibc
 import Jobs
 import MigrationEngine
 import RunLedger
+import SafeSQLite
 import StoreForge
+import StoreLocks
 import Synchronization
 import TestSupport
 import Testing

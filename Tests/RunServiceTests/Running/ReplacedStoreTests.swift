@@ -1,9 +1,9 @@
-import CoreDataStore
 import DurableFiles
 import Foundation
 import Glibc
 import Jobs
 import RunLedger
+import SafeSQLite
 import StoreForge
 import StoreRuns
 import Synchronization

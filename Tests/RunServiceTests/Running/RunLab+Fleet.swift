@@ -7,6 +7,7 @@ import Jobs
 import MigrationEngine
 import RunLedger
 import RunSupport
+import SafeSQLite
 import StoreForge
 import StoreSwap
 import Synchronization

@@ -4,9 +4,10 @@ import DurableFiles
 import FaultSupport
 import Foundation
 import ManagedObjectModel
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunSupport
+import SafeSQLite
 import StoreForge
 import Synchronization
 import TestSupport

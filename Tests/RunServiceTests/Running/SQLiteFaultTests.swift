@@ -1,11 +1,12 @@
 import CFaultVFS
-import CoreDataStore
+import CommandSupport
 import DurableFiles
 import Foundation
 import Jobs
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunReports
+import SafeSQLite
 import StoreForge
 import TestSupport
 import Testing

@@ -2,7 +2,9 @@ import CoreDataStore
 import DurableFiles
 import FaultSupport
 import MigrationEngine
+import MigrationPlanning
 import RunLedger
+import SafeSQLite
 import Testing
 
 @testable import RunService

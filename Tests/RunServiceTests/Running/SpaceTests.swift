@@ -1,8 +1,9 @@
+import CommandSupport
 import CoreDataStore
 import DurableFiles
 import Foundation
 import Jobs
-import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import RunReports
 import RunSupport

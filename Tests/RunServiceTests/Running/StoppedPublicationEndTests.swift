@@ -3,6 +3,7 @@ import DurableFiles
 import Foundation
 import Jobs
 import MigrationEngine
+import MigrationPlanning
 import RunLedger
 import StoreForge
 import TestSupport

@@ -1,6 +1,6 @@
 import DurableFiles
 import Jobs
-import MigrationEngine
+import MigrationPlanning
 import StoreForge
 import TestSupport
 import Testing

@@ -4,7 +4,8 @@ import Foundation
 import Jobs
 import ManagedObjectModel
 import MappingModel
-import MigrationEngine
+import MigrationPlanning
+import ModelFiles
 import TestSupport
 import Testing
 

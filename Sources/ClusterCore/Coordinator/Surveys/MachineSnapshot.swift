@@ -1,4 +1,4 @@
-/// The machine's state at one moment, by reference: several readers share it, and it is copied once.
+/// The machine's state at one moment, by reference: readers share it, and it is copied once.
 final class MachineSnapshot: Sendable {
     let state: MachineState
 

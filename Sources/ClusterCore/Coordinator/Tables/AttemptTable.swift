@@ -41,7 +41,7 @@ extension AttemptTable {
         attempts[id]?.bytes = bytes
     }
 
-    /// Gives an attempt that nobody has claimed, and its grant, to a worker.
+    /// Gives an attempt that no worker has claimed, and its grant, to one.
     mutating func claim(_ id: String, for worker: Int, named name: String) {
         guard let grant = attempts[id]?.grant else { return }
         attempts[id]?.worker = worker

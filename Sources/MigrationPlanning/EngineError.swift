@@ -1,0 +1,62 @@
+import CoreDataStore
+package import DurableFiles
+package import Jobs
+package import SafeSQLite
+
+/// Why a job or a stage failed.
+package enum EngineError: StoreAccessError, Sendable {
+    /// A store or shard could not be read or written.
+    case store(StoreError)
+    /// A file could not be read or written.
+    case file(DurableFileError)
+    /// The plan is missing, or another one than the job names.
+    case wrongPlan(String)
+    /// The source changed since the plan was made; the text names it.
+    case sourceChanged(String)
+    /// The data break a rule that the plan relied on.
+    case dataRefused(String)
+    /// Something that must hold did not.
+    case internalError(String)
+
+    /// That a store changed, with the programs that have it open now.
+    package static func changed(_ store: FilePath) -> EngineError {
+        .sourceChanged(store.description + FileUser.apposition(of: store))
+    }
+
+    /// Whether memory was refused, which under a limit of address space says so.
+    package var isOutOfMemory: Bool {
+        switch self {
+        case .store(let error): error.isOutOfMemory
+        case .file(let error): error.isOutOfMemory
+        default: false
+        }
+    }
+
+    /// The number that tells other processes.
+    package var code: FailureCode {
+        switch self {
+        case .store(let error): error.code
+        case .file(let error): error.code
+        case .wrongPlan: .wrongPlan
+        case .sourceChanged: .sourceChanged
+        case .dataRefused: .dataRefused
+        case .internalError: .internalError
+        }
+    }
+}
+
+extension EngineError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .store(let error): error.description
+        case .file(let error): error.description
+        case .wrongPlan(let text): "the plan cannot be used: \(text). Plan the store again"
+        case .sourceChanged(let text):
+            "\(text) changed since it was planned. Run the same "
+                + "command again when no program writes to the store"
+        case .dataRefused(let text): text
+        case .internalError(let text):
+            "a bug of godwit: \(text). The original store was not changed"
+        }
+    }
+}

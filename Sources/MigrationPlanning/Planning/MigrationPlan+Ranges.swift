@@ -1,0 +1,26 @@
+package import SafeSQLite
+
+extension MigrationPlan {
+    /// Ranges of keys by destination table, those of its sources moved by their offsets;
+    /// together they hold every key.
+    package var destinationRanges: [String: [KeyRange]] {
+        var result: [String: [KeyRange]] = [:]
+        for table in Set(feeds.map(\.destinationTable)) {
+            let fed = feeds.filter { $0.destinationTable == table }.sorted { $0.offset < $1.offset }
+            var ranges: [KeyRange] = []
+            for (place, feed) in fed.enumerated() {
+                // A feed's keys lie above its offset and up to the next one's.
+                let floor = place == 0 ? nil : feed.offset + 1
+                let ceiling = place + 1 < fed.count ? fed[place + 1].offset : nil
+                for range in sourceRanges[feed.sourceTable] ?? [.all] {
+                    ranges.append(
+                        KeyRange(
+                            lower: range.lower.map { $0 + feed.offset } ?? floor,
+                            upper: range.upper.map { $0 + feed.offset } ?? ceiling))
+                }
+            }
+            if ranges.count > 1 { result[table] = ranges }
+        }
+        return result
+    }
+}

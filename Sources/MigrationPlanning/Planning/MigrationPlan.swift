@@ -1,0 +1,147 @@
+package import CoreDataStore
+package import ManagedObjectModel
+package import MappingModel
+package import SafeSQLite
+
+/// Everything that is decided about one store before a row is read for good: what a worker needs
+/// beside the files, and what `godwit plan` shows.
+///
+/// A pure value; equal inputs give equal plans. It is written as JSON, and jobs name it by the
+/// digest of that text.
+package struct MigrationPlan: Hashable, Sendable, Codable {
+    /// The engine that made the plan; chunks of a plan never come from another one.
+    package var engine: String
+    package var options: PlanOptions
+    package var sourceModel: Model
+    package var destinationModel: Model
+    package var sourceFramework: FrameworkVersion
+    /// The framework version that the result is written as.
+    package var framework: FrameworkVersion
+    package var mapping: Mapping
+    /// One for every pair of a source table and the destination table that it feeds.
+    package var feeds: [Feed]
+    /// One for every join table of the destination.
+    package var joins: [JoinPlan]
+    /// Columns of entity tables that the link stage fills.
+    package var links: [LinkPlan]
+    /// Routing passes over UUID attributes, for chunks that are cut by prefix.
+    package var routes: [RoutePlan]
+    /// The parts of all copies, in the order in which their shards are merged.
+    package var chunks: [Chunk]
+    /// Ranges of keys by source table: the parts in which validation reads it.
+    package var sourceRanges: [String: [KeyRange]]
+    /// The parts of all links, in the order in which they are applied.
+    package var linkChunks: [LinkChunk]
+    /// `Z_MAX` of each root entity of the destination.
+    package var maxima: [String: Int64]
+    /// What happens to tables, for people.
+    package var tables: [TableOutcome]
+    /// What happens to objects of the schema that the model does not explain.
+    package var extras: [ExtraObject]
+    /// Objects whose URI changes, by destination entity; entities without any are left out.
+    package var changedURIs: [String: Int64]
+    /// Rows of the source by entity name.
+    package var sourceRows: [String: Int64]
+    /// Things that people should know; nothing here stops the migration.
+    package var notes: [String]
+    package var resources: Resources
+    /// Chosen from the options and the store's size.
+    package var strategy: Strategy
+}
+
+/// How a store is migrated.
+package enum Strategy: String, Hashable, Sendable, Codable, CaseIterable {
+    /// One job, without shards.
+    case whole
+    /// Chunks, shards, merge.
+    case partitioned
+}
+
+/// How large tables are cut.
+package enum PartitionMode: Hashable, Sendable, Codable {
+    /// The cheapest mode that bounds a job's bytes: ranges of keys.
+    case auto
+    /// Ranges of `Z_PK`, cut at equal bytes.
+    case key
+    /// One entity a chunk, cut further by key.
+    case entity
+    /// Prefixes of UUID attributes; tables of other entities go by `auto`.
+    case uuid([PropertyKey])
+}
+
+/// What becomes of persistent history.
+package enum HistoryPolicy: String, Hashable, Sendable, Codable, CaseIterable {
+    case drop, keep
+}
+
+/// What the user chose.
+package struct PlanOptions: Hashable, Sendable, Codable {
+    /// Nil lets the store's size decide.
+    package var strategy: Strategy?
+    package var partition: PartitionMode
+    /// The bytes that a chunk may hold.
+    package var chunkBytes: Int64
+    package var history: HistoryPolicy
+    package var dangling: DanglingPolicy
+    package var allowsMissingExternalData: Bool
+    package var linksExternalData: Bool
+    /// Nil takes the template's or the source's, at least the newest verified one.
+    package var framework: FrameworkVersion?
+
+    /// 64 MiB: bounds a slot's memory and keeps a lost attempt cheap.
+    package static let standardChunkBytes: Int64 = 64 << 20
+    /// Stores up to this size are migrated as a whole unless the user says otherwise.
+    package static let wholeLimit: Int64 = 32 << 20
+
+    package init(
+        strategy: Strategy? = nil, partition: PartitionMode = .auto,
+        chunkBytes: Int64 = PlanOptions.standardChunkBytes, history: HistoryPolicy = .drop,
+        dangling: DanglingPolicy = .keep, allowsMissingExternalData: Bool = false,
+        linksExternalData: Bool = false, framework: FrameworkVersion? = nil
+    ) {
+        self.strategy = strategy
+        self.partition = partition
+        self.chunkBytes = chunkBytes
+        self.history = history
+        self.dangling = dangling
+        self.allowsMissingExternalData = allowsMissingExternalData
+        self.linksExternalData = linksExternalData
+        self.framework = framework
+    }
+}
+
+/// What a migration needs beside the source, in bytes.
+package struct Resources: Hashable, Sendable, Codable {
+    /// The source's database.
+    package var sourceBytes: Int64
+    /// The most that snapshot, shards and result take at one time, external files included.
+    package var diskBytes: Int64
+    /// The most files at one time.
+    package var files: Int64
+    /// Memory of one slot beyond the largest single value.
+    package var slotMemoryBytes: Int64
+}
+
+/// What happens to one table, for people.
+package struct TableOutcome: Hashable, Sendable, Codable {
+    /// What becomes of the table.
+    package enum Action: String, Hashable, Sendable, Codable {
+        case copied, rebuilt, added, dropped
+    }
+
+    package var table: String
+    package var action: Action
+    /// Tables of the source that feed it.
+    package var sources: [String]
+    package var rows: Int64
+    package var chunks: Int
+    /// Columns that are new, gone or renamed, in words.
+    package var changes: [String]
+}
+
+/// A schema object that the destination's model does not explain.
+package struct ExtraObject: Hashable, Sendable, Codable {
+    package var object: SchemaObject
+    package var isKept: Bool
+    package var reason: String
+}

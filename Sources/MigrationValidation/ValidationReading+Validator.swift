@@ -1,0 +1,19 @@
+package import SafeSQLite
+package import StoreFileChecks
+
+extension ValidationReading {
+    /// The files of a validator.
+    ///
+    /// - Parameters:
+    ///   - validator: whose files are read.
+    ///   - isShared: whether more than one part reads.
+    ///   - opened: a connection to the source that is open already; nil opens one.
+    package convenience init(
+        _ validator: Validator, isShared: Bool = true, source opened: Connection? = nil
+    ) {
+        let scope = validator.scope
+        self.init(
+            validator.files, layouts: (scope.source, scope.destination), stores: scope.stores,
+            schemas: scope.cache.schemas, isShared: isShared, source: opened)
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import ManagedObjectModel
+
+/// Reads whole files up to a limit.
+enum BoundedFile {
+    /// The bytes of a regular file.
+    ///
+    /// - Throws: `ModelError.unreadable` where it is absent, not a regular file or too large.
+    static func read(_ file: URL, limit: Int) throws(ModelError) -> [UInt8] {
+        do {
+            // Asked first, because opening a pipe could block without end.
+            let path = file.resolvingSymlinksInPath().path
+            let facts = try FileManager.default.attributesOfItem(atPath: path)
+            guard facts[.type] as? FileAttributeType == .typeRegular else {
+                throw ModelError.unreadable("\(file.path) is not a regular file")
+            }
+            let handle = try FileHandle(forReadingFrom: file)
+            let bytes = try handle.read(upToCount: limit + 1) ?? Data()
+            try handle.close()
+            guard bytes.count <= limit else {
+                throw ModelError.unreadable(
+                    "\(file.path) has more than \(limit) bytes; is it the right file?")
+            }
+            return [UInt8](bytes)
+        } catch let error as ModelError {
+            throw error
+        } catch {
+            throw .unreadable("\(file.path): \(error.localizedDescription)")
+        }
+    }
+
+    /// Whether a folder is there.
+    static func isFolder(_ place: URL) -> Bool {
+        var isFolder: ObjCBool = false
+        let exists = FileManager.default.fileExists(atPath: place.path, isDirectory: &isFolder)
+        return exists && isFolder.boolValue
+    }
+}

@@ -1,0 +1,91 @@
+package import Foundation
+package import ManagedObjectModel
+
+/// A folder of model versions, `X.xcdatamodeld`.
+package enum ModelBundle {
+    /// The hidden file that names the version in use.
+    private static let currentVersionFile = ".xccurrentversion"
+    /// Bytes that it may have: it holds one file name.
+    private static let currentVersionLimit = 4096
+
+    /// Reads one version.
+    ///
+    /// - Parameters:
+    ///   - bundle: the folder.
+    ///   - version: a name with or without `.xcdatamodel`; nil for the current version, or for
+    ///     the only one.
+    /// - Returns: the model of that version.
+    /// - Throws: `ModelError.unreadable` where there is no such version, naming those there are,
+    ///   and what `XMLModelReader.read(_:)` throws.
+    package static func read(_ bundle: URL, version: String? = nil) throws(ModelError) -> Model {
+        let all = try versions(of: bundle)
+        let chosen = try choose(version, of: bundle, from: all)
+        return try XMLModelReader.read(bundle.appendingPathComponent(chosen + ".xcdatamodel"))
+    }
+
+    /// Names of the versions without their extension, sorted.
+    ///
+    /// - Throws: `ModelError.unreadable` where the folder is none, or holds no version.
+    package static func versions(of bundle: URL) throws(ModelError) -> [String] {
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: bundle.path)
+        } catch {
+            throw .unreadable("\(bundle.path): \(error.localizedDescription)")
+        }
+        let versions = names.filter { $0.hasSuffix(".xcdatamodel") }
+            .map { String($0.dropLast(".xcdatamodel".count)) }
+        guard !versions.isEmpty else {
+            throw .unreadable("\(bundle.path) holds no .xcdatamodel folder")
+        }
+        return versions.sorted()
+    }
+
+    /// Name of the current version without its extension; nil where none is named.
+    ///
+    /// - Throws: `ModelError.unreadable` or `ModelError.malformed` for a file that names none in
+    ///   the way it should.
+    package static func currentVersion(of bundle: URL) throws(ModelError) -> String? {
+        let file = bundle.appendingPathComponent(currentVersionFile)
+        guard FileManager.default.fileExists(atPath: file.path) else { return nil }
+        let bytes = try BoundedFile.read(file, limit: currentVersionLimit)
+        let list: Any
+        do {
+            list = try PropertyListSerialization.propertyList(
+                from: Data(bytes), options: [], format: nil)
+        } catch {
+            throw .malformed("\(file.path) is no property list; name the version instead")
+        }
+        let name = (list as? [String: Any])?["_XCCurrentVersionName"] as? String
+        return name.map(withoutExtension)
+    }
+
+    private static func withoutExtension(_ name: String) -> String {
+        name.hasSuffix(".xcdatamodel") ? String(name.dropLast(".xcdatamodel".count)) : name
+    }
+
+    /// The version that is meant, always one of those there are, so that no name leads out of
+    /// the folder.
+    private static func choose(
+        _ version: String?, of bundle: URL, from all: [String]
+    ) throws(ModelError) -> String {
+        let there = "it has: " + all.joined(separator: ", ")
+        if let version {
+            guard let found = all.first(where: { $0 == withoutExtension(version) }) else {
+                throw .unreadable("\(bundle.path) has no version \(version); \(there)")
+            }
+            return found
+        }
+        if all.count == 1 { return all[0] }
+        guard let current = try currentVersion(of: bundle) else {
+            throw .unreadable("\(bundle.path) names no current version; name one, \(there)")
+        }
+        guard all.contains(current) else {
+            throw .unreadable(
+                "the current version \(current) of \(bundle.path) does not exist; "
+                    + "name one, \(there)"
+            )
+        }
+        return current
+    }
+}

@@ -1,0 +1,55 @@
+import ManagedObjectModel
+
+/// One element of an XML document with its attributes and child elements, in document order.
+///
+/// Text between elements is not kept: the vocabulary of models has none.
+struct DocumentElement {
+    let name: String
+    let attributes: [String: String]
+    /// Line of the opening tag, counted from 1.
+    let line: Int
+    var children: [DocumentElement] = []
+
+    /// Children of one name, in document order.
+    func children(named name: String) -> [DocumentElement] {
+        children.filter { $0.name == name }
+    }
+
+    /// The value of an attribute; nil where it is absent or empty.
+    func text(_ key: String) -> String? {
+        guard let value = attributes[key], !value.isEmpty else { return nil }
+        return value
+    }
+
+    /// The value of an attribute that must be there.
+    ///
+    /// - Throws: `ModelError.malformed` where it is absent or empty.
+    func required(_ key: String) throws(ModelError) -> String {
+        guard let value = text(key) else {
+            throw .malformed("line \(line): element \(name) has no \(key)")
+        }
+        return value
+    }
+
+    /// A boolean; an absent one is false.
+    ///
+    /// - Throws: `ModelError.malformed` for a word that is neither true nor false.
+    func flag(_ key: String) throws(ModelError) -> Bool {
+        guard let word = text(key) else { return false }
+        guard let value = DefaultValue.truth(word) else {
+            throw .malformed("line \(line): \(key) of element \(name) is neither YES nor NO")
+        }
+        return value
+    }
+
+    /// A signed 32-bit number; nil where the attribute is absent.
+    ///
+    /// - Throws: `ModelError.malformed` for anything else.
+    func count(_ key: String) throws(ModelError) -> Int32? {
+        guard let word = text(key) else { return nil }
+        guard let value = Int32(word) else {
+            throw .malformed("line \(line): \(key) of element \(name) is not a 32-bit number")
+        }
+        return value
+    }
+}

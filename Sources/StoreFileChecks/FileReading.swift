@@ -1,0 +1,109 @@
+import CoreDataStore
+import DurableFiles
+package import SafeSQLite
+
+/// One file as a validation reads it: a connection of its own, and what the file says of its
+/// schema, read once.
+///
+/// Used by one thread at a time; the file does not change meanwhile.
+package final class FileReading {
+    let path: FilePath
+    private let layout: StoreLayout
+    private let stores: StoreCache
+    private let schemas: SchemaCache
+    private let cacheKibibytes: Int
+    /// Whether more than one part reads, so that all indexes are read at once.
+    private let isShared: Bool
+    private var opened: Connection?
+    private var knownSchema: StoreSchema?
+    private var knownSurplus: SchemaSurplus?
+    private var knownFacts: TableFacts?
+
+    init(
+        _ path: FilePath, layout: StoreLayout, stores: StoreCache, schemas: SchemaCache,
+        cacheKibibytes: Int, isShared: Bool, opened: Connection? = nil
+    ) {
+        self.stores = stores
+        self.schemas = schemas
+        self.opened = opened
+        self.isShared = isShared
+        self.path = path
+        self.layout = layout
+        self.cacheKibibytes = cacheKibibytes
+    }
+
+    /// The connection, opened by the first who asks.
+    package func connection() throws(StoreError) -> Connection {
+        if let opened { return opened }
+        let connection = try Connection(
+            path: path, mode: .immutable, cacheKibibytes: cacheKibibytes)
+        opened = connection
+        return connection
+    }
+
+    /// Everything in `sqlite_master`.
+    package func schema() throws(StoreError) -> StoreSchema {
+        if let knownSchema { return knownSchema }
+        let schema = try StoreSchema.read(connection(), cache: stores)
+        knownSchema = schema
+        return schema
+    }
+
+    /// What the schema has beyond the layout.
+    package func surplus() throws(StoreError) -> SchemaSurplus {
+        if let knownSurplus { return knownSurplus }
+        let surplus = schemas.surplus(of: try schema(), layout: layout)
+        knownSurplus = surplus
+        return surplus
+    }
+
+    /// The indexes of a table, by name.
+    package func indexes(of table: String) throws(StoreError) -> [IndexFacts] {
+        if let known = knownFacts?.indexes[table] { return known }
+        if isShared, knownFacts != nil { return [] }
+        let connection = try connection()
+        guard isShared else {
+            return try IndexFacts.read(table: table, layout: layout, connection: connection)[
+                table] ?? []
+        }
+        return try indexes()[table] ?? []
+    }
+
+    /// The tables with indexes that no part of a validation walks: those of the app's own tables
+    /// and of history, and those that cannot be walked.
+    package func unwalkedTables() throws(StoreError) -> [String] {
+        let walked = Set(layout.tables.map(\.name) + layout.joinTables.map(\.name))
+        return try indexes().filter { table, indexes in
+            !indexes.isEmpty && !(walked.contains(table) && indexes.allSatisfy(\.isWalkable))
+        }.keys.sorted()
+    }
+
+    /// The indexes of all tables, by table and name.
+    func indexes() throws(StoreError) -> [String: [IndexFacts]] { try facts().indexes }
+
+    private func facts() throws(StoreError) -> TableFacts {
+        if let knownFacts { return knownFacts }
+        let connection = try connection()
+        let facts = try schemas.facts(of: schema(), layout: layout) {
+            () throws(StoreError) in
+            TableFacts(
+                indexes: try IndexFacts.read(layout: layout, connection: connection),
+                stored: try RecordWalk.columns(connection))
+        }
+        knownFacts = facts
+        return facts
+    }
+
+    /// Tables and indexes with records that have fields beyond their columns.
+    ///
+    /// - Returns: a line for each, with the number of such records.
+    /// - Throws: `StoreError` where pages cannot be read.
+    /// - Complexity: reads every page but most overflow pages.
+    package func surplusFields() throws(StoreError) -> [String] {
+        let trees = RecordWalk.trees(try schema(), try facts().stored)
+        let walk = try RecordWalk(path, DurableFileSystem())
+        return try walk.faults(in: trees).map { tree, records in
+            "\(records) records of \(StrangersName.text(tree.name)) do not fit its columns"
+        }
+    }
+}

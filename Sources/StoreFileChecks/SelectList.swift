@@ -1,0 +1,49 @@
+package import SafeSQLite
+
+/// The columns of a row loop: names in, places in the row out.
+package struct SelectList: Sendable {
+    package private(set) var names: [String] = []
+    private var places: [String: Int] = [:]
+
+    /// A list that begins with these columns.
+    package init(_ leading: [String] = []) {
+        for name in leading { _ = place(of: name) }
+    }
+
+    /// The place of a column, which is added unless it is there.
+    package mutating func place(of name: String) -> Int {
+        if let known = places[name] { return known }
+        places[name] = names.count
+        names.append(name)
+        return names.count - 1
+    }
+
+    /// The statement over a table itself, never over one of its indexes.
+    ///
+    /// `key`: the column that the range bounds.
+    /// `extra`: expressions after the columns.
+    package func sql(
+        table: String, key: String, range: KeyRange, extra: [SQLText] = []
+    ) -> SQLText {
+        let list = names.map(SQLText.quoted) + extra
+        return "SELECT \(list.joined(separator: ", ")) FROM \(SQLText.quoted(table)) NOT INDEXED"
+            + (range.condition(on: SQLText.quoted(key)).map { " WHERE \($0)" } ?? "")
+    }
+}
+
+extension KeyRange {
+    /// The range as a condition; nil for every key.
+    package func condition(on key: SQLText) -> SQLText? {
+        switch (lower, upper) {
+        case (nil, nil): nil
+        case (let lower?, nil): "\(key) >= \(lower)"
+        case (nil, let upper?): "\(key) <= \(upper)"
+        case (let lower?, let upper?): "\(key) BETWEEN \(lower) AND \(upper)"
+        }
+    }
+
+    /// The same range of keys that lie lower by an offset.
+    package func shifted(down offset: Int64) -> KeyRange {
+        KeyRange(lower: lower.map { $0 &- offset }, upper: upper.map { $0 &- offset })
+    }
+}
