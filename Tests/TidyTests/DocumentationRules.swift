@@ -14,7 +14,8 @@ enum DocumentationRules {
     private static let witnesses = [
         "func ==", "func <", "func hash(into", "func encode(to", "init(from decoder", "func next()",
         "init(stringLiteral", "init(integerLiteral", "func makeIterator()", "func run()",
-        "func validate()", "init()",
+        "func validate()", "init()", "let configuration = CommandConfiguration(",
+        "init?(argument: String)",
     ]
 
     static func check(_ code: Code) -> [Violation] {

@@ -4,6 +4,7 @@ import RunReports
 
 /// Requests that a coordinator did not answer, as texts that say what to check.
 extension CommandFailure {
+    /// A failure to speak to a coordinator, or its refusal.
     package init(_ error: ClientError) {
         let endpoint = error.connection.endpoint
         let options = error.connection.options

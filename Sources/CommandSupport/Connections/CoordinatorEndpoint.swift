@@ -2,6 +2,7 @@ import ArgumentParser
 
 /// Where a coordinator listens, as far as the command line has to judge it.
 package struct CoordinatorEndpoint: Hashable, Sendable {
+    /// Who can read what goes over a connection.
     package enum Reach: Hashable, Sendable {
         /// A socket in the file system.
         case file

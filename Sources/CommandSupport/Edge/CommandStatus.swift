@@ -32,6 +32,7 @@ extension CommandStatus {
         }
     }
 
+    /// The status of a failure of a ledger.
     package init(_ error: LedgerError) {
         switch error.cause {
         case .locked: self = .canBeRepeated
@@ -44,6 +45,7 @@ extension CommandStatus {
         }
     }
 
+    /// The status of a failure of a socket.
     package init(_ error: ZeroMQError) {
         switch error {
         case .invalidKey: self = .usage
@@ -60,6 +62,7 @@ extension CommandStatus {
         }
     }
 
+    /// The status of a failure of a store.
     package init(_ error: StoreError) {
         switch error {
         case .notAStore, .unsupported, .layoutUnknown, .layoutDiffers, .modelMissing,
@@ -70,6 +73,7 @@ extension CommandStatus {
         }
     }
 
+    /// The status of a failure of a migration.
     package init(_ error: EngineError) {
         switch error {
         case .store(let error): self.init(error)
@@ -82,6 +86,7 @@ extension CommandStatus {
         }
     }
 
+    /// The status of a failure of a swap.
     package init(_ error: SwapError) {
         switch error {
         case .store(let error): self.init(error)
@@ -92,6 +97,7 @@ extension CommandStatus {
         }
     }
 
+    /// The status of a failure of a file.
     package init(_ error: DurableFileError) {
         switch error {
         case .system, .overLimit: self = .inputOutput

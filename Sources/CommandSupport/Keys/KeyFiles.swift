@@ -4,8 +4,11 @@ import ZeroMQ
 
 /// The single files of a folder of keys: one key each, 40 characters of Z85 on a line.
 package enum KeyFiles {
+    /// The file of a secret key.
     package static let secretName = "secret.key"
+    /// The file of the public key that goes with it.
     package static let publicName = "public.key"
+    /// The file of the coordinator's public key, beside those of a worker or client.
     package static let coordinatorName = "coordinator.pub"
     /// What the names of the keys on the list end with.
     package static let allowedSuffix = ".pub"

@@ -11,7 +11,9 @@ package import ZeroMQ
 /// Each command takes DIR and finds its own part in it, or that part alone: the folder that
 /// holds its `secret.key`.
 package struct KeyFolder: Hashable, Sendable {
+    /// The name of the coordinator's part.
     package static let coordinatorFolder = "coordinator"
+    /// The name of the folder of public keys, in the coordinator's part.
     package static let allowedFolder = "allowed"
     /// Held by the worker that uses a key.
     static let useName = ".in-use"

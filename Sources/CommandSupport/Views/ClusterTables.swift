@@ -132,6 +132,7 @@ struct EventEntry: Codable, Hashable {
     var note: Entry?
     var ended: End?
 
+    /// The entry of one event.
     package init(_ event: WatchEvent) {
         switch event {
         case .status(let report): status = ClusterEntry(report)

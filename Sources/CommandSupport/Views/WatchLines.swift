@@ -18,6 +18,7 @@ package struct WatchLines: WatchObserver {
         self.run = run
     }
 
+    /// Shows what happened to runs.
     package func observe(_ event: WatchEvent) {
         switch event {
         case .status(let report): view.show(report, endingWith: run)
@@ -30,6 +31,7 @@ package struct WatchLines: WatchObserver {
         }
     }
 
+    /// Shows what happened to the connection.
     package func observe(_ change: WatchConnection) {
         let endpoint = connection.endpoint
         switch change {
@@ -55,10 +57,12 @@ package struct WatchValues: WatchObserver {
     /// - Parameter lines: shows changes of the connection.
     package init(_ lines: WatchLines) { self.lines = lines }
 
+    /// Prints what happened to runs.
     package func observe(_ event: WatchEvent) throws {
         try Console.printJSONLine(EventEntry(event))
     }
 
+    /// Shows what happened to the connection.
     package func observe(_ change: WatchConnection) { lines.observe(change) }
 }
 

@@ -11,7 +11,7 @@ struct ModelCommand: ParsableCommand {
         discussion: ModelCommand.modelHelp,
         subcommands: [ModelShowCommand.self, ModelDiffCommand.self, ModelHashCommand.self])
 
-    package static let modelHelp = """
+    static let modelHelp = """
         A MODEL is an .xcdatamodel, an .xcdatamodeld[:VERSION], a .mom, a .momd[:VERSION], or a \
         store, whose cached copy is read.
         """

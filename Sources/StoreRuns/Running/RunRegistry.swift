@@ -33,7 +33,7 @@ package struct RunRegistry {
     ///   - request: its text.
     ///   - digest: of what makes two requests the same.
     ///   - engine: that begins it.
-    ///   - known: what the ledger is told of a store together with its name.
+    ///   - known: further records of a store, which the ledger gets together with its name.
     /// - Returns: the run's id, and whether it had begun before; its state is not changed.
     /// - Throws: `RunError.otherRun` where an unfinished run has one of the stores.
     package func begin(
@@ -69,7 +69,7 @@ package struct RunRegistry {
         return (id, false)
     }
 
-    /// What the ledger is told of a store of a run, by the run's id.
+    /// Further records of a store of a run, by the run's id.
     package typealias KnownStore = (String, FoundStore) throws(RunError) -> [LedgerRecord]
 
     /// The unfinished run of a request.

@@ -124,7 +124,7 @@ import Testing
         #expect(refused > 0)
     }
 
-    /// Somebody empties the folder that has its name already.
+    /// A clean-up job empties the folder that has its name already.
     @Test func noResultIsPublishedWithoutItsExternalData() throws {
         let whole = try content(edited: false)
         var emptied = 0
