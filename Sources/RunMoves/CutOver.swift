@@ -245,6 +245,9 @@ package struct CutOver: Sendable {
                 {
                     throw RunError.outputExists(plan.output)
                 }
+                if let folder = try plan.lostExternalData(files) {
+                    throw RunError.incompleteOutput(plan.output, externalData: folder)
+                }
                 try plan.run(files)
             case .swap(let plan):
                 let lock = try recorded.lock ?? StoreLock(plan.store.path, faults: files.faults)

@@ -92,6 +92,20 @@ package struct PublishPlan: Codable {
         return try holds(support, at: place(support.to, tree, files), tree)
     }
 
+    /// The folder of external data that a result with its name has lost; nil where it has none.
+    ///
+    /// What was written to a result that has its name is its owner's.
+    ///
+    /// - Throws: `DurableFileError`.
+    func lostExternalData(_ files: DurableFileSystem) throws(DurableFileError) -> FilePath? {
+        guard let support, let tree = try openIfThere(files),
+            let there = try tree.status(of: place(output, tree, files)),
+            building.isFile(there.identity),
+            try tree.status(of: place(support.to, tree, files))?.identity.inode != support.inode
+        else { return nil }
+        return support.to
+    }
+
     /// Takes back what a publication that will not be made has moved: the external data.
     ///
     /// One rename gives them their former name, so that nothing is half undone. Where that place is
@@ -129,15 +143,7 @@ package struct PublishPlan: Codable {
         let tree = try open(files)
         let output = try place(self.output, tree, files)
         // Its former folder may be gone: it is removed before the ledger knows of the end.
-        if let there = try tree.status(of: output), self.building.isFile(there.identity) {
-            guard let support else { return }
-            let to = try place(support.to, tree, files)
-            // What was written to a result that has its name is its owner's.
-            guard try tree.status(of: to)?.identity.inode == support.inode else {
-                throw .changedMeanwhile(support.to)
-            }
-            return
-        }
+        if let there = try tree.status(of: output), self.building.isFile(there.identity) { return }
         let building = try place(self.building.path, tree, files)
         guard let built = try tree.status(of: building), self.building.isSame(built.identity) else {
             throw .changedMeanwhile(self.building.path)

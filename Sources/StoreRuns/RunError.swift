@@ -26,6 +26,8 @@ package enum RunError: Error, Sendable {
     case outputExists(FilePath)
     /// A result has its name already, and is of the store as it was before it was written again.
     case outdatedOutput(FilePath, store: FilePath)
+    /// A result has its name already, and the folder of its external data is gone.
+    case incompleteOutput(FilePath, externalData: FilePath)
     /// Differences between source and result; nothing was published.
     case validationFailed(ValidationReport)
     /// An unfinished run has the store and was asked for something else.
@@ -73,6 +75,9 @@ extension RunError: CustomStringConvertible {
         case .outdatedOutput(let path, let store):
             "\(store) was written after its result \(path) was made; both are as they are. Remove "
                 + "the result, then replay the store"
+        case .incompleteOutput(let path, let folder):
+            "the result \(path) lost its external data \(folder) after it had got its name; the "
+                + "original is as it was. Remove the result, then replay the store"
         case .validationFailed(let report):
             "the result differs from what the mapping asks for and was discarded; the original "
                 + "is as it was:\n" + report.lines.joined(separator: "\n")
@@ -116,7 +121,7 @@ extension RunError {
         case .ledger(let error): error.failureCode
         case .plan(.refused), .notShared: .dataRefused
         case .model, .inference, .plan: .noMapping
-        case .outputExists, .outdatedOutput: .outputExists
+        case .outputExists, .outdatedOutput, .incompleteOutput: .outputExists
         case .otherRun: .locked
         case .nothingToDo, .noRun, .lostStore, .alreadyThere: .dataRefused
         case .noRoom: .noSpace

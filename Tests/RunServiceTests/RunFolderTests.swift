@@ -98,6 +98,10 @@ import Testing
             let support = SupportFolder.externalData(ofStore: place.output)
             let before = try place.files.names(in: support).count
             #expect(before > 0)
+            // As an app would have left it.
+            let result = try place.files.contents(of: place.output, limit: 1 << 26)
+            try place.files.remove(place.output)
+            try place.files.publish(result, to: place.output)
             #expect(throws: RunError.self) { try place.run() }
             #expect(try place.files.names(in: support).count == before)
         }

@@ -43,8 +43,12 @@ package struct TaskReport: Sendable {
     ///   - hasMoved: whether files of the store have moved already.
     init(_ task: CoordinatorTask, failed error: RunError, hasMoved: Bool = false) {
         let failure = SharedFailure(error)
-        // A whole result of a store that was written since is no move to be resumed.
-        let isComplete = if case .outdatedOutput = error { true } else { false }
+        // A result that has its name, and is of no use, is no move to be resumed.
+        let isComplete =
+            switch error {
+            case .outdatedOutput, .incompleteOutput: true
+            default: false
+            }
         self.init(
             task: task.id, store: task.store,
             outcome: hasMoved && !isComplete

@@ -142,6 +142,23 @@ import Testing
         #expect(emptied > 0)
     }
 
+    /// A clean-up job removes the folder beside a result whose name the ledger does not know yet.
+    @Test func aResultThatLostItsExternalDataIsNotDone() throws {
+        let whole = try content(edited: false)
+        var lost = 0
+        try stopEverywhere { lab, place in
+            guard try FileStatus.ifPresent(result(lab)) != nil, try state(lab) != [.done: 1]
+            else { return }
+            lost += 1
+            try lab.files.removeTree(externalData(lab))
+            #expect(try migrate(lab).counts == [.failed: 1], "at \(place)")
+            try lab.files.remove(result(lab))
+            #expect(try lab.replay().ending.counts == [.done: 1], "at \(place)")
+            #expect(try lab.content(result(lab)) == whole, "at \(place)")
+        }
+        #expect(lost > 0)
+    }
+
     /// Another file got the result's name; the external data go back once it is gone.
     @Test(arguments: [false, true]) func anotherFileInTheWayIsNoEnd(isWritten: Bool) throws {
         let expected = try content(edited: isWritten)
