@@ -140,29 +140,36 @@ let package = Package(
         layer(
             "Worker",
             [
-                "ClusterCore", "ClusterProtocol", "MigrationEngine", "MigrationPlanning",
-                "SafeSQLite", "Jobs", "ZeroMQ", "Threads", "DurableFiles", "CLinux",
+                "WorkerRules", "ClusterCore", "ClusterProtocol", "MigrationEngine",
+                "MigrationPlanning", "SafeSQLite", "Jobs", "ZeroMQ", "Threads", "DurableFiles",
+                "CLinux",
             ]),
         // The loop over ledger and sockets, and the coordinator's own part of migrations.
         layer(
             "Coordinator",
             [
-                "ClusterCore", "ClusterProtocol", "RunService", "RunMoves", "StoreRuns",
-                "StoreDiscovery", "MigrationEngine", "MigrationPlanning", "SafeSQLite", "RunLedger",
-                "Jobs", "ZeroMQ", "Threads", "DurableFiles",
+                "RunSupervision", "ClusterCore", "ClusterProtocol", "RunService", "RunMoves",
+                "StoreRuns", "StoreDiscovery", "MigrationEngine", "MigrationPlanning", "SafeSQLite",
+                "RunLedger", "Jobs", "ZeroMQ", "Threads", "DurableFiles",
             ]),
         // A coordinator and a worker of one process, for one run on this machine.
         layer(
             "LocalCluster",
             [
-                "ClusterCore", "Coordinator", "Worker", "ClusterProtocol", "RunService",
-                "StoreRuns", "MigrationEngine", "MigrationPlanning", "CoreDataStore", "SafeSQLite",
-                "RunLedger", "Jobs", "ZeroMQ", "Threads", "DurableFiles",
+                "WorkerRules", "ClusterCore", "Coordinator", "Worker", "ClusterProtocol",
+                "RunService", "StoreRuns", "MigrationEngine", "MigrationPlanning", "CoreDataStore",
+                "SafeSQLite", "RunLedger", "Jobs", "ZeroMQ", "Threads", "DurableFiles",
             ]),
-        // Coordinator and worker as pure state machines.
+        // The coordinator as a pure state machine, and what all state machines share.
         layer("ClusterCore", ["ClusterProtocol", "Jobs"]),
+        // The lives of a coordinator's runs, around that machine.
+        layer("RunSupervision", ["ClusterCore", "ClusterProtocol", "Jobs"]),
+        // A worker as a pure state machine.
+        layer("WorkerRules", ["ClusterCore", "ClusterProtocol", "Jobs"]),
         // Those machines under virtual time, with faults and checkers.
-        layer("ClusterSimulation", ["ClusterCore", "ClusterProtocol", "Jobs"]),
+        layer(
+            "ClusterSimulation",
+            ["WorkerRules", "RunSupervision", "ClusterCore", "ClusterProtocol", "Jobs"]),
         // Stores in Core Data's format, of any size, from a seed.
         layer(
             "StoreForge",
@@ -202,10 +209,11 @@ let package = Package(
             "GodwitCommands",
             [
                 "RunCommands", "CommandSupport", "ClusterClient", "RunReports", "StoreForge",
-                "ClusterCore", "LocalCluster", "Coordinator", "Worker", "ClusterProtocol",
-                "RunService", "StoreRuns", "MigrationEngine", "MigrationPlanning", "CoreDataStore",
-                "SafeSQLite", "ModelFiles", "ManagedObjectModel", "RunLedger", "Jobs", "ZeroMQ",
-                "Threads", "StoreLocks", "DurableFiles", arguments, logging,
+                "WorkerRules", "ClusterCore", "LocalCluster", "Coordinator", "Worker",
+                "ClusterProtocol", "RunService", "StoreRuns", "MigrationEngine",
+                "MigrationPlanning", "CoreDataStore", "SafeSQLite", "ModelFiles",
+                "ManagedObjectModel", "RunLedger", "Jobs", "ZeroMQ", "Threads", "StoreLocks",
+                "DurableFiles", arguments, logging,
             ]),
         .executableTarget(
             name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
@@ -325,34 +333,39 @@ let package = Package(
                 "ModelFiles", "ManagedObjectModel", "RunLedger", "Jobs", "ZeroMQ", "Threads",
                 "DurableFiles", "CLinux", arguments, grdb, logging,
             ]),
-        tests("ClusterCoreTests", ["TestSupport", "ClusterCore", "ClusterProtocol", "Jobs"]),
+        tests(
+            "ClusterCoreTests",
+            [
+                "TestSupport", "WorkerRules", "RunSupervision", "ClusterCore", "ClusterProtocol",
+                "Jobs",
+            ]),
         tests("ClusterSimulationTests", ["ClusterSimulation", "ClusterCore", "Jobs"]),
         tests("ClusterProtocolTests", ["TestSupport", "ClusterProtocol", "Jobs"]),
         // A slot whose jobs misbehave, and a parent of slots, for the tests to start.
         .executableTarget(
             name: "faulty-slot",
             dependencies: [
-                "FaultSupport", "ClusterCore", "Worker", "ClusterProtocol", "RunService",
-                "StoreRuns", "MigrationEngine", "MigrationPlanning", "SafeSQLite", "Jobs", "ZeroMQ",
-                "DurableFiles", "CLinux", grdb,
+                "FaultSupport", "WorkerRules", "ClusterCore", "Worker", "ClusterProtocol",
+                "RunService", "StoreRuns", "MigrationEngine", "MigrationPlanning", "SafeSQLite",
+                "Jobs", "ZeroMQ", "DurableFiles", "CLinux", grdb,
             ], path: "Tests/FaultySlot", swiftSettings: settings),
         tests(
             "WorkerTests",
             [
-                "faulty-slot", "RunSupport", "TestSupport", "godwit", "StoreForge", "ClusterCore",
-                "Worker", "ClusterProtocol", "RunService", "StoreRuns", "MigrationEngine",
-                "MigrationPlanning", "MigrationValidation", "CoreDataStore", "SafeSQLite",
-                "ManagedObjectModel", "RunLedger", "Jobs", "ZeroMQ", "Threads", "StoreLocks",
-                "DurableFiles", "CLinux",
+                "faulty-slot", "RunSupport", "TestSupport", "godwit", "StoreForge", "WorkerRules",
+                "ClusterCore", "Worker", "ClusterProtocol", "RunService", "StoreRuns",
+                "MigrationEngine", "MigrationPlanning", "MigrationValidation", "CoreDataStore",
+                "SafeSQLite", "ManagedObjectModel", "RunLedger", "Jobs", "ZeroMQ", "Threads",
+                "StoreLocks", "DurableFiles", "CLinux",
             ]),
         tests(
             "CoordinatorTests",
             [
                 "faulty-slot", "RunSupport", "FaultSupport", "TestSupport", "godwit", "StoreForge",
-                "ClusterCore", "Coordinator", "ClusterProtocol", "RunService", "StoreRuns",
-                "StoreDiscovery", "MigrationEngine", "MigrationPlanning", "CoreDataStore",
-                "SafeSQLite", "ManagedObjectModel", "RunLedger", "Jobs", "ZeroMQ", "Threads",
-                "DurableFiles", "CLinux", "CZeroMQ", grdb,
+                "RunSupervision", "ClusterCore", "Coordinator", "ClusterProtocol", "RunService",
+                "StoreRuns", "StoreDiscovery", "MigrationEngine", "MigrationPlanning",
+                "CoreDataStore", "SafeSQLite", "ManagedObjectModel", "RunLedger", "Jobs", "ZeroMQ",
+                "Threads", "DurableFiles", "CLinux", "CZeroMQ", grdb,
             ]),
         tests("TidyTests", []),
     ]

@@ -12,6 +12,7 @@ import SafeSQLite
 package import StoreRuns
 import Threads
 import Worker
+import WorkerRules
 import ZeroMQ
 
 /// A coordinator and a worker of this process, for one run: what `migrate`, `replay` and `swap` are

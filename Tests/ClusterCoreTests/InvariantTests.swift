@@ -3,6 +3,7 @@ import Jobs
 import Testing
 
 @testable import ClusterCore
+@testable import WorkerRules
 
 /// What a broken invariant does: it ends a debug build, and stops one run of a release build.
 @Suite struct InvariantTests {

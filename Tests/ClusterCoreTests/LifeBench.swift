@@ -1,6 +1,7 @@
 import ClusterCore
 import ClusterProtocol
 import Jobs
+import RunSupervision
 import Testing
 
 /// A supervisor of runs on a bench, with a ledger of stores whose results wait for nothing but

@@ -1,6 +1,7 @@
 import ClusterCore
 import ClusterProtocol
 import Jobs
+import RunSupervision
 import Testing
 
 /// A story about the life of a run, with what has to come of it.

@@ -1,5 +1,6 @@
 import ClusterCore
 import Testing
+import WorkerRules
 
 /// Every listed transition is taken by some story, and none that is not listed.
 @Suite struct TransitionCoverageTests {

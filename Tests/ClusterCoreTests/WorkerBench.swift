@@ -2,6 +2,7 @@ import ClusterCore
 import ClusterProtocol
 import Jobs
 import Testing
+import WorkerRules
 
 /// A worker's machine on a bench.
 struct WorkerBench {

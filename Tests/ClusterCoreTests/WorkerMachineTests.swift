@@ -2,6 +2,7 @@ import ClusterCore
 import ClusterProtocol
 import Jobs
 import Testing
+import WorkerRules
 
 /// A story told to a worker's machine.
 struct WorkerScenario: CustomTestStringConvertible, Sendable {

@@ -6,6 +6,7 @@ import DurableFiles
 import Jobs
 import MigrationEngine
 import RunLedger
+import RunSupervision
 import StoreRuns
 import Synchronization
 import Testing

@@ -4,6 +4,7 @@ import DurableFiles
 import Glibc
 import Jobs
 import RunLedger
+import RunSupervision
 import Testing
 import Threads
 

@@ -4,6 +4,7 @@ import DurableFiles
 import Jobs
 import RunLedger
 import RunService
+import RunSupervision
 import Synchronization
 import Testing
 import Threads

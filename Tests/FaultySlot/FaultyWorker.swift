@@ -10,6 +10,7 @@ import MigrationPlanning
 import RunService
 import SafeSQLite
 import Worker
+import WorkerRules
 import ZeroMQ
 
 /// A worker whose slots misbehave at the jobs that the environment names.

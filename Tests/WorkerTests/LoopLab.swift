@@ -9,6 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 import Threads
+import WorkerRules
 import ZeroMQ
 
 @testable import Worker

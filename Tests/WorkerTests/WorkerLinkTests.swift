@@ -5,6 +5,7 @@ import Foundation
 import Jobs
 import TestSupport
 import Testing
+import WorkerRules
 import ZeroMQ
 
 @testable import Worker

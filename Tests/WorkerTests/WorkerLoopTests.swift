@@ -10,6 +10,7 @@ import RunSupport
 import TestSupport
 import Testing
 import Threads
+import WorkerRules
 
 @testable import RunService
 @testable import Worker

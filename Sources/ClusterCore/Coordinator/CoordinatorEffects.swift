@@ -19,6 +19,11 @@ package struct CoordinatorEffects: Sendable {
     package struct Reply: Sendable {
         package let to: ClientID
         package let reply: ClientReply
+
+        package init(to: ClientID, reply: ClientReply) {
+            self.to = to
+            self.reply = reply
+        }
     }
 
     package var records: [CoordinatorRecord] = []

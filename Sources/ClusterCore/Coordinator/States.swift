@@ -169,3 +169,39 @@ package enum RunPhase: Int, ListedState {
         ]
     }
 }
+
+/// Where the life of a run stands, beside what the machine does with its stores.
+package enum RunLifePhase: Int, ListedState {
+    /// It does not begin, because there is too little space for it.
+    case held
+    /// Its stores are read from the ledger, and the machine gets those that it wants.
+    case fed
+    /// It is over, and its end is carried out: the rest is cancelled, files are removed, the
+    /// report is written.
+    case ending
+    /// Its end was reported, now or before it entered.
+    case reported
+    /// Nothing of it is in memory; the ledger answers for it.
+    case forgotten
+
+    package static var transitions: [Transition<RunLifePhase>] {
+        [
+            Transition(.forgotten, .held, "client: submit; there is too little space"),
+            Transition(.forgotten, .fed, "client: submit; the coordinator starts"),
+            Transition(.forgotten, .ending, "it enters without a store that has work left"),
+            Transition(.forgotten, .reported, "client: a request names it, and it is over"),
+            Transition(.held, .fed, "there is space"),
+            Transition(.held, .ending, "client: cancel; its last store ended"),
+            Transition(.held, .reported, "there is space, and nothing has work left"),
+            Transition(.fed, .held, "client: submit again; there is too little space"),
+            Transition(.fed, .ending, "machine: it ended, awaits swaps, or was cancelled"),
+            Transition(.ending, .held, "reported, and submitted again without enough space"),
+            Transition(.ending, .fed, "reported, and there is work again"),
+            Transition(.ending, .reported, "its report is written"),
+            Transition(.reported, .held, "client: submit again; there is too little space"),
+            Transition(.reported, .fed, "client: replay, swap, or submit again"),
+            Transition(.reported, .ending, "client: cancel, while results wait for their swap"),
+            Transition(.reported, .forgotten, "time"),
+        ]
+    }
+}

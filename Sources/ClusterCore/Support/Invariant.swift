@@ -46,7 +46,7 @@ package struct BrokenInvariant: Hashable, Sendable, CustomStringConvertible {
     }()
 
     /// Ends a debug build; returns in a release build.
-    func end(_ isEnding: Bool) {
+    package func end(_ isEnding: Bool) {
         if isEnding { assertionFailure("\(self)") }
     }
 }

@@ -1,6 +1,8 @@
 /// Deterministic scatter: equal seeds and words give equal numbers in every process.
-struct Jitter: Hashable, Sendable {
-    let seed: UInt64
+package struct Jitter: Hashable, Sendable {
+    package let seed: UInt64
+
+    package init(seed: UInt64) { self.seed = seed }
 
     /// A waiting time: the first one doubled with each try up to the longest, plus or minus a
     /// quarter.
@@ -10,7 +12,7 @@ struct Jitter: Hashable, Sendable {
     ///   - tries: how often it was tried; 1 gives the first time.
     ///   - word: who waits.
     /// - Returns: milliseconds, at least 1.
-    func wait(_ backoff: Backoff, tries: Int, for word: String) -> Int64 {
+    package func wait(_ backoff: Backoff, tries: Int, for word: String) -> Int64 {
         let first = max(1, backoff.first)
         let doublings = min(max(0, tries - 1), 30)
         let (product, overflows) = first.multipliedReportingOverflow(by: Int64(1) << doublings)

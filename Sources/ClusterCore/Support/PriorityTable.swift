@@ -3,29 +3,51 @@
 ///
 /// A binary heap with the place of each key. Keys of equal priority come in an order that depends
 /// on the history of calls alone, so that equal histories behave alike in every process.
-struct PriorityTable<Key: Hashable & Sendable, Priority: Comparable & Sendable>: Sendable {
-    private struct Entry {
-        let key: Key
-        var priority: Priority
+///
+/// It is inlinable, because machines of several modules use it with every event: without its code
+/// at hand they would take half as long again.
+@usableFromInline
+package struct PriorityTable<Key: Hashable & Sendable, Priority: Comparable & Sendable>: Sendable {
+    @usableFromInline
+    struct Entry: Sendable {
+        @usableFromInline let key: Key
+        @usableFromInline var priority: Priority
+
+        @inlinable
+        init(key: Key, priority: Priority) {
+            self.key = key
+            self.priority = priority
+        }
     }
 
-    private var heap: [Entry] = []
-    private var places: [Key: Int] = [:]
+    @usableFromInline var heap: [Entry] = []
+    @usableFromInline var places: [Key: Int] = [:]
 
-    var count: Int { heap.count }
-    var isEmpty: Bool { heap.isEmpty }
+    @inlinable
+    package init() {}
+
+    @inlinable
+    package var count: Int { heap.count }
+    @inlinable
+    package var isEmpty: Bool { heap.isEmpty }
 
     /// The key with the lowest priority.
-    var first: (key: Key, priority: Priority)? {
+    @inlinable
+    package var first: (key: Key, priority: Priority)? {
         heap.first.map { ($0.key, $0.priority) }
     }
 
-    func priority(of key: Key) -> Priority? { places[key].map { heap[$0].priority } }
+    /// The priority of a key; nil where it is not there.
+    @inlinable
+    package func priority(of key: Key) -> Priority? { places[key].map { heap[$0].priority } }
 
-    func contains(_ key: Key) -> Bool { places[key] != nil }
+    /// Whether a key is there.
+    @inlinable
+    package func contains(_ key: Key) -> Bool { places[key] != nil }
 
     /// Enters a key, or changes its priority.
-    mutating func set(_ key: Key, _ priority: Priority) {
+    @inlinable
+    package mutating func set(_ key: Key, _ priority: Priority) {
         if let place = places[key] {
             let before = heap[place].priority
             heap[place].priority = priority
@@ -38,7 +60,8 @@ struct PriorityTable<Key: Hashable & Sendable, Priority: Comparable & Sendable>:
     }
 
     /// Takes a key out; nothing where it is not there.
-    mutating func remove(_ key: Key) {
+    @inlinable
+    package mutating func remove(_ key: Key) {
         guard let place = places.removeValue(forKey: key) else { return }
         let last = heap.removeLast()
         guard place < heap.count else { return }
@@ -49,16 +72,19 @@ struct PriorityTable<Key: Hashable & Sendable, Priority: Comparable & Sendable>:
     }
 
     /// Takes the lowest key out where a condition holds for its priority.
-    mutating func popFirst(where condition: (Priority) -> Bool = { _ in true }) -> Key? {
+    @inlinable
+    package mutating func popFirst(where condition: (Priority) -> Bool = { _ in true }) -> Key? {
         guard let first = heap.first, condition(first.priority) else { return nil }
         remove(first.key)
         return first.key
     }
 
     /// Up to so many keys near the top of the heap; the lowest is the first.
-    func prefix(_ count: Int) -> [Key] { heap.prefix(count).map(\.key) }
+    @inlinable
+    package func prefix(_ count: Int) -> [Key] { heap.prefix(count).map(\.key) }
 
-    private mutating func rise(_ start: Int) {
+    @inlinable
+    mutating func rise(_ start: Int) {
         var place = start
         while place > 0 {
             let parent = (place - 1) / 2
@@ -68,7 +94,8 @@ struct PriorityTable<Key: Hashable & Sendable, Priority: Comparable & Sendable>:
         }
     }
 
-    private mutating func sink(_ start: Int) {
+    @inlinable
+    mutating func sink(_ start: Int) {
         var place = start
         while true {
             var lowest = place
@@ -82,14 +109,16 @@ struct PriorityTable<Key: Hashable & Sendable, Priority: Comparable & Sendable>:
         }
     }
 
-    private mutating func exchange(_ first: Int, _ second: Int) {
+    @inlinable
+    mutating func exchange(_ first: Int, _ second: Int) {
         heap.swapAt(first, second)
         places[heap[first].key] = first
         places[heap[second].key] = second
     }
 
     /// Whether order and places agree; O(n), for checks.
-    var isSound: Bool {
+    @inlinable
+    package var isSound: Bool {
         heap.indices.allSatisfy { place in
             let parent = (place - 1) / 2
             let isOrdered = place == 0 || !(heap[place].priority < heap[parent].priority)

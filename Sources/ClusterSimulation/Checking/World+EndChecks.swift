@@ -1,4 +1,3 @@
-import ClusterCore
 import Jobs
 
 /// Checks when a simulation is over.

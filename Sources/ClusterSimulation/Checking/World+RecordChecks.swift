@@ -1,6 +1,7 @@
 import ClusterCore
 import ClusterProtocol
 import Jobs
+import RunSupervision
 
 /// Checks of what the coordinator's machine says, in the turn in which it says it.
 extension World {

@@ -1,6 +1,7 @@
 import ClusterCore
 import ClusterProtocol
 import Jobs
+import RunSupervision
 
 /// Makes the coordinator behave wrongly in one way, so that the checkers have something to find.
 ///

@@ -1,4 +1,3 @@
-import ClusterCore
 import ClusterProtocol
 import Jobs
 

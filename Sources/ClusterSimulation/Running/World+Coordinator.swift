@@ -1,6 +1,7 @@
 import ClusterCore
 import ClusterProtocol
 import Jobs
+import RunSupervision
 
 /// The coordinator's loop: events into the supervisor, records into the ledger, and all else only
 /// when those are durable.

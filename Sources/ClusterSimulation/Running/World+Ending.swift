@@ -1,6 +1,7 @@
 import ClusterCore
 import ClusterProtocol
 import Jobs
+import RunSupervision
 
 /// How a simulation comes to its end: once faults stopped, every store ends; then the causes of
 /// failures are repaired, what failed is done again, and every store must be done.

@@ -1,6 +1,8 @@
 import ClusterCore
 import ClusterProtocol
 import Jobs
+import RunSupervision
+import WorkerRules
 
 /// What goes wrong, and how it is repaired.
 extension World {

@@ -1,5 +1,6 @@
 import ClusterCore
 import Jobs
+import RunSupervision
 
 /// What the coordinator's loop reads from the ledger.
 extension World {

@@ -1,6 +1,6 @@
-import ClusterCore
 import ClusterProtocol
 import Jobs
+import WorkerRules
 
 /// The slots of the workers: what becomes of an order.
 extension World {

@@ -1,6 +1,7 @@
 import ClusterCore
 import ClusterProtocol
 import Jobs
+import WorkerRules
 
 /// The workers' loops.
 extension World {

@@ -1,6 +1,7 @@
 import ClusterCore
 import ClusterProtocol
 import Jobs
+import RunSupervision
 
 /// Works of runs, done beside the coordinator's loop: each sees the ledger at one moment, and its
 /// answer comes at a later one.

@@ -1,6 +1,7 @@
 import ClusterCore
 import ClusterProtocol
 import Jobs
+import RunSupervision
 
 /// A simulated world: one thread, one queue of events, one seed.
 ///

@@ -1,6 +1,8 @@
 import ClusterCore
 import ClusterProtocol
 import Jobs
+import RunSupervision
+import WorkerRules
 
 /// What can happen in a simulated world.
 ///

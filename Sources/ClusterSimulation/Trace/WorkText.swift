@@ -1,4 +1,4 @@
-import ClusterCore
+import RunSupervision
 
 /// Works of runs as a trace shows them: the same text wherever it is made.
 enum WorkText {

@@ -1,6 +1,8 @@
 import ClusterCore
 import ClusterProtocol
 import Jobs
+import RunSupervision
+import WorkerRules
 
 /// The coordinator's process: the supervisor of its runs, and what its loop holds back until it is
 /// durable.

@@ -6,6 +6,7 @@ import MigrationEngine
 import MigrationPlanning
 import RunLedger
 import RunService
+import RunSupervision
 import StoreDiscovery
 import StoreRuns
 

@@ -3,6 +3,7 @@ import ClusterProtocol
 import Jobs
 import RunLedger
 import RunService
+import RunSupervision
 
 // What the supervisor says of runs, and what is done for them beside the loop.
 

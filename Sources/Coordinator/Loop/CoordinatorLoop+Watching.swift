@@ -3,6 +3,7 @@ import ClusterProtocol
 import Jobs
 import RunLedger
 import RunService
+import RunSupervision
 
 // What watchers are told.
 

@@ -5,6 +5,7 @@ import Jobs
 package import RunLedger
 package import RunMoves
 import RunService
+import RunSupervision
 package import StoreRuns
 import Synchronization
 import Threads

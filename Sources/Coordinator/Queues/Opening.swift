@@ -1,8 +1,8 @@
-import ClusterCore
 import ClusterProtocol
 import Jobs
 import RunLedger
 import RunService
+import RunSupervision
 import StoreRuns
 
 /// A run that was read from the ledger, or begun, by a queue, before it enters.

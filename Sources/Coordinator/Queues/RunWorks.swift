@@ -3,6 +3,7 @@ import ClusterProtocol
 import Jobs
 import RunLedger
 import RunService
+import RunSupervision
 import StoreRuns
 
 /// Does the works of runs, on the queues' threads.

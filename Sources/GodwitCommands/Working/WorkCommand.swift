@@ -1,5 +1,4 @@
 import ArgumentParser
-import ClusterCore
 import ClusterProtocol
 import CommandSupport
 import CoreDataStore
@@ -12,6 +11,7 @@ import RunReports
 import SafeSQLite
 import Threads
 import Worker
+import WorkerRules
 import ZeroMQ
 
 /// `godwit work`.

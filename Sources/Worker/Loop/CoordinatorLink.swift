@@ -1,5 +1,5 @@
-import ClusterCore
 import ClusterProtocol
+import WorkerRules
 import ZeroMQ
 
 /// The worker's connection to its coordinator: a dealer socket of its own for each try, under a

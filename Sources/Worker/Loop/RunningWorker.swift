@@ -1,5 +1,5 @@
-package import ClusterCore
 import Synchronization
+package import WorkerRules
 package import ZeroMQ
 
 /// A worker that runs on a thread of its own.

@@ -1,6 +1,6 @@
-import ClusterCore
 import ClusterProtocol
 import Jobs
+import WorkerRules
 
 /// Brings the machine's slots and the pool's together: the machine counts a slot as free when its
 /// job has ended, the pool when its process waits for the next one.

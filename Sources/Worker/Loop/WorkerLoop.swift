@@ -2,6 +2,7 @@ internal import CLinux
 import ClusterCore
 import ClusterProtocol
 import Jobs
+import WorkerRules
 import ZeroMQ
 
 /// A worker on its thread: joins the state machine, the pool of slots and the connection to the

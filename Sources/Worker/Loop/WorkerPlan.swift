@@ -1,5 +1,5 @@
-package import ClusterCore
 package import DurableFiles
+package import WorkerRules
 package import ZeroMQ
 
 /// What a worker is made of.

@@ -1,3 +1,4 @@
+package import ClusterCore
 package import ClusterProtocol
 package import Jobs
 

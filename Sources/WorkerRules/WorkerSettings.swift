@@ -1,3 +1,4 @@
+package import ClusterCore
 package import ClusterProtocol
 
 /// Everything that a worker's behaviour depends on beside its events; times in milliseconds.

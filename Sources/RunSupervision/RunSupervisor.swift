@@ -1,3 +1,4 @@
+package import ClusterCore
 import ClusterProtocol
 package import Jobs
 

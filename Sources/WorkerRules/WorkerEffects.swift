@@ -1,3 +1,4 @@
+package import ClusterCore
 package import ClusterProtocol
 
 /// What a worker's loop has to do after an event: slots first, then sends, then the rest.

@@ -1,3 +1,4 @@
+import ClusterCore
 package import ClusterProtocol
 package import Jobs
 

@@ -1,3 +1,5 @@
+package import ClusterCore
+
 /// How a worker stands with its coordinator.
 package enum LinkPhase: Int, ListedState {
     /// No connection; one is asked for when the back-off ends.

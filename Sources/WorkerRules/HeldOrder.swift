@@ -1,3 +1,4 @@
+import ClusterCore
 import ClusterProtocol
 import Jobs
 

@@ -1,3 +1,4 @@
+package import ClusterCore
 import ClusterProtocol
 import Jobs
 
