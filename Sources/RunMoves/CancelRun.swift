@@ -1,5 +1,7 @@
+import DurableFiles
 import Jobs
-import RunLedger
+package import RunLedger
+import StoreLocks
 package import StoreRuns
 
 /// Gives an unfinished run up.
@@ -69,6 +71,101 @@ package struct CancelRun: Sendable {
                 }
             }
             return (selected.run.id, count)
+        }
+    }
+}
+
+/// What became of a store that was to be cancelled.
+package enum Cancellation: Hashable, Sendable {
+    case cancelled
+    /// Its result had its name already.
+    case isDone
+    /// Nothing was done: its swap has begun.
+    case swapHasBegun
+}
+
+extension SelectedRun {
+    /// Cancels a store that has not come to its end; what was made of it is removed.
+    ///
+    /// A result that has its name already is complete: its store is done instead.
+    ///
+    /// - Parameters:
+    ///   - store: of the run.
+    ///   - removeFiles: removes what its migration made.
+    /// - Returns: what became of it.
+    /// - Throws: `RunError` where the ledger cannot be written.
+    package func cancel(
+        _ store: StoreSummary, _ removeFiles: () throws(RunError) -> Void
+    ) throws(RunError) -> Cancellation {
+        // It must not be left between two names.
+        guard try begunSwap(of: store) == nil else { return .swapHasBegun }
+        if store.found.output != nil, try endPublication(of: store, removeFiles) {
+            return .isDone
+        }
+        try discardBackup(of: store)
+        // Before its end is durable: a start looks again at stores that have not ended.
+        if try isBegun(store) { try removeFiles() }
+        try record([
+            changed(store, .cancelled), .released(run: run.id, store: store.number),
+        ])
+        return .cancelled
+    }
+
+    /// Completes a publication whose result has its name, and takes any other one back.
+    ///
+    /// - Returns: whether the store is done.
+    private func endPublication(
+        of store: StoreSummary, _ removeFiles: () throws(RunError) -> Void
+    ) throws(RunError) -> Bool {
+        let mover = CutOver(
+            run: run.id, mark: mark, folders: folders, ledger: ledger, environment: environment,
+            clients: ClientPolicy())
+        guard let move = try mover.unfinished(store.found) else { return false }
+        do throws(RunError) {
+            if try mover.hasBegun(move) {
+                if case .publish(let plan) = move.way,
+                    mover.isCurrent(plan, move.result.store) == false
+                {
+                    throw RunError.outdatedOutput(plan.output, store: move.result.store)
+                }
+                let result = try mover.move(move)
+                if let error = mover.syncNames(of: [move]).values.first { throw error }
+                try removeFiles()
+                try record(
+                    try mover.moved(move, result) + [
+                        .released(run: run.id, store: store.number)
+                    ] + states(of: store, upTo: .done))
+                return true
+            }
+            try mover.discardParts(of: move)
+        } catch {
+            // A full or broken disk may be repaired; nothing else will ever change.
+            switch error {
+            case .outputExists, .outdatedOutput, .incompleteOutput, .file(.changedMeanwhile):
+                environment.warn(
+                    "of \(store.found.path), files of a stopped publication stay: \(error)")
+            default: throw error
+            }
+        }
+        return false
+    }
+
+    /// The changes that lead a store to its end, which the ledger takes one at a time.
+    private func states(of store: StoreSummary, upTo end: StoreState) -> [LedgerRecord] {
+        let between: [StoreState] =
+            switch store.state {
+            case .failed: [.waiting, .running]
+            case .waiting: [.running]
+            default: []
+            }
+        return (between + [end]).map { changed(store, $0) }
+    }
+
+    /// Whether anything may have been made of a store; one that waits for a replay was begun.
+    private func isBegun(_ store: StoreSummary) throws(RunError) -> Bool {
+        guard store.state == .waiting, store.preparation == nil else { return true }
+        return try read { ledger throws(LedgerError) in
+            try !ledger.jobHistories(run: run.id, store: store.number).isEmpty
         }
     }
 }

@@ -44,9 +44,11 @@ extension CutOver {
                 }
             }
             if isThere {
-                if isCurrent(plan, recorded.result.store) { return recorded }
-                if try hasBegun(recorded) {
+                switch (isCurrent(plan, recorded.result.store), try hasBegun(recorded)) {
+                case (true?, _), (nil, true): return recorded
+                case (false?, true):
                     throw .outdatedOutput(plan.output, store: recorded.result.store)
+                case (_, false): break
                 }
             }
             try discardParts(of: recorded)
@@ -88,7 +90,9 @@ extension CutOver {
     ///
     /// The result of a store that is gone may be all that is left of it. A store that cannot be
     /// looked at is no reason to leave a publication half made: the next steps report it.
-    private func isCurrent(_ plan: PublishPlan, _ store: FilePath) -> Bool {
+    ///
+    /// - Returns: nil where the plan does not say how the store was read.
+    func isCurrent(_ plan: PublishPlan, _ store: FilePath) -> Bool? {
         do throws(DurableFileError) {
             return try plan.isUpToDate(store)
         } catch {
@@ -115,13 +119,13 @@ extension CutOver {
     /// parts of a backup that are older than its own.
     ///
     /// - Throws: `RunError` where another run has the store, or a file cannot be removed, and
-    ///   `.outputExists` where external data stay beside a file that has the result's name.
+    ///   `.outputExists` where external data stay that another program may use.
     package func discardParts(of recorded: Recorded) throws(RunError) {
         let plan: SwapPlan
         switch recorded.way {
         case .publish(let plan):
             let stays = try RunError.translating { try plan.takeBack(files) }
-            if stays != nil { throw .outputExists(plan.output) }
+            if let stays { throw .outputExists(stays) }
             return
         case .swap(let swap): plan = swap
         }

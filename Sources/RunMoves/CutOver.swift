@@ -146,7 +146,7 @@ package struct CutOver: Sendable {
                 return .publish(
                     try PublishPlan(
                         store.places, output: store.result.output, validated: store.building,
-                        source: now, files))
+                        source: now, of: store.result.store, files))
             }
             let request = SwapRequest(
                 store: store.result.store, run: mark, expected: store.fingerprint,
@@ -208,6 +208,17 @@ package struct CutOver: Sendable {
         }
     }
 
+    /// Whether a publication was stopped after its external data had their name, and before the
+    /// database had its own.
+    ///
+    /// - Throws: `RunError` where the ledger cannot be read or the files cannot be looked at.
+    package func isHalfPublished(_ found: FoundStore) throws(RunError) -> Bool {
+        guard found.output != nil, let recorded = try unfinished(found),
+            try !hasBegun(recorded)
+        else { return false }
+        return try mayHaveBegun(recorded)
+    }
+
     /// Whether a move that stands in the ledger unfinished has moved files of the store.
     ///
     /// - Throws: `RunError` where the ledger cannot be read or the files cannot be looked at.
@@ -240,10 +251,12 @@ package struct CutOver: Sendable {
         try RunError.translating {
             switch recorded.way {
             case .publish(let plan):
-                if let there = try FileStatus.ifPresentLink(plan.output),
-                    !plan.building.isFile(there.identity)
-                {
-                    throw RunError.outputExists(plan.output)
+                if let there = try FileStatus.ifPresentLink(plan.output) {
+                    guard plan.building.isFile(there.identity) else {
+                        throw RunError.outputExists(plan.output)
+                    }
+                } else if let file = try plan.sideFile() {
+                    throw RunError.outputExists(file)
                 }
                 if let folder = try plan.lostExternalData(files) {
                     throw RunError.incompleteOutput(plan.output, externalData: folder)

@@ -80,17 +80,23 @@ package struct EarlierResults {
             )
         }
         guard let last = steps.last(where: { $0.kind == .swap }), last.isDone,
-            last.name != CutOver.void, let text,
-            case .publish(let plan) = try CutOverRecord(reading: last.detail).way,
-            case .result(let result) = try StoreRecord(reading: text)
+            last.name != CutOver.void, let text
         else { return nil }
-        return (plan, result)
+        do throws(RunError) {
+            guard case .publish(let plan) = try CutOverRecord(reading: last.detail).way,
+                case .result(let result) = try StoreRecord(reading: text)
+            else { return nil }
+            return (plan, result)
+        } catch {
+            // Another version wrote it: the result is in the way, as one of another program.
+            return nil
+        }
     }
 
     private func stands(_ plan: PublishPlan, of store: FilePath) -> Bool {
         do throws(DurableFileError) {
             guard try plan.stands(environment.files) else { return false }
-            return try plan.isUpToDate(store)
+            return try plan.isUpToDate(store) ?? false
         } catch {
             return false
         }

@@ -35,9 +35,11 @@ enum FolderContents {
                 try add(entry, below: folder, tree, to: &text)
                 continue
             }
+            // A program may set the time of writing; nothing but a link moves this one otherwise.
+            let changed = status.links == 1 ? found.changed : found.modified
             let words =
                 "\(status.mode) \(found.size) \(found.inode) \(found.modified.seconds) "
-                + "\(found.modified.nanoseconds)\n"
+                + "\(found.modified.nanoseconds) \(changed.seconds) \(changed.nanoseconds)\n"
             text += words.utf8
         }
     }

@@ -26,6 +26,9 @@ package struct PublishPlan: Codable {
 
     /// The store as it was read; nil in plans of versions that did not record it.
     private(set) var source: StoreFingerprint?
+    /// What the folder of the store's own external data held, empty where there was none; nil in
+    /// plans of versions that did not record it.
+    private(set) var sourceData: String?
 
     /// A folder as it was found.
     struct Folder: Codable {
@@ -41,11 +44,12 @@ package struct PublishPlan: Codable {
     ///   - output: the result's path.
     ///   - validated: the file that was validated; no other one is published.
     ///   - source: the store as it was read.
+    ///   - store: its path.
     ///   - files: through which paths are resolved.
     /// - Throws: `DurableFileError`.
     init(
         _ places: StorePaths, output: FilePath, validated: FileIdentity,
-        source: StoreFingerprint, _ files: DurableFileSystem
+        source: StoreFingerprint, of store: FilePath, _ files: DurableFileSystem
     ) throws(DurableFileError) {
         let path = try files.resolve(output.parent)
         let tree = try HeldTree(path)
@@ -54,6 +58,7 @@ package struct PublishPlan: Codable {
         guard building.isSame(validated) else { throw .changedMeanwhile(places.building) }
         self.output = output
         self.source = source
+        sourceData = try Self.externalData(of: store)
         folder = Folder(path: path, device: found.device, inode: found.inode)
         let built = try files.resolve(places.buildingSupport.parent)
             .appending(places.buildingSupport.lastComponent)
@@ -66,21 +71,44 @@ package struct PublishPlan: Codable {
             inode: status.identity.inode, contents: try FolderContents.digest(of: built, in: tree))
     }
 
-    /// Whether a store still is as it was read.
+    /// Whether a store still is as it was read; nil where the plan does not say how that was.
     ///
-    /// - Returns: false also where the plan does not say how it was read.
     /// - Throws: `DurableFileError`, `isMissing` where the store is gone.
-    func isUpToDate(_ store: FilePath) throws(DurableFileError) -> Bool {
-        guard let source else { return false }
+    func isUpToDate(_ store: FilePath) throws(DurableFileError) -> Bool? {
+        guard let source else { return nil }
+        if let sourceData, try Self.externalData(of: store) != sourceData { return false }
         // Hard links say nothing of contents.
         return try StoreFingerprint(of: store).differences(from: source)
             .subtracting([.changed]).isEmpty
+    }
+
+    /// What the folder of a store's external data holds; empty where there is none.
+    private static func externalData(of store: FilePath) throws(DurableFileError) -> String {
+        let folder = SupportFolder.folder(ofStore: store)
+        let tree = try HeldTree(folder.parent)
+        guard try tree.status(of: folder)?.isFolder == true else { return "" }
+        return try FolderContents.digest(of: folder, in: tree)
+    }
+
+    /// A file that belongs to a database of the result's name; nil where there is none.
+    ///
+    /// SQLite would apply a log or journal of another database to the result.
+    ///
+    /// - Throws: `DurableFileError`.
+    func sideFile() throws(DurableFileError) -> FilePath? {
+        for suffix in ["-wal", "-journal", "-shm"] {
+            let path = output.adding(suffix: suffix)
+            if try FileStatus.ifPresentLink(path) != nil { return path }
+        }
+        return nil
     }
 
     /// Whether the result still has its name and is as it was published, external data included.
     ///
     /// - Throws: `DurableFileError`.
     func stands(_ files: DurableFileSystem) throws(DurableFileError) -> Bool {
+        // An app that has it open, or was killed, may have written to its log.
+        guard try sideFile() == nil else { return false }
         guard let support else {
             return try FileStatus.ifPresentLink(output).map { building.isSame($0.identity) }
                 ?? false
@@ -108,11 +136,12 @@ package struct PublishPlan: Codable {
 
     /// Takes back what a publication that will not be made has moved: the external data.
     ///
-    /// One rename gives them their former name, so that nothing is half undone. Where that place is
-    /// gone with the result, they are removed. Beside a database of the result's name that is not
-    /// the result they stay, because that may need them.
+    /// One rename gives them their former name, so that nothing is half undone. They stay where
+    /// another program may have a use for them: beside a database of the result's name that is not
+    /// the result, where the result is gone from both of its places, and where their folder holds
+    /// something else than it did.
     ///
-    /// - Returns: the folder that stays; nil where none does.
+    /// - Returns: the file or folder that is in the way of another result then; nil where none is.
     /// - Throws: `DurableFileError`.
     func takeBack(_ files: DurableFileSystem) throws(DurableFileError) -> FilePath? {
         // Where another folder has its name, or none, what was moved is not there.
@@ -123,12 +152,11 @@ package struct PublishPlan: Codable {
             status.identity.device == tree.anchor.status.identity.device
         else { return nil }
         if let there = try tree.status(of: place(output, tree, files)) {
-            return building.isFile(there.identity) ? nil : support.to
+            return building.isFile(there.identity) ? nil : output
         }
-        guard try FileStatus.ifPresentLink(building.path) != nil else {
-            try tree.removeTree(moved)
-            return nil
-        }
+        guard try FileStatus.ifPresentLink(building.path) != nil,
+            try holds(support, at: moved, tree)
+        else { return support.to }
         try tree.rename(moved, to: place(support.from, tree, files), existing: .refuse)
         try tree.syncFolder(moved.parent)
         return nil

@@ -261,74 +261,6 @@ package struct SelectedRun {
         }
     }
 
-    /// Cancels a store that has not come to its end; what was made of it is removed.
-    ///
-    /// A result that has its name already is complete: its store is done instead.
-    ///
-    /// - Parameters:
-    ///   - store: of the run.
-    ///   - removeFiles: removes what its migration made.
-    /// - Returns: what became of it.
-    /// - Throws: `RunError` where the ledger cannot be written.
-    package func cancel(
-        _ store: StoreSummary, _ removeFiles: () throws(RunError) -> Void
-    ) throws(RunError) -> Cancellation {
-        // It must not be left between two names.
-        guard try begunSwap(of: store) == nil else { return .swapHasBegun }
-        if store.found.output != nil, try endPublication(of: store, removeFiles) {
-            return .isDone
-        }
-        try discardBackup(of: store)
-        // Before its end is durable: a start looks again at stores that have not ended.
-        if try isBegun(store) { try removeFiles() }
-        try record([
-            changed(store, .cancelled), .released(run: run.id, store: store.number),
-        ])
-        return .cancelled
-    }
-
-    /// Completes a publication whose result has its name, and takes any other one back.
-    ///
-    /// - Returns: whether the store is done.
-    private func endPublication(
-        of store: StoreSummary, _ removeFiles: () throws(RunError) -> Void
-    ) throws(RunError) -> Bool {
-        let mover = CutOver(
-            run: run.id, mark: mark, folders: folders, ledger: ledger, environment: environment,
-            clients: ClientPolicy())
-        guard let move = try mover.unfinished(store.found) else { return false }
-        do throws(RunError) {
-            if try mover.hasBegun(move) {
-                let result = try mover.move(move)
-                if let error = mover.syncNames(of: [move]).values.first { throw error }
-                try removeFiles()
-                try record(
-                    try mover.moved(move, result) + [
-                        changed(store, .done), .released(run: run.id, store: store.number),
-                    ])
-                return true
-            }
-            try mover.discardParts(of: move)
-        } catch {
-            // A full or broken disk may be repaired; nothing else will ever change.
-            switch error {
-            case .outputExists, .file(.changedMeanwhile):
-                environment.warn(
-                    "of \(store.found.path), files of a stopped publication stay: \(error)")
-            default: throw error
-            }
-        }
-        return false
-    }
-
-    /// Whether anything may have been made of a store; one that waits for a replay was begun.
-    private func isBegun(_ store: StoreSummary) throws(RunError) -> Bool {
-        guard store.state == .waiting, store.preparation == nil else { return true }
-        return try read { ledger throws(LedgerError) in
-            try !ledger.jobHistories(run: run.id, store: store.number).isEmpty
-        }
-    }
-
     /// The files of a store's migration.
     func places(of store: StoreSummary) throws(RunError) -> StorePaths {
         let result: FilePath
@@ -360,15 +292,6 @@ package struct SelectedRun {
     func endIfFinished() throws(RunError) {
         try RunRegistry(ledger: ledger, environment: environment).endIfFinished(run.id)
     }
-}
-
-/// What became of a store that was to be cancelled.
-package enum Cancellation: Hashable, Sendable {
-    case cancelled
-    /// Its result had its name already.
-    case isDone
-    /// Nothing was done: its swap has begun.
-    case swapHasBegun
 }
 
 /// The short name that files of a run beside stores carry.

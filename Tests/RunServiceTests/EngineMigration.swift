@@ -119,7 +119,8 @@ struct EngineMigration {
             guard now == planned.source.fingerprint
             else { throw EngineError.changed(planned.source.path) }
             try PublishPlan(
-                places, output: output, validated: building, source: now, files
+                places, output: output, validated: building, source: now,
+                of: planned.source.path, files
             ).run(files)
             try places.removeAll(files)
             return MigrationOutcome(plan: planned.plan, result: result)

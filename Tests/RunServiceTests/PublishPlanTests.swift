@@ -24,7 +24,7 @@ import Testing
             let plan = try PublishPlan(
                 places, output: output,
                 validated: try FileStatus(of: places.building).identity,
-                source: try StoreFingerprint(of: places.building), files)
+                source: try StoreFingerprint(of: places.building), of: places.building, files)
             for removes in [true, false] {
                 try plan.run(files)
                 #expect(try files.contents(of: output, limit: 10) == [1, 2, 3])
@@ -54,7 +54,7 @@ import Testing
             let plan = try PublishPlan(
                 places, output: output,
                 validated: try FileStatus(of: places.building).identity,
-                source: try StoreFingerprint(of: places.building), files)
+                source: try StoreFingerprint(of: places.building), of: places.building, files)
             // Nothing has moved: nothing is taken back.
             #expect(try plan.takeBack(files) == nil)
             #expect(try FileStatus.ifPresent(data) != nil)
@@ -70,12 +70,35 @@ import Testing
                     of: final.appending("_EXTERNAL_DATA").appending("file"), limit: 9) == [7])
             // A database that another program put there keeps them, too.
             try files.publish([9], to: output)
+            #expect(try plan.takeBack(files) == output)
+            #expect(try FileStatus.ifPresent(final) != nil)
+            // A result that was moved elsewhere may need them.
+            try files.remove(output)
             #expect(try plan.takeBack(files) == final)
             #expect(try FileStatus.ifPresent(final) != nil)
-            // Without a database and a result to go with, nothing needs them.
-            try files.remove(output)
-            #expect(try plan.takeBack(files) == nil)
-            #expect(try FileStatus.ifPresent(final) == nil)
+        }
+    }
+
+    /// What another program put into the folder of a stopped publication is not removed with it.
+    @Test func aFolderWithSomethingElseIsNotTakenBack() throws {
+        try withTemporaryFolder { url in
+            let files = DurableFileSystem(links: .refused)
+            let folder = FilePath(url.path)
+            let places = StorePaths(attempt: folder.appending("attempt"))
+            try files.makeFolders(places.buildingSupport)
+            try files.publish([7], to: places.buildingSupport.appending("file"))
+            try files.publish([1, 2, 3], to: places.building)
+            let final = folder.appending(".result_SUPPORT")
+            let plan = try PublishPlan(
+                places, output: folder.appending("result.sqlite"),
+                validated: try FileStatus(of: places.building).identity,
+                source: try StoreFingerprint(of: places.building), of: places.building, files)
+            try files.rename(places.buildingSupport, to: final, existing: .refuse)
+            try files.publish([8], to: final.appending("mine"))
+            #expect(try plan.takeBack(files) == final)
+            #expect(throws: DurableFileError.self) { try plan.run(files) }
+            #expect(try FileStatus.ifPresent(folder.appending("result.sqlite")) == nil)
+            try files.remove(places.buildingSupport.appending("mine"))
         }
     }
 }

@@ -250,7 +250,9 @@ final class StoreTasks: TaskRunner {
 
         private func clean(_ store: TaskStore) {
             do throws(RunError) {
-                try ResultIntake(of: store.run, checked: checked).removeAll(of: store.found)
+                let intake = ResultIntake(of: store.run, checked: checked)
+                guard try !intake.isHalfPublished(store.found) else { return }
+                try intake.removeAll(of: store.found)
             } catch {
                 note("something of \(store.found.path) could not be removed: \(error)")
             }

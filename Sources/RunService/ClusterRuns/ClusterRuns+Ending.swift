@@ -19,10 +19,17 @@ extension ClusterRuns {
         let states: Set<StoreState> = [.waiting, .running, .validated]
         _ = try selected.forEach(in: states) { store throws(RunError) in
             guard !busy.contains(store.number) else { return }
-            let outcome = try selected.cancel(store) { () throws(RunError) in
-                try deliveries.removeAll(of: store.found)
+            do throws(RunError) {
+                let outcome = try selected.cancel(store) { () throws(RunError) in
+                    try deliveries.removeAll(of: store.found)
+                }
+                if outcome == .swapHasBegun { try endSwap(of: store, in: run, deliveries) }
+            } catch {
+                // One store must not keep the others; the next start tries it again.
+                if case .ledger = error { throw error }
+                dependencies.environment.warn(
+                    "\(store.found.path) of the cancelled run \(run.id) is not ended: \(error)")
             }
-            if outcome == .swapHasBegun { try endSwap(of: store, in: run, deliveries) }
         }
     }
 

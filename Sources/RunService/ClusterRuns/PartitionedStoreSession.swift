@@ -58,10 +58,11 @@ package final class PartitionedStoreSession {
         (validation, assembler, planned, file, report, lock) = (nil, nil, nil, nil, nil, nil)
     }
 
-    /// Removes everything that was made of the store.
+    /// Removes everything that was made of the store, but what belongs to half a publication.
     ///
     /// - Throws: `RunError.file` for what stays.
     package func removeAll() throws(RunError) {
+        guard try !mover.isHalfPublished(run.found) else { return }
         try RunError.translating { try places.removeAll(files) }
     }
 }

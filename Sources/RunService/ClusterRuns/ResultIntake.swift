@@ -238,6 +238,14 @@ extension ResultIntake {
         try shared.removeFiles(of: found)
     }
 
+    /// Whether a publication of a store was stopped between its two renames: what has moved goes
+    /// back to the rest of the result, which must stay until then.
+    ///
+    /// - Throws: `RunError` where that cannot be told.
+    package func isHalfPublished(_ found: FoundStore) throws(RunError) -> Bool {
+        try mover.isHalfPublished(found)
+    }
+
     /// Whether files of a store have moved, by a move that has not ended: it must not be called
     /// failed then.
     ///

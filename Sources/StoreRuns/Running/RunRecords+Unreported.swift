@@ -11,7 +11,13 @@ extension RunRecords {
     package func unreported() throws(RunError) -> [RunOverview] {
         var found: [RunOverview] = []
         for run in try runs() where run.state == .ended {
-            if try run.lacksReport(counts(of: run.id), state: state) { found.append(run) }
+            let counts = try counts(of: run.id)
+            do throws(RunError) {
+                if try run.lacksReport(counts, state: state) { found.append(run) }
+            } catch {
+                // Writing the report says what is wrong there.
+                found.append(run)
+            }
         }
         return found
     }

@@ -80,6 +80,13 @@ import Testing
         return counts.filter { $0.value > 0 }
     }
 
+    private func runState(_ lab: RunLab) throws -> RunState {
+        let records = try RunRecords(state: lab.state)
+        let state = try records.run(nil).state
+        try records.close()
+        return state
+    }
+
     /// Cancelling leaves a whole result whose store is done, or nothing.
     @Test func aCancelledRunLeavesNoHalfOfAResult() throws {
         let whole = try content(edited: false)
@@ -122,6 +129,50 @@ import Testing
             #expect(try lab.content(result(lab)) == edited, "at \(place)")
         }
         #expect(refused > 0)
+    }
+
+    /// Cancelling ends what failed, or was to be replayed, because its result was outdated.
+    @Test(arguments: [false, true]) func anOutdatedResultIsCancelled(isReplayed: Bool) throws {
+        var refused = 0
+        try stopEverywhere { lab, place in
+            if try state(lab) == [.done: 1] { return }
+            try lab.write(lab.path("a.sqlite"), Self.edit)
+            guard try migrate(lab).counts == [.failed: 1] else { return }
+            refused += 1
+            if isReplayed {
+                do throws(RunError) {
+                    _ = try lab.replay(files: FailingDisk(at: 3, .dies).files)
+                } catch {
+                    #expect(!error.description.isEmpty)
+                }
+            }
+            let isOver = try runState(lab) == .ended
+            let store = isOver ? lab.path("a.sqlite") : nil
+            _ = try CancelRun(lab.selection(store), environment: lab.environment()).run()
+            #expect(try state(lab) == [.cancelled: 1], "at \(place)")
+            #expect(try FileStatus.ifPresent(result(lab)) != nil)
+        }
+        #expect(refused > 0)
+    }
+
+    /// A log of another database would be applied to the result.
+    @Test func noResultIsPublishedBesideALog() throws {
+        let whole = try content(edited: false)
+        var blocked = 0
+        try stopEverywhere { lab, place in
+            guard try FileStatus.ifPresent(result(lab)) == nil,
+                try FileStatus.ifPresent(externalData(lab)) != nil
+            else { return }
+            blocked += 1
+            let log = result(lab).adding(suffix: "-wal")
+            try lab.files.publish([1, 2, 3], to: log)
+            #expect(try migrate(lab).counts == [.failed: 1], "at \(place)")
+            #expect(try FileStatus.ifPresent(result(lab)) == nil)
+            try lab.files.remove(log)
+            #expect(try lab.replay().ending.counts == [.done: 1], "at \(place)")
+            #expect(try lab.content(result(lab)) == whole, "at \(place)")
+        }
+        #expect(blocked > 0)
     }
 
     /// A clean-up job empties the folder that has its name already.
@@ -205,7 +256,17 @@ import Testing
             try lab.files.removeTree(externalData(lab))
             #expect(try lab.replay().ending.counts == [.done: 1])
             #expect(try lab.content(result(lab)) == whole)
-            // Nor is one whose external data, or whose store, were changed.
+            // Nor is one that an app has written to, whose external data were changed, or whose
+            // store was.
+            let log = result(lab).adding(suffix: "-wal")
+            try lab.files.publish([1], to: log)
+            #expect(try migrate(lab).counts == [.failed: 1])
+            try lab.files.remove(log)
+            let added = SupportFolder.externalData(ofStore: lab.path("a.sqlite"))
+                .appending("added")
+            try lab.files.publish([1], to: added)
+            #expect(try migrate(lab).counts == [.failed: 1])
+            try lab.files.remove(added)
             try lab.files.removeTree(SupportFolder.externalData(ofStore: result(lab)))
             #expect(try migrate(lab).counts == [.failed: 1])
             try lab.files.remove(result(lab))
