@@ -4,7 +4,7 @@ package import RunLedger
 import StoreLocks
 package import StoreRuns
 
-/// Gives an unfinished run up.
+/// Cancels an unfinished run, or one of its stores.
 package struct CancelRun: Sendable {
     private let selection: RunSelection
     private let environment: RunEnvironment
@@ -16,10 +16,13 @@ package struct CancelRun: Sendable {
 
     /// Cancels the run and every store that has not come to its end; what they left is removed.
     ///
-    /// Of one store only that one is given up, also where it failed: the run goes on without it.
+    /// A selected store alone is cancelled, also where it failed: the run goes on without it. A
+    /// store whose result has its name already is done instead.
     ///
-    /// - Returns: the run's id and how many stores were given up.
-    /// - Throws: `RunError.nothingToDo` for a run that has ended, and for a store that is done.
+    /// - Returns: the run's id, and how many stores were cancelled.
+    /// - Throws: `RunError.nothingToDo` for a run that has ended, for a store that is done, and
+    ///   where a swap has begun; `.ledger` where the ledger cannot be read or written; other cases
+    ///   where files cannot be removed.
     package func run() throws(RunError) -> (run: String, stores: Int) {
         try StateFolder(selection.state, files: environment.files).withLedger("cancelling") {
             ledger, state throws(RunError) in
@@ -35,7 +38,7 @@ package struct CancelRun: Sendable {
             let states: Set<StoreState> =
                 isWhole
                 ? [.waiting, .running, .validated] : [.waiting, .running, .validated, .failed]
-            // All are looked at before any is given up: a run is cancelled as a whole.
+            // All are looked at before any is cancelled: a run is cancelled as a whole.
             _ = try selected.forEach(in: states) { store throws(RunError) in
                 // A store whose swap has begun must not be left between two names.
                 guard try selected.begunSwap(of: store) == nil else {
@@ -55,16 +58,16 @@ package struct CancelRun: Sendable {
                 if outcome == .cancelled { count += 1 }
                 if outcome == .isDone { isDone = true }
             }
-            let book = RunRegistry(ledger: ledger, environment: environment)
+            let registry = RunRegistry(ledger: ledger, environment: environment)
             if isWhole {
-                try book.change(selected.run.id, .cancelled, "cancelled by the user")
+                try registry.change(selected.run.id, .cancelled, "cancelled by the user")
             } else {
                 guard count > 0 || isDone else {
                     throw .nothingToDo(
                         "the store is not waiting, under way or failed in the run "
                             + "\(selected.run.id): there is nothing to cancel")
                 }
-                try book.endIfFinished(selected.run.id)
+                try registry.endIfFinished(selected.run.id)
                 guard !isDone else {
                     throw .nothingToDo(
                         "the result of the store has its name already: the store is done")
@@ -77,6 +80,7 @@ package struct CancelRun: Sendable {
 
 /// What became of a store that was to be cancelled.
 package enum Cancellation: Hashable, Sendable {
+    /// What was made of it is removed.
     case cancelled
     /// Its result had its name already.
     case isDone
@@ -93,7 +97,7 @@ extension SelectedRun {
     ///   - store: of the run.
     ///   - removeFiles: removes what its migration made.
     /// - Returns: what became of it.
-    /// - Throws: `RunError` where the ledger cannot be written.
+    /// - Throws: `RunError` where the ledger cannot be written, or files cannot be removed.
     package func cancel(
         _ store: StoreSummary, _ removeFiles: () throws(RunError) -> Void
     ) throws(RunError) -> Cancellation {
@@ -113,7 +117,10 @@ extension SelectedRun {
 
     /// Completes a publication whose result has its name, and takes any other one back.
     ///
+    /// An outdated or incomplete result stays with a warning.
+    ///
     /// - Returns: whether the store is done.
+    /// - Throws: `RunError` where the ledger or a file cannot be read or written.
     private func endPublication(
         of store: StoreSummary, _ removeFiles: () throws(RunError) -> Void
     ) throws(RunError) -> Bool {

@@ -73,6 +73,19 @@ import Testing
         }
     }
 
+    /// Stops a migration where its external data have their name and the database does not.
+    private func stopHalfPublished(_ body: (RunLab, Int) throws -> Void) throws {
+        var stops = 0
+        try stopEverywhere { lab, place in
+            guard try FileStatus.ifPresent(result(lab)) == nil,
+                try FileStatus.ifPresent(externalData(lab)) != nil
+            else { return }
+            stops += 1
+            try body(lab, place)
+        }
+        #expect(stops > 0)
+    }
+
     private func state(_ lab: RunLab) throws -> [StoreState: Int] {
         let records = try RunRecords(state: lab.state)
         let counts = try records.counts(of: records.run(nil).id)
@@ -158,12 +171,7 @@ import Testing
     /// A log of another database would be applied to the result.
     @Test func noResultIsPublishedBesideALog() throws {
         let whole = try content(edited: false)
-        var blocked = 0
-        try stopEverywhere { lab, place in
-            guard try FileStatus.ifPresent(result(lab)) == nil,
-                try FileStatus.ifPresent(externalData(lab)) != nil
-            else { return }
-            blocked += 1
+        try stopHalfPublished { lab, place in
             let log = result(lab).adding(suffix: "-wal")
             try lab.files.publish([1, 2, 3], to: log)
             #expect(try migrate(lab).counts == [.failed: 1], "at \(place)")
@@ -172,25 +180,18 @@ import Testing
             #expect(try lab.replay().ending.counts == [.done: 1], "at \(place)")
             #expect(try lab.content(result(lab)) == whole, "at \(place)")
         }
-        #expect(blocked > 0)
     }
 
     /// A clean-up job empties the folder that has its name already.
     @Test func noResultIsPublishedWithoutItsExternalData() throws {
         let whole = try content(edited: false)
-        var emptied = 0
-        try stopEverywhere { lab, place in
-            guard try FileStatus.ifPresent(result(lab)) == nil,
-                try FileStatus.ifPresent(externalData(lab)) != nil
-            else { return }
-            emptied += 1
+        try stopHalfPublished { lab, place in
             try lab.files.removeTree(SupportFolder.externalData(ofStore: result(lab)))
             if try migrate(lab).counts != [.done: 1] {
                 #expect(try lab.replay().ending.counts == [.done: 1], "at \(place)")
             }
             #expect(try lab.content(result(lab)) == whole, "at \(place)")
         }
-        #expect(emptied > 0)
     }
 
     /// A clean-up job removes the folder beside a result whose name the ledger does not know yet.
@@ -213,12 +214,7 @@ import Testing
     /// Another file got the result's name; the external data go back once it is gone.
     @Test(arguments: [false, true]) func anotherFileInTheWayIsNoEnd(isWritten: Bool) throws {
         let expected = try content(edited: isWritten)
-        var blocked = 0
-        try stopEverywhere { lab, place in
-            guard try FileStatus.ifPresent(result(lab)) == nil,
-                try FileStatus.ifPresent(externalData(lab)) != nil
-            else { return }
-            blocked += 1
+        try stopHalfPublished { lab, place in
             if isWritten {
                 try lab.files.publish([1], to: result(lab))
                 try lab.write(lab.path("a.sqlite"), Self.edit)
@@ -232,7 +228,6 @@ import Testing
             #expect(try lab.replay().ending.counts == [.done: 1], "at \(place)")
             #expect(try lab.content(result(lab)) == expected, "at \(place)")
         }
-        #expect(blocked > 0)
     }
 
     /// The same command finds its own results, and makes what is not there or not current.
