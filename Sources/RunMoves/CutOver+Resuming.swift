@@ -91,12 +91,13 @@ extension CutOver {
     /// The result of a store that is gone may be all that is left of it. A store that cannot be
     /// looked at is no reason to leave a publication half made: the next steps report it.
     ///
-    /// - Returns: nil where the plan does not say how the store was read.
+    /// - Returns: nil where the plan does not say how the store was read, or it cannot be read now.
     func isCurrent(_ plan: PublishPlan, _ store: FilePath) -> Bool? {
         do throws(DurableFileError) {
             return try plan.isUpToDate(store)
         } catch {
-            return error.isMissing
+            if case .changedMeanwhile = error { return false }
+            return error.isMissing ? true : nil
         }
     }
 

@@ -168,6 +168,23 @@ import Testing
         #expect(refused > 0)
     }
 
+    /// Where the source cannot be looked at, nothing says that its result is outdated.
+    @Test func aSourceThatCannotBeReadDoesNotMakeItsResultOutdated() throws {
+        var named = 0
+        try stopEverywhere { lab, place in
+            guard try FileStatus.ifPresent(result(lab)) != nil, try state(lab) != [.done: 1]
+            else { return }
+            named += 1
+            let source = lab.path("a.sqlite")
+            try lab.files.remove(source)
+            try FileManager.default.createSymbolicLink(
+                atPath: source.description, withDestinationPath: source.description)
+            _ = try CancelRun(lab.selection(), environment: lab.environment()).run()
+            #expect(try state(lab) == [.done: 1], "at \(place)")
+        }
+        #expect(named > 0)
+    }
+
     /// A log of another database would be applied to the result.
     @Test func noResultIsPublishedBesideALog() throws {
         let whole = try content(edited: false)
