@@ -15,6 +15,7 @@ package struct CancelRun: Sendable {
     }
 
     /// Cancels the run and every store that has not come to its end; what they left is removed.
+    /// So is a failed store whose publication was stopped halfway.
     ///
     /// A selected store alone is cancelled, also where it failed: the run goes on without it. A
     /// store whose result has its name already is done instead.
@@ -35,11 +36,10 @@ package struct CancelRun: Sendable {
                     "the run \(selected.run.id) has ended: godwit rollback puts its originals "
                         + "back, godwit prune removes what it left")
             }
-            let states: Set<StoreState> =
-                isWhole
-                ? [.waiting, .running, .validated] : [.waiting, .running, .validated, .failed]
+            let states: Set<StoreState> = [.waiting, .running, .validated, .failed]
+            let looked = isWhole ? states.subtracting([.failed]) : states
             // All are looked at before any is cancelled: a run is cancelled as a whole.
-            _ = try selected.forEach(in: states) { store throws(RunError) in
+            _ = try selected.forEach(in: looked) { store throws(RunError) in
                 // A store whose swap has begun must not be left between two names.
                 guard try selected.begunSwap(of: store) == nil else {
                     throw .nothingToDo(
@@ -51,6 +51,9 @@ package struct CancelRun: Sendable {
             var count = 0
             var isDone = false
             _ = try selected.forEach(in: states) { store throws(RunError) in
+                if isWhole {
+                    guard try selected.isCancelledWithRun(store) else { return }
+                }
                 let outcome = try selected.cancel(store) { () throws(RunError) in
                     let places = try selected.presentPlaces(of: store)
                     try RunError.translating { try places?.removeAll(environment.files) }
@@ -115,6 +118,32 @@ extension SelectedRun {
         return .cancelled
     }
 
+    /// Whether a store is cancelled with its run: it has not come to its end, or it failed and its
+    /// publication was stopped halfway.
+    ///
+    /// - Throws: `RunError` where the ledger cannot be read.
+    package func isCancelledWithRun(_ store: StoreSummary) throws(RunError) -> Bool {
+        guard store.state == .failed else { return store.state.isUnfinished }
+        guard store.found.output != nil else { return false }
+        return try mover.unfinished(store.found) != nil
+    }
+
+    private var mover: CutOver {
+        CutOver(
+            run: run.id, mark: mark, folders: folders, ledger: ledger, environment: environment,
+            clients: ClientPolicy())
+    }
+
+    /// Takes back the external data of a publication that was stopped halfway.
+    ///
+    /// - Throws: `RunError`, `.halfPublished` where they stay.
+    func takeBackPublication(of store: StoreSummary) throws(RunError) {
+        guard store.found.output != nil, let move = try mover.unfinished(store.found) else {
+            return
+        }
+        try mover.discardParts(of: move)
+    }
+
     /// Completes a publication whose result has its name, and takes any other one back.
     ///
     /// An outdated or incomplete result stays with a warning.
@@ -124,9 +153,7 @@ extension SelectedRun {
     private func endPublication(
         of store: StoreSummary, _ removeFiles: () throws(RunError) -> Void
     ) throws(RunError) -> Bool {
-        let mover = CutOver(
-            run: run.id, mark: mark, folders: folders, ledger: ledger, environment: environment,
-            clients: ClientPolicy())
+        let mover = mover
         guard let move = try mover.unfinished(store.found) else { return false }
         do throws(RunError) {
             if try mover.hasBegun(move) {
@@ -147,12 +174,18 @@ extension SelectedRun {
             try mover.discardParts(of: move)
         } catch {
             // A full or broken disk may be repaired; nothing else will ever change.
+            let text: String
             switch error {
+            case .halfPublished(let path, let folder):
+                let reason = path == folder ? "they have changed since" : "\(path) is beside them"
+                text =
+                    "the external data \(folder) of a stopped publication stay, because \(reason): "
+                    + "remove them if no program needs them"
             case .outputExists, .outdatedOutput, .incompleteOutput, .file(.changedMeanwhile):
-                environment.warn(
-                    "of \(store.found.path), files of a stopped publication stay: \(error)")
+                text = "files of a stopped publication stay: \(error)"
             default: throw error
             }
+            environment.warn("\(store.found.path) is cancelled; \(text)")
         }
         return false
     }

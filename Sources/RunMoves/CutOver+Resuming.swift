@@ -120,13 +120,15 @@ extension CutOver {
     /// parts of a backup that are older than its own.
     ///
     /// - Throws: `RunError` where another run has the store, or a file cannot be removed, and
-    ///   `.outputExists` where external data stay that another program may use.
+    ///   `.halfPublished` where external data stay that another program may use.
     package func discardParts(of recorded: Recorded) throws(RunError) {
         let plan: SwapPlan
         switch recorded.way {
         case .publish(let plan):
             let stays = try RunError.translating { try plan.takeBack(files) }
-            if let stays { throw .outputExists(stays) }
+            if let stays, let support = plan.support {
+                throw .halfPublished(inTheWay: stays, externalData: support.to)
+            }
             return
         case .swap(let swap): plan = swap
         }

@@ -258,6 +258,9 @@ package struct CutOver: Sendable {
                 } else if let file = try plan.sideFile() {
                     throw RunError.outputExists(file)
                 }
+                if let folder = try plan.foreignExternalData(files) {
+                    throw RunError.halfPublished(inTheWay: folder, externalData: folder)
+                }
                 if let folder = try plan.lostExternalData(files) {
                     throw RunError.incompleteOutput(plan.output, externalData: folder)
                 }

@@ -2,45 +2,78 @@ import CoreDataStore
 import DurableFiles
 
 /// What a folder holds, without a look into its files.
-enum FolderContents {
-    /// The digest of the names, sizes, numbers and times of all files below a folder.
-    ///
-    /// A rename of the folder does not change it, a write to one of its files does.
+///
+/// A rename of the folder does not change it, a write to one of its files does; folders without
+/// files do not count. Digests keep it short however many files there are.
+struct FolderContents: Hashable, Codable {
+    /// How many files there are.
+    private let files: Int
+    /// The digest of the names, sizes, numbers and times of writing.
+    private let written: String
+    /// The digest of the times at which contents, links, rights or owners changed: a program may
+    /// set the time of writing, but not this one.
+    private let changed: String
+    /// The digest of links, rights and owners.
+    private let owned: String
+
+    /// Looks at a folder.
     ///
     /// - Parameters:
-    ///   - folder: its path.
+    ///   - folder: its path; one that is not there holds nothing.
     ///   - tree: through which it is reached; no link is followed.
-    /// - Returns: lower-case hexadecimal.
     /// - Throws: `DurableFileError`.
     /// - Complexity: one look at each file.
-    static func digest(
-        of folder: FilePath, in tree: HeldTree
-    ) throws(DurableFileError) -> String {
-        var text: [UInt8] = []
-        try add(folder, below: folder, tree, to: &text)
-        return ContentDigest.hexadecimal(of: text)
+    init(of folder: FilePath, in tree: HeldTree) throws(DurableFileError) {
+        var found = Found()
+        if try tree.status(of: folder)?.isFolder == true {
+            try found.add(folder, below: folder, tree)
+        }
+        files = found.files
+        written = ContentDigest.hexadecimal(of: found.written)
+        changed = ContentDigest.hexadecimal(of: found.changed)
+        owned = ContentDigest.hexadecimal(of: found.owned)
     }
 
-    private static func add(
-        _ path: FilePath, below folder: FilePath, _ tree: HeldTree, to text: inout [UInt8]
-    ) throws(DurableFileError) {
-        for name in try tree.names(in: path) {
-            let entry = path.appending(name)
-            guard let status = try tree.status(of: entry) else { continue }
-            let found = status.identity
-            text += entry.bytes.dropFirst(folder.bytes.count)
-            // No name holds a zero.
-            text.append(0)
-            guard !status.isFolder else {
-                try add(entry, below: folder, tree, to: &text)
-                continue
+    /// Whether there is no file.
+    var isEmpty: Bool { files == 0 }
+
+    /// Whether the folder holds what it held then.
+    ///
+    /// A hard link, or a change of rights, says nothing of contents: it explains later times.
+    func isSame(as other: FolderContents) -> Bool {
+        written == other.written && (changed == other.changed || owned != other.owned)
+    }
+
+    /// The facts of all files in one order.
+    private struct Found {
+        var files = 0
+        var written: [UInt8] = []
+        var changed: [UInt8] = []
+        var owned: [UInt8] = []
+
+        mutating func add(
+            _ path: FilePath, below folder: FilePath, _ tree: HeldTree
+        ) throws(DurableFileError) {
+            for name in try tree.names(in: path) {
+                let entry = path.appending(name)
+                guard let status = try tree.status(of: entry) else { continue }
+                if status.isFolder {
+                    try add(entry, below: folder, tree)
+                    continue
+                }
+                let found = status.identity
+                files += 1
+                written += entry.bytes.dropFirst(folder.bytes.count)
+                // No name holds a zero.
+                written.append(0)
+                written += "\(found.size) \(found.inode) \(Self.text(of: found.modified))\n".utf8
+                changed += "\(Self.text(of: found.changed))\n".utf8
+                owned += "\(status.links) \(status.mode) \(status.owner) \(status.group)\n".utf8
             }
-            // A program may set the time of writing; nothing but a link moves this one otherwise.
-            let changed = status.links == 1 ? found.changed : found.modified
-            let words =
-                "\(status.mode) \(found.size) \(found.inode) \(found.modified.seconds) "
-                + "\(found.modified.nanoseconds) \(changed.seconds) \(changed.nanoseconds)\n"
-            text += words.utf8
+        }
+
+        private static func text(of time: FileTime) -> String {
+            "\(time.seconds) \(time.nanoseconds)"
         }
     }
 }

@@ -105,6 +105,10 @@ package struct PruneRun: Sendable {
                 if removes, let left = try selected.discardBackup(of: store) {
                     try pruneUnswapped(left, &estimate)
                 }
+                // So has a publication that was stopped halfway.
+                if removes, store.state != .done {
+                    try selected.takeBackPublication(of: store)
+                }
                 try RunError.translating {
                     // The run's folder counts as a whole.
                     let bytes = try places.bytes(countsFolder: selection.store != nil)

@@ -21,14 +21,14 @@ package struct PublishPlan: Codable {
         let to: FilePath
         let inode: UInt64
         /// What was found in it; nil in plans of versions that did not record it.
-        let contents: String?
+        let held: FolderContents?
     }
 
     /// The store as it was read; nil in plans of versions that did not record it.
     private(set) var source: StoreFingerprint?
-    /// What the folder of the store's own external data held, empty where there was none; nil in
-    /// plans of versions that did not record it.
-    private(set) var sourceData: String?
+    /// What the folder of the store's own external data held; nil in plans of versions that did not
+    /// record it.
+    private(set) var sourceHeld: FolderContents?
 
     /// A folder as it was found.
     struct Folder: Codable {
@@ -58,7 +58,7 @@ package struct PublishPlan: Codable {
         guard building.isSame(validated) else { throw .changedMeanwhile(places.building) }
         self.output = output
         self.source = source
-        sourceData = try Self.externalData(of: store)
+        sourceHeld = try Self.externalData(of: store)
         folder = Folder(path: path, device: found.device, inode: found.inode)
         let built = try files.resolve(places.buildingSupport.parent)
             .appending(places.buildingSupport.lastComponent)
@@ -68,7 +68,7 @@ package struct PublishPlan: Codable {
         }
         support = Support(
             from: places.buildingSupport, to: SupportFolder.folder(ofStore: output),
-            inode: status.identity.inode, contents: try FolderContents.digest(of: built, in: tree))
+            inode: status.identity.inode, held: try FolderContents(of: built, in: tree))
     }
 
     /// Whether a store still is as it was read; nil where the plan does not say how that was.
@@ -76,18 +76,19 @@ package struct PublishPlan: Codable {
     /// - Throws: `DurableFileError`, `isMissing` where the store is gone.
     func isUpToDate(_ store: FilePath) throws(DurableFileError) -> Bool? {
         guard let source else { return nil }
-        if let sourceData, try Self.externalData(of: store) != sourceData { return false }
+        // First: a store that is gone may have taken its external data with it.
+        let now = try StoreFingerprint(of: store)
+        if let sourceHeld, try !Self.externalData(of: store).isSame(as: sourceHeld) { return false }
         // Hard links say nothing of contents.
-        return try StoreFingerprint(of: store).differences(from: source)
-            .subtracting([.changed]).isEmpty
+        return now.differences(from: source).subtracting([.changed]).isEmpty
     }
 
-    /// What the folder of a store's external data holds; empty where there is none.
-    private static func externalData(of store: FilePath) throws(DurableFileError) -> String {
+    /// What the folder of a store's external data holds.
+    private static func externalData(
+        of store: FilePath
+    ) throws(DurableFileError) -> FolderContents {
         let folder = SupportFolder.folder(ofStore: store)
-        let tree = try HeldTree(folder.parent)
-        guard try tree.status(of: folder)?.isFolder == true else { return "" }
-        return try FolderContents.digest(of: folder, in: tree)
+        return try FolderContents(of: folder, in: try HeldTree(folder.parent))
     }
 
     /// A file that belongs to a database of the result's name; nil where there is none.
@@ -117,7 +118,7 @@ package struct PublishPlan: Codable {
             let there = try tree.status(of: place(output, tree, files)),
             building.isSame(there.identity)
         else { return false }
-        return try holds(support, at: place(support.to, tree, files), tree)
+        return try state(of: support, at: place(support.to, tree, files), tree) == .whole
     }
 
     /// The folder of external data that a result with its name has lost; nil where it has none.
@@ -130,6 +131,20 @@ package struct PublishPlan: Codable {
             let there = try tree.status(of: place(output, tree, files)),
             building.isFile(there.identity),
             try tree.status(of: place(support.to, tree, files))?.identity.inode != support.inode
+        else { return nil }
+        return support.to
+    }
+
+    /// The folder of external data that an earlier process gave its name, and that holds something
+    /// else now; nil where there is none.
+    ///
+    /// Another program may have put its files there: they must not be moved or removed.
+    ///
+    /// - Throws: `DurableFileError`.
+    func foreignExternalData(_ files: DurableFileSystem) throws(DurableFileError) -> FilePath? {
+        guard let support, let tree = try openIfThere(files),
+            try tree.status(of: place(output, tree, files)) == nil,
+            try state(of: support, at: place(support.to, tree, files), tree) == .changed
         else { return nil }
         return support.to
     }
@@ -155,7 +170,7 @@ package struct PublishPlan: Codable {
             return building.isFile(there.identity) ? nil : output
         }
         guard try FileStatus.ifPresentLink(building.path) != nil,
-            try holds(support, at: moved, tree)
+            try state(of: support, at: moved, tree) != .changed
         else { return support.to }
         try tree.rename(moved, to: place(support.from, tree, files), existing: .refuse)
         try tree.syncFolder(moved.parent)
@@ -181,37 +196,68 @@ package struct PublishPlan: Codable {
             let from = try place(support.from, tree, files)
             let to = try place(support.to, tree, files)
             if try tree.status(of: to)?.identity.inode != support.inode {
-                guard try tree.status(of: from)?.identity.inode == support.inode else {
-                    throw .changedMeanwhile(support.to)
+                guard try state(of: support, at: from, tree) == .whole else {
+                    throw .changedMeanwhile(support.from)
                 }
                 try rename(from, to, tree) { $0.isFolder && $0.identity.inode == support.inode }
             }
             moved = (from, to)
         }
+        // What another program put beside them is not moved.
+        var staysNamed = false
         do throws(DurableFileError) {
             // An earlier process may have moved them, and they have lain open to others since.
-            if let support, let moved, try !holds(support, at: moved.to, tree) {
-                throw .changedMeanwhile(support.to)
+            if let support, let moved {
+                let state = try state(of: support, at: moved.to, tree)
+                staysNamed = state == .changed
+                guard state == .whole else { throw .changedMeanwhile(support.to) }
             }
             try rename(building, output, tree) { self.building.isFile($0.identity) }
         } catch {
             // Where the database did not get its name, its data must not keep theirs.
-            if let moved, try tree.status(of: building) != nil {
-                try tree.rename(moved.to, to: moved.from, existing: .refuse)
+            if let moved, !staysNamed {
+                giveBack(moved.to, as: moved.from, unlessGone: building, tree)
             }
             throw error
         }
     }
 
-    /// Whether a folder is the one with the external data, and holds what was found in it.
-    private func holds(
-        _ support: Support, at path: FilePath, _ tree: HeldTree
-    ) throws(DurableFileError) -> Bool {
+    /// What became of a folder of external data.
+    private enum FolderState {
+        case whole
+        /// It is there, and has no file.
+        case empty
+        /// It holds something else than was found in it.
+        case changed
+        /// Another folder has the name, or none.
+        case missing
+    }
+
+    private func state(
+        of support: Support, at path: FilePath, _ tree: HeldTree
+    ) throws(DurableFileError) -> FolderState {
         guard let status = try tree.status(of: path), status.isFolder,
             status.identity.inode == support.inode
-        else { return false }
-        guard let contents = support.contents else { return true }
-        return try FolderContents.digest(of: path, in: tree) == contents
+        else { return .missing }
+        guard let held = support.held else { return .whole }
+        let now = try FolderContents(of: path, in: tree)
+        if now.isSame(as: held) { return .whole }
+        return now.isEmpty ? .empty : .changed
+    }
+
+    /// Gives a folder its former name back, for a database that is still where it was built.
+    ///
+    /// The error that led here is the one to report; where the folder keeps its name, the next
+    /// look at the publication finds it.
+    private func giveBack(
+        _ folder: FilePath, as former: FilePath, unlessGone building: FilePath, _ tree: HeldTree
+    ) {
+        do throws(DurableFileError) {
+            guard try tree.status(of: building) != nil else { return }
+            try tree.rename(folder, to: former, existing: .refuse)
+        } catch {
+            return
+        }
     }
 
     /// Opens the folder of the result; nil where another folder has its name, or none.

@@ -28,6 +28,10 @@ package enum RunError: Error, Sendable {
     case outdatedOutput(FilePath, store: FilePath)
     /// A result has its name already, and the folder of its external data is gone.
     case incompleteOutput(FilePath, externalData: FilePath)
+    /// A publication was stopped after its external data had their name, and something is in the
+    /// way of taking them back: the folder itself, which has changed, or a file of the result's
+    /// name.
+    case halfPublished(inTheWay: FilePath, externalData: FilePath)
     /// Differences between source and result; nothing was published.
     case validationFailed(ValidationReport)
     /// An unfinished run has the store and was asked for something else.
@@ -78,6 +82,12 @@ extension RunError: CustomStringConvertible {
         case .incompleteOutput(let path, let folder):
             "the result \(path) lost its external data \(folder) after it had got its name; the "
                 + "original is as it was. Remove the result, then replay the store"
+        case .halfPublished(let path, let folder):
+            (path == folder
+                ? "the external data \(folder) of a stopped publication have changed since"
+                : "\(path) is beside the external data \(folder) of a stopped publication")
+                + "; everything stays as it is, and the original is intact. Save what you need of "
+                + "\(path), remove it, then replay or cancel the store"
         case .validationFailed(let report):
             "the result differs from what the mapping asks for and was discarded; the original "
                 + "is as it was:\n" + report.lines.joined(separator: "\n")
@@ -121,7 +131,7 @@ extension RunError {
         case .ledger(let error): error.failureCode
         case .plan(.refused), .notShared: .dataRefused
         case .model, .inference, .plan: .noMapping
-        case .outputExists, .outdatedOutput, .incompleteOutput: .outputExists
+        case .outputExists, .outdatedOutput, .incompleteOutput, .halfPublished: .outputExists
         case .otherRun: .locked
         case .nothingToDo, .noRun, .lostStore, .alreadyThere: .dataRefused
         case .noRoom: .noSpace

@@ -57,9 +57,8 @@ extension RunError {
         case .notShared: "--root NAME=FOLDER names one"
         case .resultOfOtherModel, .resultWithoutModel: "see --to"
         case .swap(.storeChangedSinceSwap): "see --discard-changes"
-        case .store, .outputExists, .outdatedOutput, .incompleteOutput, .swap(.severalHardLinks),
-            .file(.refusedFolder),
-            .swap(.file(.refusedFolder)):
+        case .store, .outputExists, .outdatedOutput, .incompleteOutput, .halfPublished,
+            .swap(.severalHardLinks), .file(.refusedFolder), .swap(.file(.refusedFolder)):
             FailureCause(self).options
         default: nil
         }

@@ -21,9 +21,8 @@ extension CommandStatus {
         case .swap(let error): self.init(error)
         case .file(let error): self.init(error)
         case .ledger(let error): self.init(error)
-        case .outputExists, .outdatedOutput, .incompleteOutput, .otherRun, .nothingToDo, .noRun,
-            .lostStore,
-            .alreadyThere:
+        case .outputExists, .outdatedOutput, .incompleteOutput, .halfPublished, .otherRun,
+            .nothingToDo, .noRun, .lostStore, .alreadyThere:
             self = .usage
         case .stopped: self = .canBeRepeated
         case .noRoom, .resources: self = .inputOutput

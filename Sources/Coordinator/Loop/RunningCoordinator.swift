@@ -113,6 +113,7 @@ package final class RunningCoordinator: Sendable {
         var isUntidy = try shared.isUntidy(overview.id, requests)
         if overview.state == .cancelled, !isUntidy {
             isUntidy = try hasStores(overview.id, in: [.validated])
+            if !isUntidy { isUntidy = try shared.hasStoppedPublication(in: overview.id) }
         }
         var isReported = true
         if reportsEnds, plan.resumesRuns { isReported = try !shared.lacksReport(overview) }

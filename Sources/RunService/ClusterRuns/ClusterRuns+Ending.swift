@@ -6,7 +6,8 @@ package import StoreRuns
 // What is left to do of runs that are over.
 
 extension ClusterRuns {
-    /// Cancels every unfinished store of a cancelled run but those that are at work.
+    /// Cancels every unfinished store of a cancelled run but those that are at work, and failed
+    /// ones whose publication was stopped halfway.
     ///
     /// - Parameters:
     ///   - run: that was cancelled.
@@ -16,10 +17,11 @@ extension ClusterRuns {
         let selected = try selected(
             RunSelection(state: dependencies.state, run: run.id), wanted: [])
         let deliveries = ResultIntake(of: run, checked: ResultIntake.CheckedFiles())
-        let states: Set<StoreState> = [.waiting, .running, .validated]
+        let states: Set<StoreState> = [.waiting, .running, .validated, .failed]
         _ = try selected.forEach(in: states) { store throws(RunError) in
             guard !busy.contains(store.number) else { return }
             do throws(RunError) {
+                guard try selected.isCancelledWithRun(store) else { return }
                 let outcome = try selected.cancel(store) { () throws(RunError) in
                     try deliveries.removeAll(of: store.found)
                 }
@@ -31,6 +33,20 @@ extension ClusterRuns {
                     "\(store.found.path) of the cancelled run \(run.id) is not ended: \(error)")
             }
         }
+    }
+
+    /// Whether a failed store of a run has a publication that was stopped halfway.
+    ///
+    /// - Throws: `RunError` where the ledger cannot be read.
+    /// - Complexity: one look at the ledger for each failed store.
+    package func hasStoppedPublication(in run: String) throws(RunError) -> Bool {
+        let selected = try selected(
+            RunSelection(state: dependencies.state, run: run), wanted: [])
+        var isFound = false
+        _ = try selected.forEach(in: [.failed]) { store throws(RunError) in
+            if !isFound { isFound = try selected.isCancelledWithRun(store) }
+        }
+        return isFound
     }
 
     /// Completes the swap of a store that stands between two names, whose run was cancelled.

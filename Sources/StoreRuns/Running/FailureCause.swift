@@ -53,7 +53,8 @@ extension FailureCause {
             } else {
                 self = error.isOutOfSpace ? .noSpace : .inputOutput
             }
-        case .outputExists, .outdatedOutput, .incompleteOutput: self = .outputExists
+        case .outputExists, .outdatedOutput, .incompleteOutput, .halfPublished:
+            self = .outputExists
         case .otherRun: self = .locked
         case .nothingToDo, .noRun, .lostStore, .alreadyThere, .stopped: self = .stopped
         case .validationFailed, .badDelivery: self = .validationFailed
