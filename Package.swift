@@ -179,7 +179,7 @@ let package = Package(
         layer(
             "RunReports",
             [
-                "ClusterCore", "RunService", "StoreRuns", "MigrationEngine", "MigrationPlanning",
+                "RunService", "StoreRuns", "MigrationEngine", "MigrationPlanning",
                 "MigrationValidation", "StoreFileChecks", "SafeSQLite", "ManagedObjectModel",
                 "RunLedger", "Jobs", "DurableFiles",
             ]),

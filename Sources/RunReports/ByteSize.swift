@@ -1,5 +1,3 @@
-import ClusterCore
-
 /// A number of bytes as people write it: `65536`, `64K`, `64MiB`, `1.5 GiB`.
 ///
 /// Units are powers of 1024, with or without `iB` or `B`, in either case.

@@ -1,5 +1,5 @@
 package import ClusterCore
-import ClusterProtocol
+package import ClusterProtocol
 package import Jobs
 
 /// The lives of a coordinator's runs, around the machine that works on their stores.
@@ -225,11 +225,10 @@ package struct RunSupervisor: Sendable {
     package var runs: [String] { lives.keys.sorted() }
 
     /// Why a run's stores do not come, such as too little space; nil where they do.
-    package func waitingReason(of run: String) -> String? {
+    package func waitingReason(of run: String) -> WaitingReason? {
         guard let life = lives[run] else { return nil }
-        if let shortage = life.shortage { return shortage }
-        guard retries.contains(where: { $0.work.run == run }) else { return nil }
-        return "the ledger could not be read, and is tried again"
+        if let shortage = life.shortage { return .noRoom(shortage) }
+        return retries.contains { $0.work.run == run } ? .ledgerUnreadable : nil
     }
 
     /// Whether the machine has a store.

@@ -53,7 +53,7 @@ extension LifeScenario {
             bench.shortage = "full"
             bench.submit(bench.opening(shortage: "full"))
             #expect(bench.phase == .held && bench.states == [.paused])
-            #expect(bench.supervisor.waitingReason(of: LifeBench.run) == "full")
+            #expect(bench.supervisor.waitingReason(of: LifeBench.run) == .noRoom("full"))
             #expect(bench.works.isEmpty, "its stores are not read")
             bench.wait(60_000)
             bench.finish()

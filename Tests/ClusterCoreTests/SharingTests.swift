@@ -102,7 +102,7 @@ import Testing
         }
         #expect(done == 40)
         let worker = try #require(bench.machine.report().workers.first)
-        #expect(worker.reason?.contains("not checked yet") == true)
+        #expect(worker.reason == .unchecked(jobs: 40))
         bench.answerAll()
         bench.finishAll()
         #expect(bench.runState() == .ended)
@@ -192,8 +192,11 @@ import Testing
         #expect(reason(.copy(chunk: 0)) == .noWorkerWithEngine("1"))
         bench.join("m", roots: ["other"])
         #expect(
-            reason(.copy(chunk: 0))?.description
-                == "no worker with the root run; the nearest has the root other")
+            reason(.copy(chunk: 0))
+                == .noSuitableWorker(
+                    Shortage(
+                        roots: NameList(["run"]), policies: NameList([]),
+                        present: NameList(["other"]))))
         bench.join("w")
         #expect(reason(.copy(chunk: 0)) == nil)
         #expect(reason(.copy(chunk: 1)) == .allWorkersBusy)

@@ -9,20 +9,19 @@ import Testing
         bench.machine.report(run: name).runs.first
     }
 
-    private func reason(_ bench: CoordinatorBench, _ name: String = "r") -> String? {
+    private func reason(_ bench: CoordinatorBench, _ name: String = "r") -> WaitingReason? {
         run(bench, name)?.waitingFor
     }
 
-    private func worker(_ bench: CoordinatorBench, _ name: String) -> String? {
+    private func worker(_ bench: CoordinatorBench, _ name: String) -> IdleReason? {
         bench.machine.workerStatus.first { $0.name == name }?.reason
     }
 
     @Test func attemptsThatNobodyIsHeardOfWithAreToldApart() {
         let bench = UnclaimedTests.bench(31)
         #expect(run(bench)?.jobs == ["unclaimed": 1, "accepted": 3, "waiting": 27])
-        let text = "1 job waits for a worker that is not heard of; its lease ends in 30 s"
-        #expect(reason(bench) == text)
-        #expect(worker(bench, "w") == "r: waits for the merge of earlier shards")
+        #expect(reason(bench) == .unclaimed(jobs: 1, seconds: 30))
+        #expect(worker(bench, "w") == .waits(run: "r", .merge))
     }
 
     @Test func whatASilentWorkerHasIsUnclaimed() {
@@ -35,38 +34,41 @@ import Testing
         #expect(reason(bench) == nil)
         bench.wait(6000)
         #expect(run(bench)?.jobs == ["unclaimed": 2])
-        #expect(
-            reason(bench)
-                == "2 jobs wait for a worker that is not heard of; their leases end in 24 s")
-        #expect(worker(bench, "w") == "not heard of; its leases end in 24 s")
+        #expect(reason(bench) == .unclaimed(jobs: 2, seconds: 24))
+        #expect(worker(bench, "w") == .silent(seconds: 24))
         bench.wait(24_000)
-        #expect(
-            bench.machine.waitingReason(of: StoreKey(run: "r", number: 1), .copy(chunk: 0))?
-                .description
-                == "waits before the next try after: "
-                + "leaseExpired: no progress before its lease ended")
+        guard
+            case .backOff(1..., let cause)? = bench.machine.waitingReason(
+                of: StoreKey(run: "r", number: 1), .copy(chunk: 0))
+        else {
+            Issue.record("the job does not rest")
+            return
+        }
+        #expect(cause == Cause(.leaseExpired, "no progress before its lease ended"))
     }
 
     @Test func theRootThatIsMissingIsNamed() {
         var bench = CoordinatorBench()
         bench.open()
         bench.small(1...1)
-        #expect(reason(bench) == "no worker is connected")
+        #expect(reason(bench) == .noWorker)
         bench.join("w", roots: ["a", "rum"])
-        #expect(reason(bench) == "no worker with the root run; the nearest has the roots a, rum")
-        #expect(worker(bench, "w") == "the jobs of r need the root run; it has the roots a, rum")
+        let shortage = Shortage(
+            roots: NameList(["run"]), policies: NameList([]), present: NameList(["a", "rum"]))
+        #expect(reason(bench) == .noSuitableWorker(shortage))
+        #expect(worker(bench, "w") == .lacks(run: "r", shortage))
         bench.join("v", engine: "2")
-        #expect(worker(bench, "v") == "engine 2; the jobs of r need engine 1")
+        #expect(worker(bench, "v") == .otherEngine("2", run: "r", needed: "1"))
         bench.join("u", isReady: false)
-        #expect(reason(bench) == "no suitable worker takes jobs: 1 not ready")
+        #expect(reason(bench) == .noReadyWorker(UnreadyWorkers(notReady: 1)))
         bench.request(.drain(worker: "u"))
-        #expect(reason(bench) == "no suitable worker takes jobs: 1 draining")
+        #expect(reason(bench) == .noReadyWorker(UnreadyWorkers(draining: 1)))
         bench.join("t")
         #expect(worker(bench, "t") == nil)
         #expect(reason(bench) == nil)
         bench.done(.whole)
         bench.answerAll()
-        #expect(worker(bench, "t") == "no job waits")
+        #expect(worker(bench, "t") == .noJob)
     }
 
     @Test func limitsAreToldWithWhatLiftsThem() {
@@ -78,23 +80,18 @@ import Testing
         }
         bench.request(jobs(nil, 1))
         bench.small(1...9, bytes: 5000)
-        let all = "throttled to 1 job at a time, all runs together, until the throttle is lifted"
+        let all = WaitingReason.throttledJobs(run: nil, 1)
         #expect(reason(bench) == all)
-        #expect(worker(bench, "w") == "r: \(all)")
+        #expect(worker(bench, "w") == .waits(run: "r", all))
         bench.request(jobs(nil, nil))
-        #expect(reason(bench) == "the run's limit of 3 jobs at a time is reached")
+        #expect(reason(bench) == .jobLimit(3))
         bench.request(jobs("r", 2))
-        #expect(
-            reason(bench) == "throttled to 2 jobs at a time of run r, until its throttle is lifted")
+        #expect(reason(bench) == .throttledJobs(run: "r", 2))
         bench.request(jobs("r", nil))
         for store in 1...3 { bench.done(.whole, store: store) }
         bench.request(.throttle(ThrottleSettings(run: nil, bytesPerSecond: 900, jobs: nil)))
         for store in 4...6 { bench.done(.whole, store: store) }
-        #expect(
-            reason(bench)
-                == "throttled to 900 bytes a second, all runs together, until the throttle is "
-                + "lifted"
-        )
+        #expect(reason(bench) == .throttled(run: nil, bytesPerSecond: 900))
     }
 
     @Test func whatTheCoordinatorDoesItselfIsTold() {
@@ -103,28 +100,17 @@ import Testing
         bench.open(stores: 2)
         bench.large(1)
         bench.large(2)
-        #expect(worker(bench, "w") == "r: other stores come first")
+        #expect(worker(bench, "w") == .waits(run: "r", .behindOtherStores))
         bench.answer(.prepared(CoordinatorBench.chunks(1), .fresh(reason: nil)))
         #expect(bench.order(.copy(chunk: 0)) != nil)
         bench.done(.copy(chunk: 0))
         // It merges, then indexes, then validates; nothing of that is for workers.
         for outcome in [TaskOutcome.stepped, .indexed, .validated] {
-            let words = "the coordinator merges or checks other stores first"
-            #expect(worker(bench, "w") == "r: \(words)", "before \(outcome)")
-            #expect(reason(bench) == words)
+            let reason = WaitingReason.behindCoordinator
+            #expect(worker(bench, "w") == .waits(run: "r", reason), "before \(outcome)")
+            #expect(self.reason(bench) == reason)
             bench.answer(outcome)
         }
-    }
-
-    @Test(
-        arguments: [
-            (WaitingReason.throttled(run: "r", bytesPerSecond: 10 << 20), "to 10.0 MiB a second"),
-            (.throttled(run: "r", bytesPerSecond: 1), "to 1 byte a second"),
-            (.throttled(run: "r", bytesPerSecond: (1 << 20) - 1), "to 1.0 MiB a second"),
-            (.throttled(run: "r", bytesPerSecond: .max), "to 8388608.0 TiB a second"),
-        ])
-    func amountsAreWords(reason: WaitingReason, text: String) {
-        #expect(reason.description == "throttled \(text) of run r, until its throttle is lifted")
     }
 
     @Test func idleWorkersOfARunThatIsPausedSaySo() {
@@ -133,7 +119,7 @@ import Testing
         bench.open(stores: 2)
         bench.request(.pause(run: "r"))
         bench.small(1...2)
-        #expect(worker(bench, "w") == "r: paused on request")
+        #expect(worker(bench, "w") == .waits(run: "r", .paused(.request)))
     }
 
     @Test func restingTasksTellWhatTheyFailedFor() {
@@ -142,8 +128,10 @@ import Testing
         bench.open()
         bench.large()
         bench.answer(.failed(.inputOutput, text: "the disk is away"))
-        #expect(
-            reason(bench)
-                == "waits before the next try after: inputOutput: the disk is away")
+        guard case .backOff(1..., let cause)? = reason(bench) else {
+            Issue.record("the task does not rest")
+            return
+        }
+        #expect(cause == Cause(.inputOutput, "the disk is away"))
     }
 }

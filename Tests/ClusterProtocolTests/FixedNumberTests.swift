@@ -59,5 +59,10 @@ import Testing
         let states: [WorkerStatus.State] = [.active, .draining, .silent, .quarantined, .gone]
         #expect(states.map(\.rawValue) == Array(1...5))
         #expect(WorkerStatus.State.allCases == states)
+        let stages: [WaitingReason.StoreStage] = [
+            .preparing, .copying, .indexing, .validating, .swapping, .replanning,
+        ]
+        #expect(stages.map(\.rawValue) == Array(1...6))
+        #expect(WaitingReason.StoreStage.allCases == stages)
     }
 }

@@ -57,7 +57,7 @@ struct RandomMessages {
             .accepted(run: identifier()), .refused(refusal()), .status(report()),
             .event(.status(report())),
             .event(.ended(run: identifier(), failures: number(0...100))), .done,
-        ] + notes().map { .event(.note($0)) }
+        ] + notes().map { .event(.note($0)) } + reasonReports().map { .status($0) }
     }
 
     mutating func slotOrders() -> [SlotOrder] { [.run(order()), .cancel, .end] }
@@ -127,36 +127,9 @@ extension RandomMessages {
     }
 
     private mutating func report() -> StatusReport {
-        StatusReport(
-            coordinator: name(), engine: name(),
-            runs: list(3) {
-                RunStatus(
-                    run: $0.identifier(), state: $0.pick(RunState.allCases), stores: $0.states(),
-                    jobs: $0.counts(),
-                    rows: $0.amount(), bytes: $0.amount(), rowsPerSecond: $0.amount(),
-                    bytesPerSecond: $0.amount(), secondsLeft: $0.maybe { $0.amount() },
-                    waitingFor: $0.maybe { $0.text() })
-            },
-            workers: list(4) {
-                WorkerStatus(
-                    name: $0.name(), host: $0.pick(["", "machine-2"]), engine: $0.name(),
-                    slots: $0.number(0...64), running: $0.number(0...64),
-                    state: $0.pick(WorkerStatus.State.allCases), reason: $0.maybe { $0.text() })
-            })
-    }
-
-    private mutating func states() -> [StoreState: Int] {
-        var counts: [StoreState: Int] = [:]
-        for state in StoreState.allCases where number(0...1) == 1 {
-            counts[state] = number(0...100_000)
-        }
-        return counts
-    }
-
-    private mutating func counts() -> [String: Int] {
-        var counts: [String: Int] = [:]
-        for name in list(5, { $0.name() }) { counts[name] = number(0...100_000) }
-        return counts
+        report(
+            runs: list(3) { $0.run($0.maybe { $0.pick($0.waitingReasons()) }) },
+            workers: list(4) { $0.worker(nil) })
     }
 }
 

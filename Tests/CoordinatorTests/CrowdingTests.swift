@@ -78,7 +78,7 @@ import Threads
                     answer: .failed(work, failure), reading: .failed(failure.text))
                 try lab.onLoop { $0.take(outcome) }
             }
-            #expect(try client.status(run).runs.first?.waitingFor?.contains("tried again") == true)
+            #expect(try client.status(run).runs.first?.waitingFor == .ledgerUnreadable)
             #expect(try lab.notesSoFar().count { $0.contains("could not be read") } == 1)
             lab.wait(RunSupervisor.retryInterval)
             var rests = true

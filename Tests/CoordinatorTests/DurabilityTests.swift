@@ -32,7 +32,7 @@ import Testing
             #expect(try lab.sharing.ledger.attempts(run: run, store: 1).isEmpty)
             let client = try lab.peer("client")
             let status = try client.status(run)
-            #expect(status.runs.first?.waitingFor?.contains("disk is full") == true)
+            #expect(status.runs.first?.waitingFor == .ledgerFull)
             #expect(status.workers.map(\.name) == ["w1"])
 
             // It goes on by itself.

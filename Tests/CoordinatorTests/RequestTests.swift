@@ -23,7 +23,7 @@ import Testing
             let worker = try lab.worker("w1")
             try worker.expectNothing()
             let status = try client.status(run)
-            #expect(status.runs.first?.waitingFor?.contains("paused on request") == true)
+            #expect(status.runs.first?.waitingFor == .paused(.request))
             try client.ask(.resume(run: run))
             try client.done()
             #expect(try lab.sharing.ledger.run(run)?.state == .open)
@@ -344,7 +344,11 @@ import Testing
                 if case .run(run, .paused(.space)) = note { true } else { false }
             }
             let worker = try lab.worker("w1")
-            #expect(try client.status(run).runs.first?.waitingFor != nil)
+            guard case .noRoom(let text)? = try client.status(run).runs.first?.waitingFor else {
+                Issue.record("it does not wait for room")
+                return
+            }
+            #expect(text.contains("has too little room"))
             #expect(try lab.sharing.ledger.run(run)?.state == .paused)
             try worker.expectNothing()
             try client.ask(.cancel(run: run))
@@ -363,7 +367,10 @@ import Testing
             let client = try lab.peer("client")
             try client.ask(.watch(run: run))
             let status = try client.status(run)
-            #expect(status.runs.first?.waitingFor?.contains("room") != true)
+            switch status.runs.first?.waitingFor {
+            case .noRoom, .paused(.space): Issue.record("it waits for room")
+            default: break
+            }
             #expect(try lab.sharing.ledger.run(run)?.state == .open)
             try client.ask(.cancel(run: run))
             try client.done()

@@ -23,9 +23,10 @@ import Testing
             "Causes of failed stores"
         ),
         (
-            "WaitingReason", "Sources/ClusterCore/Coordinator/WaitingReason.swift",
+            "WaitingReason", "Sources/ClusterProtocol/Messages/WaitingReason.swift",
             "Why nothing moves"
         ),
+        ("IdleReason", "Sources/ClusterProtocol/Messages/IdleReason.swift", "Why nothing moves"),
         ("Code", "Sources/ClusterProtocol/Messages/CoordinatorMessage.swift", "Refusals"),
     ]
 

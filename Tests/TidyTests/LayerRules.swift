@@ -74,7 +74,7 @@ enum LayerRules {
             "CoreDataStore", "SafeSQLite", "ModelFiles", "ManagedObjectModel", "DurableFiles",
         ],
         "RunReports": [
-            "ClusterCore", "RunService", "StoreRuns", "MigrationEngine", "MigrationPlanning",
+            "RunService", "StoreRuns", "MigrationEngine", "MigrationPlanning",
             "MigrationValidation", "StoreFileChecks", "SafeSQLite", "ManagedObjectModel",
             "RunLedger", "Jobs", "DurableFiles",
         ],

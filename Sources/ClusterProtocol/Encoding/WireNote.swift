@@ -164,11 +164,11 @@ extension Note {
 
 extension Cause {
     init(body: WireCause, _ isPresent: Bool) throws(ProtocolError) {
-        guard isPresent else { throw .missing(field: "note.cause") }
-        try Field.known(body, "note.cause")
+        guard isPresent else { throw .missing(field: "cause") }
+        try Field.known(body, "cause")
         self.init(
-            try Field.meaning(body.code, body.hasCode, "note.cause.code"),
-            try Field.people(body.text, body.hasText, "note.cause.text"))
+            try Field.meaning(body.code, body.hasCode, "cause.code"),
+            try Field.people(body.text, body.hasText, "cause.text"))
     }
 
     var body: WireCause {

@@ -93,9 +93,9 @@ extension Note.StoreChange {
 
 extension PauseReason {
     init(body: WirePause) throws(ProtocolError) {
-        try Field.known(body, "note.pause")
+        try Field.known(body, "pause")
         let text = { (text: String) throws(ProtocolError) in
-            try Field.people(text, true, "note.pause.reason")
+            try Field.people(text, true, "pause.reason")
         }
         switch body.reason {
         case .request(let reason):
@@ -103,11 +103,11 @@ extension PauseReason {
             self = .request
         case .space(let reason): self = .space(try text(reason))
         case .stopped(let reason): self = .stopped(try text(reason))
-        case nil: throw .missing(field: "note.pause")
+        case nil: throw .missing(field: "pause")
         }
     }
 
-    fileprivate var body: WirePause {
+    var body: WirePause {
         .with {
             $0.reason =
                 switch self {

@@ -20,8 +20,7 @@ extension RunStatus {
             bytesPerSecond: try Field.required(
                 body.bytesPerSecond, body.hasBytesPerSecond, "status.runs.bytesPerSecond"),
             secondsLeft: body.hasSecondsLeft ? body.secondsLeft : nil,
-            waitingFor: try Field.optionalPeople(
-                body.waitingFor, body.hasWaitingFor, "status.runs.waitingFor"))
+            waitingFor: body.hasWaitingFor ? try WaitingReason(body: body.waitingFor) : nil)
     }
 
     private static func states(
@@ -53,7 +52,7 @@ extension RunStatus {
             $0.rowsPerSecond = rowsPerSecond
             $0.bytesPerSecond = bytesPerSecond
             if let secondsLeft { $0.secondsLeft = secondsLeft }
-            if let waitingFor { $0.waitingFor = PeopleText.cleaned(waitingFor) }
+            if let waitingFor { $0.waitingFor = waitingFor.body }
         }
     }
 
@@ -70,6 +69,7 @@ extension RunStatus {
         try Check.amount(rowsPerSecond, "status.runs.rowsPerSecond")
         try Check.amount(bytesPerSecond, "status.runs.bytesPerSecond")
         if let secondsLeft { try Check.amount(secondsLeft, "status.runs.secondsLeft") }
+        try waitingFor?.check()
     }
 }
 
@@ -83,8 +83,7 @@ extension WorkerStatus {
             slots: try Field.int(body.slots, body.hasSlots, "status.workers.slots"),
             running: try Field.int(body.running, body.hasRunning, "status.workers.running"),
             state: try Field.meaning(body.state, body.hasState, "status.workers.state"),
-            reason: try Field.optionalPeople(
-                body.reason, body.hasReason, "status.workers.reason"))
+            reason: body.hasReason ? try IdleReason(body: body.reason) : nil)
     }
 
     var body: WireWorkerStatus {
@@ -95,7 +94,7 @@ extension WorkerStatus {
             $0.slots = Int64(slots)
             $0.running = Int64(running)
             $0.state = Int64(state.rawValue)
-            if let reason { $0.reason = PeopleText.cleaned(reason) }
+            if let reason { $0.reason = reason.body }
         }
     }
 
@@ -105,6 +104,7 @@ extension WorkerStatus {
         try Check.label(engine, "status.workers.engine")
         try Check.number(slots, 0...MessageLimits.slots, "status.workers.slots")
         try Check.index(running, "status.workers.running")
+        try reason?.check()
     }
 }
 

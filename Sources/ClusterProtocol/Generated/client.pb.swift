@@ -193,6 +193,719 @@ nonisolated struct WireThrottle: Sendable {
   fileprivate var _jobs: Int64? = nil
 }
 
+/// The first names of a list, and how many it has.
+nonisolated struct WireNameList: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var count: Int64 {
+    get {_count ?? 0}
+    set {_count = newValue}
+  }
+  /// Returns true if `count` has been explicitly set.
+  var hasCount: Bool {self._count != nil}
+  /// Clears the value of `count`. Subsequent reads from it will return its default value.
+  mutating func clearCount() {self._count = nil}
+
+  var first: [String] = []
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _count: Int64? = nil
+}
+
+nonisolated struct WireShortage: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var roots: WireNameList {
+    get {_roots ?? WireNameList()}
+    set {_roots = newValue}
+  }
+  /// Returns true if `roots` has been explicitly set.
+  var hasRoots: Bool {self._roots != nil}
+  /// Clears the value of `roots`. Subsequent reads from it will return its default value.
+  mutating func clearRoots() {self._roots = nil}
+
+  var policies: WireNameList {
+    get {_policies ?? WireNameList()}
+    set {_policies = newValue}
+  }
+  /// Returns true if `policies` has been explicitly set.
+  var hasPolicies: Bool {self._policies != nil}
+  /// Clears the value of `policies`. Subsequent reads from it will return its default value.
+  mutating func clearPolicies() {self._policies = nil}
+
+  var present: WireNameList {
+    get {_present ?? WireNameList()}
+    set {_present = newValue}
+  }
+  /// Returns true if `present` has been explicitly set.
+  var hasPresent: Bool {self._present != nil}
+  /// Clears the value of `present`. Subsequent reads from it will return its default value.
+  mutating func clearPresent() {self._present = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _roots: WireNameList? = nil
+  fileprivate var _policies: WireNameList? = nil
+  fileprivate var _present: WireNameList? = nil
+}
+
+nonisolated struct WireUnreadyWorkers: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var quarantined: Int64 {
+    get {_quarantined ?? 0}
+    set {_quarantined = newValue}
+  }
+  /// Returns true if `quarantined` has been explicitly set.
+  var hasQuarantined: Bool {self._quarantined != nil}
+  /// Clears the value of `quarantined`. Subsequent reads from it will return its default value.
+  mutating func clearQuarantined() {self._quarantined = nil}
+
+  var draining: Int64 {
+    get {_draining ?? 0}
+    set {_draining = newValue}
+  }
+  /// Returns true if `draining` has been explicitly set.
+  var hasDraining: Bool {self._draining != nil}
+  /// Clears the value of `draining`. Subsequent reads from it will return its default value.
+  mutating func clearDraining() {self._draining = nil}
+
+  var notReady: Int64 {
+    get {_notReady ?? 0}
+    set {_notReady = newValue}
+  }
+  /// Returns true if `notReady` has been explicitly set.
+  var hasNotReady: Bool {self._notReady != nil}
+  /// Clears the value of `notReady`. Subsequent reads from it will return its default value.
+  mutating func clearNotReady() {self._notReady = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _quarantined: Int64? = nil
+  fileprivate var _draining: Int64? = nil
+  fileprivate var _notReady: Int64? = nil
+}
+
+nonisolated struct WireUnclaimedJobs: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var jobs: Int64 {
+    get {_jobs ?? 0}
+    set {_jobs = newValue}
+  }
+  /// Returns true if `jobs` has been explicitly set.
+  var hasJobs: Bool {self._jobs != nil}
+  /// Clears the value of `jobs`. Subsequent reads from it will return its default value.
+  mutating func clearJobs() {self._jobs = nil}
+
+  var seconds: Int64 {
+    get {_seconds ?? 0}
+    set {_seconds = newValue}
+  }
+  /// Returns true if `seconds` has been explicitly set.
+  var hasSeconds: Bool {self._seconds != nil}
+  /// Clears the value of `seconds`. Subsequent reads from it will return its default value.
+  mutating func clearSeconds() {self._seconds = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _jobs: Int64? = nil
+  fileprivate var _seconds: Int64? = nil
+}
+
+nonisolated struct WireBackOff: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var seconds: Int64 {
+    get {_seconds ?? 0}
+    set {_seconds = newValue}
+  }
+  /// Returns true if `seconds` has been explicitly set.
+  var hasSeconds: Bool {self._seconds != nil}
+  /// Clears the value of `seconds`. Subsequent reads from it will return its default value.
+  mutating func clearSeconds() {self._seconds = nil}
+
+  /// May be absent: it is not known.
+  var cause: WireCause {
+    get {_cause ?? WireCause()}
+    set {_cause = newValue}
+  }
+  /// Returns true if `cause` has been explicitly set.
+  var hasCause: Bool {self._cause != nil}
+  /// Clears the value of `cause`. Subsequent reads from it will return its default value.
+  mutating func clearCause() {self._cause = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _seconds: Int64? = nil
+  fileprivate var _cause: WireCause? = nil
+}
+
+nonisolated struct WireJobThrottle: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// May be absent: all runs together.
+  var run: String {
+    get {_run ?? String()}
+    set {_run = newValue}
+  }
+  /// Returns true if `run` has been explicitly set.
+  var hasRun: Bool {self._run != nil}
+  /// Clears the value of `run`. Subsequent reads from it will return its default value.
+  mutating func clearRun() {self._run = nil}
+
+  var jobs: Int64 {
+    get {_jobs ?? 0}
+    set {_jobs = newValue}
+  }
+  /// Returns true if `jobs` has been explicitly set.
+  var hasJobs: Bool {self._jobs != nil}
+  /// Clears the value of `jobs`. Subsequent reads from it will return its default value.
+  mutating func clearJobs() {self._jobs = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _run: String? = nil
+  fileprivate var _jobs: Int64? = nil
+}
+
+nonisolated struct WireByteThrottle: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// May be absent: all runs together.
+  var run: String {
+    get {_run ?? String()}
+    set {_run = newValue}
+  }
+  /// Returns true if `run` has been explicitly set.
+  var hasRun: Bool {self._run != nil}
+  /// Clears the value of `run`. Subsequent reads from it will return its default value.
+  mutating func clearRun() {self._run = nil}
+
+  var bytesPerSecond: Int64 {
+    get {_bytesPerSecond ?? 0}
+    set {_bytesPerSecond = newValue}
+  }
+  /// Returns true if `bytesPerSecond` has been explicitly set.
+  var hasBytesPerSecond: Bool {self._bytesPerSecond != nil}
+  /// Clears the value of `bytesPerSecond`. Subsequent reads from it will return its default value.
+  mutating func clearBytesPerSecond() {self._bytesPerSecond = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _run: String? = nil
+  fileprivate var _bytesPerSecond: Int64? = nil
+}
+
+nonisolated struct WireQuarantine: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// May be absent: it is not known.
+  var cause: WireCause {
+    get {_cause ?? WireCause()}
+    set {_cause = newValue}
+  }
+  /// Returns true if `cause` has been explicitly set.
+  var hasCause: Bool {self._cause != nil}
+  /// Clears the value of `cause`. Subsequent reads from it will return its default value.
+  mutating func clearCause() {self._cause = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _cause: WireCause? = nil
+}
+
+nonisolated struct WireWaitingReason: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Limits of stores and jobs; the stage as a fixed number; shortages of space for people.
+  var reason: WireWaitingReason.OneOf_Reason? = nil
+
+  var noWorker: WireEmpty {
+    get {
+      if case .noWorker(let v)? = reason {return v}
+      return WireEmpty()
+    }
+    set {reason = .noWorker(newValue)}
+  }
+
+  var noReadyWorker: WireUnreadyWorkers {
+    get {
+      if case .noReadyWorker(let v)? = reason {return v}
+      return WireUnreadyWorkers()
+    }
+    set {reason = .noReadyWorker(newValue)}
+  }
+
+  var noWorkerWithEngine: String {
+    get {
+      if case .noWorkerWithEngine(let v)? = reason {return v}
+      return String()
+    }
+    set {reason = .noWorkerWithEngine(newValue)}
+  }
+
+  var noSuitableWorker: WireShortage {
+    get {
+      if case .noSuitableWorker(let v)? = reason {return v}
+      return WireShortage()
+    }
+    set {reason = .noSuitableWorker(newValue)}
+  }
+
+  var unclaimed: WireUnclaimedJobs {
+    get {
+      if case .unclaimed(let v)? = reason {return v}
+      return WireUnclaimedJobs()
+    }
+    set {reason = .unclaimed(newValue)}
+  }
+
+  var allWorkersBusy: WireEmpty {
+    get {
+      if case .allWorkersBusy(let v)? = reason {return v}
+      return WireEmpty()
+    }
+    set {reason = .allWorkersBusy(newValue)}
+  }
+
+  var backOff: WireBackOff {
+    get {
+      if case .backOff(let v)? = reason {return v}
+      return WireBackOff()
+    }
+    set {reason = .backOff(newValue)}
+  }
+
+  var paused: WirePause {
+    get {
+      if case .paused(let v)? = reason {return v}
+      return WirePause()
+    }
+    set {reason = .paused(newValue)}
+  }
+
+  var behindOtherRuns: WireEmpty {
+    get {
+      if case .behindOtherRuns(let v)? = reason {return v}
+      return WireEmpty()
+    }
+    set {reason = .behindOtherRuns(newValue)}
+  }
+
+  var storeLimit: Int64 {
+    get {
+      if case .storeLimit(let v)? = reason {return v}
+      return 0
+    }
+    set {reason = .storeLimit(newValue)}
+  }
+
+  var jobLimit: Int64 {
+    get {
+      if case .jobLimit(let v)? = reason {return v}
+      return 0
+    }
+    set {reason = .jobLimit(newValue)}
+  }
+
+  var throttledJobs: WireJobThrottle {
+    get {
+      if case .throttledJobs(let v)? = reason {return v}
+      return WireJobThrottle()
+    }
+    set {reason = .throttledJobs(newValue)}
+  }
+
+  var throttled: WireByteThrottle {
+    get {
+      if case .throttled(let v)? = reason {return v}
+      return WireByteThrottle()
+    }
+    set {reason = .throttled(newValue)}
+  }
+
+  var behindOtherStores: WireEmpty {
+    get {
+      if case .behindOtherStores(let v)? = reason {return v}
+      return WireEmpty()
+    }
+    set {reason = .behindOtherStores(newValue)}
+  }
+
+  var behindCoordinator: WireEmpty {
+    get {
+      if case .behindCoordinator(let v)? = reason {return v}
+      return WireEmpty()
+    }
+    set {reason = .behindCoordinator(newValue)}
+  }
+
+  var stage: Int64 {
+    get {
+      if case .stage(let v)? = reason {return v}
+      return 0
+    }
+    set {reason = .stage(newValue)}
+  }
+
+  var merge: WireEmpty {
+    get {
+      if case .merge(let v)? = reason {return v}
+      return WireEmpty()
+    }
+    set {reason = .merge(newValue)}
+  }
+
+  var quarantined: WireQuarantine {
+    get {
+      if case .quarantined(let v)? = reason {return v}
+      return WireQuarantine()
+    }
+    set {reason = .quarantined(newValue)}
+  }
+
+  var offers: WireEmpty {
+    get {
+      if case .offers(let v)? = reason {return v}
+      return WireEmpty()
+    }
+    set {reason = .offers(newValue)}
+  }
+
+  var behindOtherTasks: WireEmpty {
+    get {
+      if case .behindOtherTasks(let v)? = reason {return v}
+      return WireEmpty()
+    }
+    set {reason = .behindOtherTasks(newValue)}
+  }
+
+  var failedOnFreeWorkers: WireEmpty {
+    get {
+      if case .failedOnFreeWorkers(let v)? = reason {return v}
+      return WireEmpty()
+    }
+    set {reason = .failedOnFreeWorkers(newValue)}
+  }
+
+  var noRoom: String {
+    get {
+      if case .noRoom(let v)? = reason {return v}
+      return String()
+    }
+    set {reason = .noRoom(newValue)}
+  }
+
+  var ledgerFull: WireEmpty {
+    get {
+      if case .ledgerFull(let v)? = reason {return v}
+      return WireEmpty()
+    }
+    set {reason = .ledgerFull(newValue)}
+  }
+
+  var ledgerUnreadable: WireEmpty {
+    get {
+      if case .ledgerUnreadable(let v)? = reason {return v}
+      return WireEmpty()
+    }
+    set {reason = .ledgerUnreadable(newValue)}
+  }
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  /// Limits of stores and jobs; the stage as a fixed number; shortages of space for people.
+  nonisolated enum OneOf_Reason: Equatable, Sendable {
+    case noWorker(WireEmpty)
+    case noReadyWorker(WireUnreadyWorkers)
+    case noWorkerWithEngine(String)
+    case noSuitableWorker(WireShortage)
+    case unclaimed(WireUnclaimedJobs)
+    case allWorkersBusy(WireEmpty)
+    case backOff(WireBackOff)
+    case paused(WirePause)
+    case behindOtherRuns(WireEmpty)
+    case storeLimit(Int64)
+    case jobLimit(Int64)
+    case throttledJobs(WireJobThrottle)
+    case throttled(WireByteThrottle)
+    case behindOtherStores(WireEmpty)
+    case behindCoordinator(WireEmpty)
+    case stage(Int64)
+    case merge(WireEmpty)
+    case quarantined(WireQuarantine)
+    case offers(WireEmpty)
+    case behindOtherTasks(WireEmpty)
+    case failedOnFreeWorkers(WireEmpty)
+    case noRoom(String)
+    case ledgerFull(WireEmpty)
+    case ledgerUnreadable(WireEmpty)
+
+  }
+
+  init() {}
+}
+
+nonisolated struct WireSilence: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// May be absent: it has no leases.
+  var seconds: Int64 {
+    get {_seconds ?? 0}
+    set {_seconds = newValue}
+  }
+  /// Returns true if `seconds` has been explicitly set.
+  var hasSeconds: Bool {self._seconds != nil}
+  /// Clears the value of `seconds`. Subsequent reads from it will return its default value.
+  mutating func clearSeconds() {self._seconds = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _seconds: Int64? = nil
+}
+
+nonisolated struct WireWaitingRun: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var run: String {
+    get {_run ?? String()}
+    set {_run = newValue}
+  }
+  /// Returns true if `run` has been explicitly set.
+  var hasRun: Bool {self._run != nil}
+  /// Clears the value of `run`. Subsequent reads from it will return its default value.
+  mutating func clearRun() {self._run = nil}
+
+  var reason: WireWaitingReason {
+    get {_reason ?? WireWaitingReason()}
+    set {_reason = newValue}
+  }
+  /// Returns true if `reason` has been explicitly set.
+  var hasReason: Bool {self._reason != nil}
+  /// Clears the value of `reason`. Subsequent reads from it will return its default value.
+  mutating func clearReason() {self._reason = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _run: String? = nil
+  fileprivate var _reason: WireWaitingReason? = nil
+}
+
+nonisolated struct WireOtherEngine: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var engine: String {
+    get {_engine ?? String()}
+    set {_engine = newValue}
+  }
+  /// Returns true if `engine` has been explicitly set.
+  var hasEngine: Bool {self._engine != nil}
+  /// Clears the value of `engine`. Subsequent reads from it will return its default value.
+  mutating func clearEngine() {self._engine = nil}
+
+  var run: String {
+    get {_run ?? String()}
+    set {_run = newValue}
+  }
+  /// Returns true if `run` has been explicitly set.
+  var hasRun: Bool {self._run != nil}
+  /// Clears the value of `run`. Subsequent reads from it will return its default value.
+  mutating func clearRun() {self._run = nil}
+
+  var needed: String {
+    get {_needed ?? String()}
+    set {_needed = newValue}
+  }
+  /// Returns true if `needed` has been explicitly set.
+  var hasNeeded: Bool {self._needed != nil}
+  /// Clears the value of `needed`. Subsequent reads from it will return its default value.
+  mutating func clearNeeded() {self._needed = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _engine: String? = nil
+  fileprivate var _run: String? = nil
+  fileprivate var _needed: String? = nil
+}
+
+nonisolated struct WireLack: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  var run: String {
+    get {_run ?? String()}
+    set {_run = newValue}
+  }
+  /// Returns true if `run` has been explicitly set.
+  var hasRun: Bool {self._run != nil}
+  /// Clears the value of `run`. Subsequent reads from it will return its default value.
+  mutating func clearRun() {self._run = nil}
+
+  var shortage: WireShortage {
+    get {_shortage ?? WireShortage()}
+    set {_shortage = newValue}
+  }
+  /// Returns true if `shortage` has been explicitly set.
+  var hasShortage: Bool {self._shortage != nil}
+  /// Clears the value of `shortage`. Subsequent reads from it will return its default value.
+  mutating func clearShortage() {self._shortage = nil}
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  init() {}
+
+  fileprivate var _run: String? = nil
+  fileprivate var _shortage: WireShortage? = nil
+}
+
+nonisolated struct WireIdleReason: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// A count of jobs; the quarantine's reason for people.
+  var reason: WireIdleReason.OneOf_Reason? = nil
+
+  var notReady: WireEmpty {
+    get {
+      if case .notReady(let v)? = reason {return v}
+      return WireEmpty()
+    }
+    set {reason = .notReady(newValue)}
+  }
+
+  var silent: WireSilence {
+    get {
+      if case .silent(let v)? = reason {return v}
+      return WireSilence()
+    }
+    set {reason = .silent(newValue)}
+  }
+
+  var finishing: WireEmpty {
+    get {
+      if case .finishing(let v)? = reason {return v}
+      return WireEmpty()
+    }
+    set {reason = .finishing(newValue)}
+  }
+
+  var quarantined: String {
+    get {
+      if case .quarantined(let v)? = reason {return v}
+      return String()
+    }
+    set {reason = .quarantined(newValue)}
+  }
+
+  var unchecked: Int64 {
+    get {
+      if case .unchecked(let v)? = reason {return v}
+      return 0
+    }
+    set {reason = .unchecked(newValue)}
+  }
+
+  var waits: WireWaitingRun {
+    get {
+      if case .waits(let v)? = reason {return v}
+      return WireWaitingRun()
+    }
+    set {reason = .waits(newValue)}
+  }
+
+  var otherEngine: WireOtherEngine {
+    get {
+      if case .otherEngine(let v)? = reason {return v}
+      return WireOtherEngine()
+    }
+    set {reason = .otherEngine(newValue)}
+  }
+
+  var lacks: WireLack {
+    get {
+      if case .lacks(let v)? = reason {return v}
+      return WireLack()
+    }
+    set {reason = .lacks(newValue)}
+  }
+
+  var noJob: WireEmpty {
+    get {
+      if case .noJob(let v)? = reason {return v}
+      return WireEmpty()
+    }
+    set {reason = .noJob(newValue)}
+  }
+
+  var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  /// A count of jobs; the quarantine's reason for people.
+  nonisolated enum OneOf_Reason: Equatable, Sendable {
+    case notReady(WireEmpty)
+    case silent(WireSilence)
+    case finishing(WireEmpty)
+    case quarantined(String)
+    case unchecked(Int64)
+    case waits(WireWaitingRun)
+    case otherEngine(WireOtherEngine)
+    case lacks(WireLack)
+    case noJob(WireEmpty)
+
+  }
+
+  init() {}
+}
+
 nonisolated struct WireRunStatus: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -267,8 +980,8 @@ nonisolated struct WireRunStatus: Sendable {
   mutating func clearSecondsLeft() {self._secondsLeft = nil}
 
   /// May be absent: something moves.
-  var waitingFor: String {
-    get {_waitingFor ?? String()}
+  var waitingFor: WireWaitingReason {
+    get {_waitingFor ?? WireWaitingReason()}
     set {_waitingFor = newValue}
   }
   /// Returns true if `waitingFor` has been explicitly set.
@@ -287,7 +1000,7 @@ nonisolated struct WireRunStatus: Sendable {
   fileprivate var _rowsPerSecond: Int64? = nil
   fileprivate var _bytesPerSecond: Int64? = nil
   fileprivate var _secondsLeft: Int64? = nil
-  fileprivate var _waitingFor: String? = nil
+  fileprivate var _waitingFor: WireWaitingReason? = nil
 }
 
 nonisolated struct WireWorkerStatus: Sendable {
@@ -350,8 +1063,8 @@ nonisolated struct WireWorkerStatus: Sendable {
   mutating func clearState() {self._state = nil}
 
   /// May be absent: nothing keeps it from work.
-  var reason: String {
-    get {_reason ?? String()}
+  var reason: WireIdleReason {
+    get {_reason ?? WireIdleReason()}
     set {_reason = newValue}
   }
   /// Returns true if `reason` has been explicitly set.
@@ -369,7 +1082,7 @@ nonisolated struct WireWorkerStatus: Sendable {
   fileprivate var _slots: Int64? = nil
   fileprivate var _running: Int64? = nil
   fileprivate var _state: Int64? = nil
-  fileprivate var _reason: String? = nil
+  fileprivate var _reason: WireIdleReason? = nil
 }
 
 nonisolated struct WireStatusReport: Sendable {
@@ -1406,9 +2119,1074 @@ nonisolated extension WireThrottle: SwiftProtobuf.Message, SwiftProtobuf._Messag
   }
 }
 
+nonisolated extension WireNameList: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".NameList"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}count\0\u{1}first\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt64Field(value: &self._count) }()
+      case 2: try { try decoder.decodeRepeatedStringField(value: &self.first) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._count {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 1)
+    } }()
+    if !self.first.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.first, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireNameList, rhs: WireNameList) -> Bool {
+    if lhs._count != rhs._count {return false}
+    if lhs.first != rhs.first {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireShortage: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Shortage"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}roots\0\u{1}policies\0\u{1}present\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._roots) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._policies) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._present) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._roots {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._policies {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try { if let v = self._present {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireShortage, rhs: WireShortage) -> Bool {
+    if lhs._roots != rhs._roots {return false}
+    if lhs._policies != rhs._policies {return false}
+    if lhs._present != rhs._present {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireUnreadyWorkers: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".UnreadyWorkers"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}quarantined\0\u{1}draining\0\u{3}not_ready\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt64Field(value: &self._quarantined) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self._draining) }()
+      case 3: try { try decoder.decodeSingularInt64Field(value: &self._notReady) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._quarantined {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._draining {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 2)
+    } }()
+    try { if let v = self._notReady {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireUnreadyWorkers, rhs: WireUnreadyWorkers) -> Bool {
+    if lhs._quarantined != rhs._quarantined {return false}
+    if lhs._draining != rhs._draining {return false}
+    if lhs._notReady != rhs._notReady {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireUnclaimedJobs: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".UnclaimedJobs"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}jobs\0\u{1}seconds\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt64Field(value: &self._jobs) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self._seconds) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._jobs {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._seconds {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireUnclaimedJobs, rhs: WireUnclaimedJobs) -> Bool {
+    if lhs._jobs != rhs._jobs {return false}
+    if lhs._seconds != rhs._seconds {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireBackOff: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".BackOff"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seconds\0\u{1}cause\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt64Field(value: &self._seconds) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._cause) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._seconds {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._cause {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireBackOff, rhs: WireBackOff) -> Bool {
+    if lhs._seconds != rhs._seconds {return false}
+    if lhs._cause != rhs._cause {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireJobThrottle: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".JobThrottle"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}run\0\u{1}jobs\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self._run) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self._jobs) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._run {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._jobs {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireJobThrottle, rhs: WireJobThrottle) -> Bool {
+    if lhs._run != rhs._run {return false}
+    if lhs._jobs != rhs._jobs {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireByteThrottle: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".ByteThrottle"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}run\0\u{3}bytes_per_second\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self._run) }()
+      case 2: try { try decoder.decodeSingularInt64Field(value: &self._bytesPerSecond) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._run {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._bytesPerSecond {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireByteThrottle, rhs: WireByteThrottle) -> Bool {
+    if lhs._run != rhs._run {return false}
+    if lhs._bytesPerSecond != rhs._bytesPerSecond {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireQuarantine: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Quarantine"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}cause\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularMessageField(value: &self._cause) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._cause {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireQuarantine, rhs: WireQuarantine) -> Bool {
+    if lhs._cause != rhs._cause {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireWaitingReason: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".WaitingReason"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}no_worker\0\u{3}no_ready_worker\0\u{3}no_worker_with_engine\0\u{3}no_suitable_worker\0\u{1}unclaimed\0\u{3}all_workers_busy\0\u{3}back_off\0\u{1}paused\0\u{3}behind_other_runs\0\u{3}store_limit\0\u{3}job_limit\0\u{3}throttled_jobs\0\u{1}throttled\0\u{3}behind_other_stores\0\u{3}behind_coordinator\0\u{1}stage\0\u{1}merge\0\u{1}quarantined\0\u{1}offers\0\u{3}behind_other_tasks\0\u{3}failed_on_free_workers\0\u{3}no_room\0\u{3}ledger_full\0\u{3}ledger_unreadable\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try {
+        var v: WireEmpty?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .noWorker(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .noWorker(v)
+        }
+      }()
+      case 2: try {
+        var v: WireUnreadyWorkers?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .noReadyWorker(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .noReadyWorker(v)
+        }
+      }()
+      case 3: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.reason != nil {try decoder.handleConflictingOneOf()}
+          self.reason = .noWorkerWithEngine(v)
+        }
+      }()
+      case 4: try {
+        var v: WireShortage?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .noSuitableWorker(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .noSuitableWorker(v)
+        }
+      }()
+      case 5: try {
+        var v: WireUnclaimedJobs?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .unclaimed(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .unclaimed(v)
+        }
+      }()
+      case 6: try {
+        var v: WireEmpty?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .allWorkersBusy(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .allWorkersBusy(v)
+        }
+      }()
+      case 7: try {
+        var v: WireBackOff?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .backOff(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .backOff(v)
+        }
+      }()
+      case 8: try {
+        var v: WirePause?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .paused(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .paused(v)
+        }
+      }()
+      case 9: try {
+        var v: WireEmpty?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .behindOtherRuns(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .behindOtherRuns(v)
+        }
+      }()
+      case 10: try {
+        var v: Int64?
+        try decoder.decodeSingularInt64Field(value: &v)
+        if let v = v {
+          if self.reason != nil {try decoder.handleConflictingOneOf()}
+          self.reason = .storeLimit(v)
+        }
+      }()
+      case 11: try {
+        var v: Int64?
+        try decoder.decodeSingularInt64Field(value: &v)
+        if let v = v {
+          if self.reason != nil {try decoder.handleConflictingOneOf()}
+          self.reason = .jobLimit(v)
+        }
+      }()
+      case 12: try {
+        var v: WireJobThrottle?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .throttledJobs(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .throttledJobs(v)
+        }
+      }()
+      case 13: try {
+        var v: WireByteThrottle?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .throttled(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .throttled(v)
+        }
+      }()
+      case 14: try {
+        var v: WireEmpty?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .behindOtherStores(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .behindOtherStores(v)
+        }
+      }()
+      case 15: try {
+        var v: WireEmpty?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .behindCoordinator(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .behindCoordinator(v)
+        }
+      }()
+      case 16: try {
+        var v: Int64?
+        try decoder.decodeSingularInt64Field(value: &v)
+        if let v = v {
+          if self.reason != nil {try decoder.handleConflictingOneOf()}
+          self.reason = .stage(v)
+        }
+      }()
+      case 17: try {
+        var v: WireEmpty?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .merge(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .merge(v)
+        }
+      }()
+      case 18: try {
+        var v: WireQuarantine?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .quarantined(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .quarantined(v)
+        }
+      }()
+      case 19: try {
+        var v: WireEmpty?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .offers(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .offers(v)
+        }
+      }()
+      case 20: try {
+        var v: WireEmpty?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .behindOtherTasks(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .behindOtherTasks(v)
+        }
+      }()
+      case 21: try {
+        var v: WireEmpty?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .failedOnFreeWorkers(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .failedOnFreeWorkers(v)
+        }
+      }()
+      case 22: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.reason != nil {try decoder.handleConflictingOneOf()}
+          self.reason = .noRoom(v)
+        }
+      }()
+      case 23: try {
+        var v: WireEmpty?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .ledgerFull(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .ledgerFull(v)
+        }
+      }()
+      case 24: try {
+        var v: WireEmpty?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .ledgerUnreadable(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .ledgerUnreadable(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    switch self.reason {
+    case .noWorker?: try {
+      guard case .noWorker(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    }()
+    case .noReadyWorker?: try {
+      guard case .noReadyWorker(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .noWorkerWithEngine?: try {
+      guard case .noWorkerWithEngine(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 3)
+    }()
+    case .noSuitableWorker?: try {
+      guard case .noSuitableWorker(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 4)
+    }()
+    case .unclaimed?: try {
+      guard case .unclaimed(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    }()
+    case .allWorkersBusy?: try {
+      guard case .allWorkersBusy(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case .backOff?: try {
+      guard case .backOff(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    }()
+    case .paused?: try {
+      guard case .paused(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    }()
+    case .behindOtherRuns?: try {
+      guard case .behindOtherRuns(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    }()
+    case .storeLimit?: try {
+      guard case .storeLimit(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 10)
+    }()
+    case .jobLimit?: try {
+      guard case .jobLimit(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 11)
+    }()
+    case .throttledJobs?: try {
+      guard case .throttledJobs(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 12)
+    }()
+    case .throttled?: try {
+      guard case .throttled(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 13)
+    }()
+    case .behindOtherStores?: try {
+      guard case .behindOtherStores(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 14)
+    }()
+    case .behindCoordinator?: try {
+      guard case .behindCoordinator(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 15)
+    }()
+    case .stage?: try {
+      guard case .stage(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 16)
+    }()
+    case .merge?: try {
+      guard case .merge(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 17)
+    }()
+    case .quarantined?: try {
+      guard case .quarantined(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 18)
+    }()
+    case .offers?: try {
+      guard case .offers(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 19)
+    }()
+    case .behindOtherTasks?: try {
+      guard case .behindOtherTasks(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 20)
+    }()
+    case .failedOnFreeWorkers?: try {
+      guard case .failedOnFreeWorkers(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 21)
+    }()
+    case .noRoom?: try {
+      guard case .noRoom(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 22)
+    }()
+    case .ledgerFull?: try {
+      guard case .ledgerFull(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 23)
+    }()
+    case .ledgerUnreadable?: try {
+      guard case .ledgerUnreadable(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 24)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireWaitingReason, rhs: WireWaitingReason) -> Bool {
+    if lhs.reason != rhs.reason {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireSilence: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Silence"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}seconds\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularInt64Field(value: &self._seconds) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._seconds {
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 1)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireSilence, rhs: WireSilence) -> Bool {
+    if lhs._seconds != rhs._seconds {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireWaitingRun: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".WaitingRun"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}run\0\u{1}reason\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self._run) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._reason) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._run {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._reason {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireWaitingRun, rhs: WireWaitingRun) -> Bool {
+    if lhs._run != rhs._run {return false}
+    if lhs._reason != rhs._reason {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireOtherEngine: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".OtherEngine"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}engine\0\u{1}run\0\u{1}needed\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self._engine) }()
+      case 2: try { try decoder.decodeSingularStringField(value: &self._run) }()
+      case 3: try { try decoder.decodeSingularStringField(value: &self._needed) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._engine {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._run {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 2)
+    } }()
+    try { if let v = self._needed {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 3)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireOtherEngine, rhs: WireOtherEngine) -> Bool {
+    if lhs._engine != rhs._engine {return false}
+    if lhs._run != rhs._run {return false}
+    if lhs._needed != rhs._needed {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireLack: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".Lack"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}run\0\u{1}shortage\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self._run) }()
+      case 2: try { try decoder.decodeSingularMessageField(value: &self._shortage) }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    try { if let v = self._run {
+      try visitor.visitSingularStringField(value: v, fieldNumber: 1)
+    } }()
+    try { if let v = self._shortage {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    } }()
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireLack, rhs: WireLack) -> Bool {
+    if lhs._run != rhs._run {return false}
+    if lhs._shortage != rhs._shortage {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension WireIdleReason: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  static let protoMessageName: String = _protobuf_package + ".IdleReason"
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}not_ready\0\u{1}silent\0\u{1}finishing\0\u{1}quarantined\0\u{1}unchecked\0\u{1}waits\0\u{3}other_engine\0\u{1}lacks\0\u{3}no_job\0")
+
+  mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try {
+        var v: WireEmpty?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .notReady(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .notReady(v)
+        }
+      }()
+      case 2: try {
+        var v: WireSilence?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .silent(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .silent(v)
+        }
+      }()
+      case 3: try {
+        var v: WireEmpty?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .finishing(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .finishing(v)
+        }
+      }()
+      case 4: try {
+        var v: String?
+        try decoder.decodeSingularStringField(value: &v)
+        if let v = v {
+          if self.reason != nil {try decoder.handleConflictingOneOf()}
+          self.reason = .quarantined(v)
+        }
+      }()
+      case 5: try {
+        var v: Int64?
+        try decoder.decodeSingularInt64Field(value: &v)
+        if let v = v {
+          if self.reason != nil {try decoder.handleConflictingOneOf()}
+          self.reason = .unchecked(v)
+        }
+      }()
+      case 6: try {
+        var v: WireWaitingRun?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .waits(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .waits(v)
+        }
+      }()
+      case 7: try {
+        var v: WireOtherEngine?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .otherEngine(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .otherEngine(v)
+        }
+      }()
+      case 8: try {
+        var v: WireLack?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .lacks(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .lacks(v)
+        }
+      }()
+      case 9: try {
+        var v: WireEmpty?
+        var hadOneofValue = false
+        if let current = self.reason {
+          hadOneofValue = true
+          if case .noJob(let m) = current {v = m}
+        }
+        try decoder.decodeSingularMessageField(value: &v)
+        if let v = v {
+          if hadOneofValue {try decoder.handleConflictingOneOf()}
+          self.reason = .noJob(v)
+        }
+      }()
+      default: break
+      }
+    }
+  }
+
+  func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
+    switch self.reason {
+    case .notReady?: try {
+      guard case .notReady(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 1)
+    }()
+    case .silent?: try {
+      guard case .silent(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
+    }()
+    case .finishing?: try {
+      guard case .finishing(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    }()
+    case .quarantined?: try {
+      guard case .quarantined(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularStringField(value: v, fieldNumber: 4)
+    }()
+    case .unchecked?: try {
+      guard case .unchecked(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularInt64Field(value: v, fieldNumber: 5)
+    }()
+    case .waits?: try {
+      guard case .waits(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 6)
+    }()
+    case .otherEngine?: try {
+      guard case .otherEngine(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 7)
+    }()
+    case .lacks?: try {
+      guard case .lacks(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
+    }()
+    case .noJob?: try {
+      guard case .noJob(let v)? = self.reason else { preconditionFailure() }
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 9)
+    }()
+    case nil: break
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  static func ==(lhs: WireIdleReason, rhs: WireIdleReason) -> Bool {
+    if lhs.reason != rhs.reason {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension WireRunStatus: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".RunStatus"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}run\0\u{1}state\0\u{1}stores\0\u{1}jobs\0\u{1}rows\0\u{1}bytes\0\u{3}rows_per_second\0\u{3}bytes_per_second\0\u{3}seconds_left\0\u{3}waiting_for\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}run\0\u{1}state\0\u{1}stores\0\u{1}jobs\0\u{1}rows\0\u{1}bytes\0\u{3}rows_per_second\0\u{3}bytes_per_second\0\u{3}seconds_left\0\u{4}\u{2}waiting_for\0\u{c}\u{a}\u{1}")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1425,7 +3203,7 @@ nonisolated extension WireRunStatus: SwiftProtobuf.Message, SwiftProtobuf._Messa
       case 7: try { try decoder.decodeSingularInt64Field(value: &self._rowsPerSecond) }()
       case 8: try { try decoder.decodeSingularInt64Field(value: &self._bytesPerSecond) }()
       case 9: try { try decoder.decodeSingularInt64Field(value: &self._secondsLeft) }()
-      case 10: try { try decoder.decodeSingularStringField(value: &self._waitingFor) }()
+      case 11: try { try decoder.decodeSingularMessageField(value: &self._waitingFor) }()
       default: break
       }
     }
@@ -1464,7 +3242,7 @@ nonisolated extension WireRunStatus: SwiftProtobuf.Message, SwiftProtobuf._Messa
       try visitor.visitSingularInt64Field(value: v, fieldNumber: 9)
     } }()
     try { if let v = self._waitingFor {
-      try visitor.visitSingularStringField(value: v, fieldNumber: 10)
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
     } }()
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -1487,7 +3265,7 @@ nonisolated extension WireRunStatus: SwiftProtobuf.Message, SwiftProtobuf._Messa
 
 nonisolated extension WireWorkerStatus: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   static let protoMessageName: String = _protobuf_package + ".WorkerStatus"
-  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}host\0\u{1}engine\0\u{1}slots\0\u{1}running\0\u{1}state\0\u{1}reason\0")
+  static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}host\0\u{1}engine\0\u{1}slots\0\u{1}running\0\u{1}state\0\u{2}\u{2}reason\0\u{c}\u{7}\u{1}")
 
   mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -1501,7 +3279,7 @@ nonisolated extension WireWorkerStatus: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 4: try { try decoder.decodeSingularInt64Field(value: &self._slots) }()
       case 5: try { try decoder.decodeSingularInt64Field(value: &self._running) }()
       case 6: try { try decoder.decodeSingularInt64Field(value: &self._state) }()
-      case 7: try { try decoder.decodeSingularStringField(value: &self._reason) }()
+      case 8: try { try decoder.decodeSingularMessageField(value: &self._reason) }()
       default: break
       }
     }
@@ -1531,7 +3309,7 @@ nonisolated extension WireWorkerStatus: SwiftProtobuf.Message, SwiftProtobuf._Me
       try visitor.visitSingularInt64Field(value: v, fieldNumber: 6)
     } }()
     try { if let v = self._reason {
-      try visitor.visitSingularStringField(value: v, fieldNumber: 7)
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 8)
     } }()
     try unknownFields.traverse(visitor: &visitor)
   }

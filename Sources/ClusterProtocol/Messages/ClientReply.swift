@@ -46,12 +46,12 @@ package struct RunStatus: Hashable, Sendable {
     /// Seconds to the end; nil where nothing can be said.
     package let secondsLeft: Int64?
     /// Why nothing moves; nil where something does.
-    package let waitingFor: String?
+    package let waitingFor: WaitingReason?
 
     package init(
         run: String, state: RunState, stores: [StoreState: Int], jobs: [String: Int], rows: Int64,
         bytes: Int64, rowsPerSecond: Int64, bytesPerSecond: Int64, secondsLeft: Int64?,
-        waitingFor: String?
+        waitingFor: WaitingReason?
     ) {
         self.run = run
         self.state = state
@@ -98,11 +98,11 @@ package struct WorkerStatus: Hashable, Sendable {
     package let running: Int
     package let state: State
     /// Why it was quarantined, or gets no jobs; nil where it does.
-    package let reason: String?
+    package let reason: IdleReason?
 
     package init(
         name: String, host: String, engine: String, slots: Int, running: Int, state: State,
-        reason: String?
+        reason: IdleReason?
     ) {
         self.name = name
         self.host = host

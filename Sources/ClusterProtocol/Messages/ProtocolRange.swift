@@ -9,7 +9,7 @@ package struct ProtocolRange: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// What this program understands.
-    package static let current = ProtocolRange(lowest: 3, highest: 3)
+    package static let current = ProtocolRange(lowest: 4, highest: 4)
 
     /// The highest version that both sides understand; nil where there is none.
     package func common(with other: ProtocolRange) -> Int? {

@@ -48,7 +48,8 @@ enum MessageText {
         case .refused(let refusal): return "REFUSED \(refusal.code.rawValue) \(refusal.text)"
         case .status(let report):
             let runs = report.runs.map { status in
-                "\(status.run) \(status.state) \(status.waitingFor ?? "moves")"
+                let reason = status.waitingFor.map { "\($0)" } ?? "moves"
+                return "\(status.run) \(status.state) \(reason)"
             }
             return "STATUS \(runs.joined(separator: ", "))"
         case .event: return "EVENT"

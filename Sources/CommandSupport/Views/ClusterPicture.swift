@@ -161,13 +161,7 @@ package struct ClusterPicture: Hashable, Sendable {
 
     /// Why nothing moves, or not all of it, as a part of a line.
     private static func waiting(_ run: RunStatus) -> String? {
-        guard let reason = run.waitingFor else { return nil }
-        let line = oneLine(reason)
-        let who = run.isMoving ? "the rest " : ""
-        if line.hasPrefix("waits") { return who + line }
-        // It says itself how many wait.
-        if line.first?.isNumber == true { return line }
-        return "\(who)waits: \(line)"
+        run.waitingFor.map { oneLine($0.line(isRest: run.isMoving)) }
     }
 
     private static func oneLine(_ text: String) -> String {
@@ -182,22 +176,17 @@ package struct ClusterPicture: Hashable, Sendable {
 
     /// What of a run is worth a line of a log when it changes.
     struct Milestone: Hashable, Sendable {
-        /// How reasons begin that every run comes to now and then while its tasks are at work.
-        private static let passing = [
-            "other stores come first", "its store is", "the next stores are", "merges, checks",
-        ]
-
         private let state: RunState
         private let failed: Int
-        private let waitingFor: String?
+        private let waitingFor: WaitingReason?
         private let part: Int
 
         init(_ run: RunStatus) {
             state = run.state
             failed = run.stores[.failed, default: 0]
-            // While others are at work it comes and goes with them; seconds go by.
-            let lasts = !run.isMoving && !Self.passing.contains { run.waitsFor($0) }
-            waitingFor = lasts ? run.waitingFor?.filter { !$0.isNumber } : nil
+            // While others are at work it comes and goes with them.
+            let isPassing = run.isMoving || run.waitingFor?.isPassing == true
+            waitingFor = isPassing ? nil : run.waitingFor?.lasting
             let stores = run.stores.values.reduce(0, +)
             let done = run.stores[.done, default: 0] + run.stores[.validated, default: 0]
             let jobs = run.jobs.values.reduce(0, +)
@@ -223,9 +212,6 @@ package struct ClusterPicture: Hashable, Sendable {
 extension RunStatus {
     /// Whether it can still resume.
     var isUnfinished: Bool { state.isUnfinished }
-
-    /// Whether the reason for which it waits begins so.
-    fileprivate func waitsFor(_ reason: String) -> Bool { waitingFor?.hasPrefix(reason) == true }
 
     /// Whether a worker that is heard of has a job of it, or what one delivered is looked at.
     var isMoving: Bool {

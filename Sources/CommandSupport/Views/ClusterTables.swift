@@ -19,7 +19,7 @@ package enum WorkerTable {
     }
 
     private static func words(_ worker: WorkerStatus) -> String {
-        guard let reason = worker.reason else { return word(worker.state) }
+        guard let reason = worker.reason?.text else { return word(worker.state) }
         let line = reason.split(whereSeparator: \.isNewline).joined(separator: " ")
         return "\(word(worker.state)): \(line)"
     }
@@ -67,7 +67,7 @@ package struct ClusterEntry: Codable, Hashable {
             rowsPerSecond = status.rowsPerSecond
             bytesPerSecond = status.bytesPerSecond
             secondsLeft = status.secondsLeft
-            waitingFor = status.waitingFor
+            waitingFor = status.waitingFor?.text
         }
     }
 
@@ -88,7 +88,7 @@ package struct ClusterEntry: Codable, Hashable {
             slots = status.slots
             running = status.running
             state = WorkerTable.word(status.state)
-            reason = status.reason
+            reason = status.reason?.text
         }
     }
 

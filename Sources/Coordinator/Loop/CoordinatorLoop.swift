@@ -319,9 +319,7 @@ final class CoordinatorLoop: PollLoopHandler {
     }
 
     /// Why everything waits; nil where nothing does.
-    var blockedReason: String? {
-        blockedUntil == nil ? nil : "the ledger's disk is full; it resumes when there is space"
-    }
+    var blockedReason: WaitingReason? { blockedUntil == nil ? nil : .ledgerFull }
 
     private func apply(_ effects: SupervisorEffects) {
         for send in effects.machine.sends { say(send.message, to: send.to) }

@@ -11,16 +11,16 @@ extension RunStatus {
     ///   - meter: of what was done in this life of the coordinator.
     ///   - waitingFor: why nothing moves, where the machine does not know.
     init(
-        _ figures: RunStats, machine: RunStatus?, meter: RateMeter?, waitingFor: String?
+        _ figures: RunStats, machine: RunStatus?, meter: RateMeter?, waitingFor: WaitingReason?
     ) {
         let isMoving = figures.state == .open
+        let pause = figures.state == .paused ? PauseReason(kept: figures.reason) : nil
         self.init(
             run: figures.run, state: figures.state, stores: figures.stores,
             jobs: machine?.jobs ?? [:], rows: machine?.rows ?? 0, bytes: machine?.bytes ?? 0,
             rowsPerSecond: isMoving ? meter?.rates?.rows ?? 0 : 0,
             bytesPerSecond: isMoving ? meter?.rates?.bytes ?? 0 : 0,
             secondsLeft: isMoving ? meter?.secondsLeft(figures.bytesLeft) : nil,
-            waitingFor: waitingFor ?? machine?.waitingFor
-                ?? (figures.state == .paused ? PauseReason(kept: figures.reason).words : nil))
+            waitingFor: waitingFor ?? machine?.waitingFor ?? pause.map { .paused($0) })
     }
 }

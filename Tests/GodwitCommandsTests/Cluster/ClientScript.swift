@@ -177,7 +177,7 @@ enum ClusterSamples {
 
     static func run(
         _ name: String = "r3", state: RunState = .open, stores: [StoreState: Int] = [.done: 2],
-        jobs: [String: Int] = [:], waitingFor: String? = nil
+        jobs: [String: Int] = [:], waitingFor: WaitingReason? = nil
     ) -> RunStatus {
         RunStatus(
             run: name, state: state, stores: stores, jobs: jobs, rows: 1_234_567, bytes: 5 << 20,
@@ -187,7 +187,7 @@ enum ClusterSamples {
 
     static func worker(
         _ name: String = "w1", host: String = "host-a", state: WorkerStatus.State = .active,
-        reason: String? = nil
+        reason: IdleReason? = nil
     ) -> WorkerStatus {
         WorkerStatus(
             name: name, host: host, engine: "1", slots: 4, running: 3, state: state,

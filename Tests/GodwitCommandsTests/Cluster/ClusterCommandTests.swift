@@ -157,7 +157,8 @@ import Testing
             let key = "rack-7.example"
             let workers = [
                 ClusterSamples.worker(key),
-                ClusterSamples.worker("w2", state: .quarantined, reason: "too many failures"),
+                ClusterSamples.worker(
+                    "w2", state: .quarantined, reason: .quarantined("too many failures")),
             ]
             let process = try ClientProcess(["workers"], in: url)
             try script.expect(.workers, .status(ClusterSamples.report([], workers)))
@@ -196,7 +197,7 @@ import Testing
         try withScript { url, script in
             let process = try ClientProcess(["watch", "r3"], in: url)
             try script.expect(.status(run: "r3"), .status(ClusterSamples.report()))
-            let waiting = ClusterSamples.report([ClusterSamples.run(waitingFor: "no worker")], [])
+            let waiting = ClusterSamples.report([ClusterSamples.run(waitingFor: .noWorker)], [])
             try script.expect(
                 .watch(run: "r3"), .event(.status(ClusterSamples.report())),
                 .event(.status(ClusterSamples.report())), .event(.status(waiting)),

@@ -27,7 +27,8 @@ import Testing
         [
             ClusterSamples.worker("w1", host: "host-a"),
             ClusterSamples.worker(
-                "w2", host: "host-b", state: .quarantined, reason: "failed\nwhat others can do"),
+                "w2", host: "host-b", state: .quarantined,
+                reason: .quarantined("failed\nwhat others can do")),
             ClusterSamples.worker("worker-3", host: "host-c"),
         ])
 
@@ -57,10 +58,10 @@ import Testing
 
     @Test func whatWaitsIsSaid() {
         let waiting = ClusterSamples.report(
-            [ClusterSamples.run(waitingFor: "no worker is\nconnected")], [])
+            [ClusterSamples.run(waitingFor: .noRoom("the disk\nis full"))], [])
         let lines = lines(waiting)
         #expect(lines.first == "no worker is connected  12 min 05 s")
-        #expect(lines.last == "    waits: no worker is connected")
+        #expect(lines.last == "    waits: the disk is full")
     }
 
     @Test(arguments: [(80, 24), (200, 50), (20, 4), (40, 8), (80, 3), (10, 1)])
@@ -69,12 +70,12 @@ import Testing
             (1...40).map {
                 ClusterSamples.run(
                     "r\($0)", stores: [.done: 9, .validated: 1, .rolledBack: 2],
-                    waitingFor: String(repeating: "all workers are busy ", count: 20))
+                    waitingFor: .noRoom(String(repeating: "the disk is full ", count: 20)))
             },
             (1...90).map {
                 ClusterSamples.worker(
                     "w\($0)", state: $0 % 2 == 0 ? .gone : .silent,
-                    reason: String(repeating: "x\u{1B}", count: 300))
+                    reason: .quarantined(String(repeating: "x\u{1B}", count: 300)))
             })
         let lines = lines(many, columns, rows)
         #expect(lines.count <= max(rows - 1, 3))
@@ -104,7 +105,7 @@ import Testing
     @Test func onlyWhatMattersIsAMilestone() {
         func milestone(
             _ stores: [StoreState: Int], _ jobs: [String: Int] = [:], state: RunState = .open,
-            waitingFor: String? = nil
+            waitingFor: WaitingReason? = nil
         ) -> ClusterPicture.Milestone {
             ClusterPicture.Milestone(
                 ClusterSamples.run(
@@ -115,13 +116,19 @@ import Testing
         #expect(fleet != milestone([.done: 520, .waiting: 1480]))
         #expect(fleet != milestone([.done: 500, .waiting: 1499, .failed: 1]))
         #expect(fleet != milestone([.done: 500, .waiting: 1500], state: .paused))
-        #expect(fleet != milestone([.done: 500, .waiting: 1500], waitingFor: "no worker"))
-        #expect(fleet == milestone([.done: 500, .waiting: 1500], waitingFor: "its store is x"))
+        #expect(fleet != milestone([.done: 500, .waiting: 1500], waitingFor: .noWorker))
+        #expect(fleet == milestone([.done: 500, .waiting: 1500], waitingFor: .stage(.indexing)))
+        for passing in [WaitingReason.behindOtherStores, .offers, .behindOtherTasks] {
+            #expect(fleet == milestone([.done: 500, .waiting: 1500], waitingFor: passing))
+        }
         #expect(
-            fleet == milestone([.done: 500, .waiting: 1500], ["running": 1], waitingFor: "busy"))
+            milestone([.running: 1], waitingFor: .noWorker)
+                != milestone([.running: 1], waitingFor: .noWorkerWithEngine("2")))
         #expect(
-            milestone([.running: 1], waitingFor: "its lease ends in 30 s")
-                == milestone([.running: 1], waitingFor: "its lease ends in 29 s"))
+            fleet == milestone([.done: 500, .waiting: 1500], ["running": 1], waitingFor: .noWorker))
+        #expect(
+            milestone([.running: 1], waitingFor: .unclaimed(jobs: 1, seconds: 30))
+                == milestone([.running: 1], waitingFor: .unclaimed(jobs: 2, seconds: 29)))
         let one = milestone([.running: 1], ["accepted": 10, "waiting": 90])
         #expect(one == milestone([.running: 1], ["accepted": 19, "waiting": 81]))
         #expect(one != milestone([.running: 1], ["accepted": 20, "waiting": 80]))
@@ -135,18 +142,23 @@ import Testing
     }
 
     @Test func aReasonThatSaysItWaitsIsNotToldTwice() {
-        let waiting = ClusterSamples.run(waitingFor: "waits before the next try after: x")
-        #expect(ClusterPicture.line(of: waiting).hasSuffix("; waits before the next try after: x"))
+        let backOff = WaitingReason.backOff(seconds: 3, Cause(.locked, "x"))
+        let waiting = ClusterSamples.run(waitingFor: backOff)
+        #expect(
+            ClusterPicture.line(of: waiting).hasSuffix(
+                "; waits before the next try after: locked: x"))
         let counted = ClusterSamples.run(
-            jobs: ["unclaimed": 2, "waiting": 3], waitingFor: "2 jobs wait for a worker")
+            jobs: ["unclaimed": 2, "waiting": 3], waitingFor: .unclaimed(jobs: 2, seconds: 5))
         let line = ClusterPicture.line(of: counted)
         #expect(line.contains("2 jobs unclaimed, 3 waiting"))
-        #expect(line.hasSuffix("; 2 jobs wait for a worker"))
+        #expect(
+            line.hasSuffix(
+                "; 2 jobs wait for a worker that is not heard of; their leases end in 5 s"))
         let moving = ClusterSamples.run(
-            jobs: ["running": 1, "resting": 1], waitingFor: "waits before the next try after: x")
+            jobs: ["running": 1, "resting": 1], waitingFor: backOff)
         #expect(
             ClusterPicture.line(of: moving)
-                .hasSuffix("; the rest waits before the next try after: x"))
+                .hasSuffix("; the rest waits before the next try after: locked: x"))
     }
 
     @Test func runsAreOrderedByTheirNumbers() {
@@ -157,7 +169,8 @@ import Testing
 
     @Test func aRunIsALineOfALog() {
         let run = ClusterSamples.run(
-            stores: [.validated: 2, .failed: 1], jobs: ["running": 1], waitingFor: "no room")
+            stores: [.validated: 2, .failed: 1], jobs: ["running": 1],
+            waitingFor: .noRoom("no room"))
         #expect(
             ClusterPicture.line(of: run)
                 == "r3: open, 0/3 stores, 2 ready to swap, 1 failed, 1 job running, "

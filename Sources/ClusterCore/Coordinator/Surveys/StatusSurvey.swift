@@ -57,7 +57,7 @@ struct StatusSurvey {
                 run: run.name, state: standing(run.phase), stores: counts.filter { $0.value > 0 },
                 jobs: tally.jobs.filter { $0.value > 0 }, rows: run.rows, bytes: run.bytes,
                 rowsPerSecond: 0, bytesPerSecond: 0, secondsLeft: nil,
-                waitingFor: found[index]?.first?.description)
+                waitingFor: found[index]?.first)
         }
     }
 

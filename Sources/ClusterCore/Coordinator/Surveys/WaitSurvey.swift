@@ -28,7 +28,7 @@ struct WaitSurvey {
         case .ready, .resting, nil: break
         }
         if let reason = reason(of: run) { return reason }
-        if let until = job?.restsUntil { return .backOff(until: until, job?.restsAfter) }
+        if let until = job?.restsUntil { return backOff(until, job?.restsAfter) }
         switch store.phase {
         case .waiting where store.isWhole: break
         case .waiting: return beginReason(run)
@@ -36,7 +36,7 @@ struct WaitSurvey {
             if case .link = work { return .stage(.copying) }
         case .linking: break
         case .preparing, .indexing, .validating, .swapping, .replanning, .ending, .ended:
-            return .stage(store.phase)
+            return store.phase.stage.map { .stage($0) }
         }
         return handOutReason(store, run, worker: workerReason(store.requirement))
     }
@@ -93,10 +93,10 @@ struct WaitSurvey {
         if store.phase == .ending { return }
         let number = store.key.number
         if store.waitsForTask {
+            let resting = found.resting[index]
             found.waits[store.run]?.add(
-                found.resting[index].map { .backOff(until: $0.until, $0.cause) }
-                    ?? .behindOtherTasks,
-                store: number)
+                resting.map { backOff($0.until, $0.cause) } ?? .behindOtherTasks, store: number,
+                until: resting?.until)
         }
         if store.phase == .waiting, !store.isWhole {
             found.waits[store.run]?.add(beginReason(run), store: number)
@@ -114,8 +114,8 @@ struct WaitSurvey {
         for job in store.jobs.values {
             if let until = job.restsUntil, job.phase == .resting {
                 found.waits[store.run]?.add(
-                    .backOff(until: until, job.restsAfter), requirement: store.requirement,
-                    store: number)
+                    backOff(until, job.restsAfter), requirement: store.requirement,
+                    store: number, until: until)
             } else if isUnclaimed(job) {
                 found.unclaimed[store.run, default: []].append(job)
             }
@@ -133,10 +133,11 @@ struct WaitSurvey {
             .linking where jobs.links > 0:
             let worker = found.workerReason(store.requirement) { workerReason($0) }
             return (handOutReason(store, run, worker: worker), store.requirement)
-        case .copying, .linking:
-            return jobs.links > 0 ? (.stage(store.phase), nil) : nil
+        case .copying: return jobs.links > 0 ? (.stage(.copying), nil) : nil
+        case .linking: return nil
         case .preparing, .indexing, .validating, .swapping, .replanning, .ending, .ended:
-            return jobs.copies + jobs.links > 0 ? (.stage(store.phase), nil) : nil
+            guard jobs.copies + jobs.links > 0 else { return nil }
+            return store.phase.stage.map { (.stage($0), nil) }
         }
     }
 }
@@ -238,7 +239,7 @@ extension WaitSurvey {
             case .greeted, .ready, .silent, .gone: unready.notReady += 1
             }
         }
-        if !unready.isEmpty { return .noReadyWorker(unready) }
+        if unready != UnreadyWorkers() { return .noReadyWorker(unready) }
         let wanted = machine.roster.requirements[requirement]
         let kinds = Set(present.map(\.kind)).sorted().map { machine.roster.classes[$0] }.filter {
             wanted.engine == nil || $0.engine == wanted.engine
@@ -248,6 +249,10 @@ extension WaitSurvey {
         }
         return nearest.map { .noSuitableWorker($0) }
             ?? wanted.engine.map { .noWorkerWithEngine($0) }
+    }
+
+    private func backOff(_ until: Instant, _ cause: Cause?) -> WaitingReason {
+        .backOff(seconds: machine.seconds(until: until), cause)
     }
 
     private func unclaimedReason(_ jobs: [JobState]) -> WaitingReason {
@@ -285,6 +290,32 @@ private struct WaitingJobs {
         for (work, job) in store.jobs where job.phase != .ready {
             if case .link = work { links -= 1 } else { copies -= 1 }
         }
+    }
+}
+
+extension StorePhase {
+    /// What its store does before more jobs of it begin; nil where none is left to begin.
+    fileprivate var stage: WaitingReason.StoreStage? {
+        switch self {
+        case .preparing: .preparing
+        case .copying: .copying
+        case .indexing: .indexing
+        case .validating: .validating
+        case .swapping: .swapping
+        case .replanning: .replanning
+        // Jobs of a store at these phases wait for workers, or are over.
+        case .waiting, .linking, .ending, .ended: nil
+        }
+    }
+}
+
+extension Shortage {
+    /// What a kind of worker lacks of a requirement.
+    init(of requirement: Requirement, in kind: WorkerClass) {
+        self.init(
+            roots: NameList(requirement.roots.subtracting(kind.roots)),
+            policies: NameList(requirement.policies.subtracting(kind.policies)),
+            present: NameList(kind.roots))
     }
 }
 

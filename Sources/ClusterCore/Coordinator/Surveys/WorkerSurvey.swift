@@ -39,32 +39,31 @@ struct WorkerSurvey {
         }
     }
 
-    private func reason(of worker: WorkerState, _ index: Int, _ waiting: [Waiting]) -> String? {
+    private func reason(of worker: WorkerState, _ index: Int, _ waiting: [Waiting]) -> IdleReason? {
         switch worker.phase {
-        case .greeted: return "it has not said that it is ready"
+        case .greeted: return .notReady
         case .silent: return silence(of: worker)
         case .draining:
-            return machine.isSilent(worker) ? silence(of: worker) : "it finishes what it has"
-        case .quarantined: return worker.reason
+            return machine.isSilent(worker) ? silence(of: worker) : .finishing
+        case .quarantined: return worker.reason.map { .quarantined($0) }
         case .ready where machine.roster.awaitsChecks(worker):
-            return "\(worker.attempts) of its jobs are done or under way and not checked yet"
+            return .unchecked(jobs: worker.attempts)
         case .ready where machine.roster.hasRoom(index): return idleReason(of: worker, waiting)
         case .ready, .gone: return nil
         }
     }
 
-    private func silence(of worker: WorkerState) -> String {
+    private func silence(of worker: WorkerState) -> IdleReason {
         let ends = worker.grants.compactMap { machine.attempts.grants[$0]?.deadline }.max()
-        return ends.map { "not heard of; its leases end in \(machine.seconds(until: $0)) s" }
-            ?? "not heard of"
+        return .silent(seconds: ends.map { machine.seconds(until: $0) })
     }
 
     /// Why a worker with room gets nothing: of what it could do the first reason, else what it
     /// lacks for the rest; nil where it has jobs and no others wait.
-    private func idleReason(of worker: WorkerState, _ waiting: [Waiting]) -> String? {
+    private func idleReason(of worker: WorkerState, _ waiting: [Waiting]) -> IdleReason? {
         var best: (run: String, reason: WaitingReason)?
         var others: (run: String, reason: WaitingReason)?
-        var lacking: String?
+        var lacking: IdleReason?
         for one in waiting {
             for requirement in one.waits.requirements {
                 if !machine.roster.fits(worker.kind, requirement) {
@@ -78,10 +77,10 @@ struct WorkerSurvey {
                 others = (one.run, reason)
             }
         }
-        if let best { return "\(best.run): \(best.reason)" }
+        if let best { return .waits(run: best.run, best.reason) }
         if let lacking { return lacking }
-        if let others { return "\(others.run): \(others.reason)" }
-        return worker.grants.isEmpty ? "no job waits" : nil
+        if let others { return .waits(run: others.run, others.reason) }
+        return worker.grants.isEmpty ? .noJob : nil
     }
 
     private func isFirst(_ reason: WaitingReason, before other: WaitingReason?) -> Bool {
@@ -89,12 +88,11 @@ struct WorkerSurvey {
     }
 
     /// What a worker is without that jobs of a run need.
-    private func lack(of worker: WorkerState, _ requirement: Int, run: String) -> String {
+    private func lack(of worker: WorkerState, _ requirement: Int, run: String) -> IdleReason {
         let wanted = machine.roster.requirements[requirement]
         if let engine = wanted.engine, engine != worker.engine {
-            return "engine \(worker.engine); the jobs of \(run) need engine \(engine)"
+            return .otherEngine(worker.engine, run: run, needed: engine)
         }
-        let shortage = Shortage(of: wanted, in: machine.roster.classes[worker.kind])
-        return "the jobs of \(run) need \(shortage.missing); it has \(shortage.present)"
+        return .lacks(run: run, Shortage(of: wanted, in: machine.roster.classes[worker.kind]))
     }
 }
