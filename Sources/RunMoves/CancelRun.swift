@@ -15,6 +15,7 @@ package struct CancelRun: Sendable {
     }
 
     /// Cancels the run and every store that has not come to its end; what they left is removed.
+    ///
     /// So is a failed store whose publication was stopped halfway.
     ///
     /// A selected store alone is cancelled, also where it failed: the run goes on without it. A
