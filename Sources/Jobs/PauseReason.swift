@@ -1,32 +1,17 @@
 /// Why a run is paused.
-package enum PauseReason: Hashable, Sendable {
+package enum PauseReason: Hashable, Sendable, Codable {
     /// A client asked for it.
     case request
-    /// A disk is full; the run tries again by itself.
+    /// A disk is full; the run tries again by itself. The text says which, and what is short.
     case space(String)
     /// Too many failures, or a bug; only a request lets the run resume.
     case stopped(String)
 
-    // Ledgers keep both, so they never change.
-    private static let requested = "paused on request"
-    private static let space = "no room: "
-
-    /// Reads a reason that a ledger kept.
-    package init(kept text: String) {
-        if text == PauseReason.requested {
-            self = .request
-        } else if text.hasPrefix(PauseReason.space) {
-            self = .space(String(text.dropFirst(PauseReason.space.count)))
-        } else {
-            self = .stopped(text)
-        }
-    }
-
-    /// The reason as ledgers keep it.
+    /// The reason for people, without the word that the run is paused.
     package var text: String {
         switch self {
-        case .request: PauseReason.requested
-        case .space(let text): PauseReason.space + text
+        case .request: "paused on request"
+        case .space(let text): "no room: \(text)"
         case .stopped(let text): text
         }
     }
@@ -34,7 +19,7 @@ package enum PauseReason: Hashable, Sendable {
     /// What a run is, for people.
     package var words: String {
         switch self {
-        case .request: PauseReason.requested
+        case .request: text
         case .space, .stopped: "paused: \(text)"
         }
     }

@@ -29,9 +29,7 @@ extension CutOver {
                 try ledger.append([
                     .swapStep(
                         run: run, store: number,
-                        SwapEntry(
-                            kind: .backup, index: 0, name: "copied", isDone: true,
-                            detail: detail))
+                        SwapEntry(.backup, .copied, detail: detail))
                 ])
             }
         }

@@ -64,7 +64,7 @@ package struct CancelRun: Sendable {
             }
             let registry = RunRegistry(ledger: ledger, environment: environment)
             if isWhole {
-                try registry.change(selected.run.id, .cancelled, "cancelled by the user")
+                try registry.change(selected.run.id, .cancelled, .cancelled)
             } else {
                 guard count > 0 || isDone else {
                     throw .nothingToDo(

@@ -59,9 +59,8 @@ package struct CutOver: Sendable {
                         store.found, CutOverRecord(way, store.result, isTrusted: store.isTrusted)))
                 if keeps {
                     records.append(
-                        .storeReport(
-                            run: run, store: store.found.number,
-                            try StoreRecord.result(store.result).text()))
+                        try StoreRecord.result(store.result).record(
+                            run: run, store: store.found.number))
                 }
                 moves.append(
                     (
@@ -162,14 +161,11 @@ package struct CutOver: Sendable {
         }
     }
 
-    /// What a move is called that will never be made, because the store changed meanwhile.
-    static let void = "given up"
-
     /// The record that a move which stands in the ledger will not be made.
     func void(_ found: FoundStore) -> LedgerRecord {
         .swapStep(
             run: run, store: found.number,
-            SwapEntry(kind: .swap, index: 0, name: Self.void, isDone: true, detail: ""))
+            SwapEntry(.swap, .void))
     }
 
     /// Whether files have moved already.
@@ -232,9 +228,7 @@ package struct CutOver: Sendable {
     ) throws(RunError) -> LedgerRecord {
         .swapStep(
             run: run, store: found.number,
-            SwapEntry(
-                kind: .swap, index: 0, name: isDone ? "moved" : "move", isDone: isDone,
-                detail: try move.text()))
+            SwapEntry(.swap, isDone ? .done : .planned, detail: try move.text()))
     }
 
     func changed(_ found: FoundStore, _ state: StoreState) -> LedgerRecord {
@@ -299,9 +293,7 @@ package struct CutOver: Sendable {
         }
         return stages + [
             try entry(recorded.found, CutOverRecord(recorded.way, nil), isDone: true),
-            .storeReport(
-                run: run, store: recorded.found.number,
-                try StoreRecord.result(result).text()),
+            try StoreRecord.result(result).record(run: run, store: recorded.found.number),
         ]
     }
 

@@ -80,7 +80,7 @@ package struct EarlierResults {
             )
         }
         guard let last = steps.last(where: { $0.kind == .swap }), last.isDone,
-            last.name != CutOver.void, let text
+            last.phase != .void, let text
         else { return nil }
         do throws(RunError) {
             guard case .publish(let plan) = try CutOverRecord(reading: last.detail).way,
@@ -113,13 +113,11 @@ package struct EarlierResults {
         }
         let at = environment.wallTime()
         let move = SwapEntry(
-            kind: .swap, index: 0, name: "moved", isDone: true,
-            detail: try CutOverRecord(.publish(plan), nil).text())
+            .swap, .done, detail: try CutOverRecord(.publish(plan), nil).text())
         return [
             .storeChanged(run: run, store: store.number, .running, reason: nil, at: at),
             .swapStep(run: run, store: store.number, move),
-            .storeReport(
-                run: run, store: store.number, try StoreRecord.result(result).text()),
+            try StoreRecord.result(result).record(run: run, store: store.number),
             .storeChanged(run: run, store: store.number, .done, reason: nil, at: at),
         ]
     }

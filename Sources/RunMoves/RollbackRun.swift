@@ -241,9 +241,7 @@ package struct RollbackRun: Sendable {
     ) throws(RunError) -> LedgerRecord {
         .swapStep(
             run: selected.run.id, store: store.number,
-            SwapEntry(
-                kind: .rollback, index: 0, name: isDone ? "moved" : "move", isDone: isDone,
-                detail: detail))
+            SwapEntry(.rollback, isDone ? .done : .planned, detail: detail))
     }
 
     /// The states by which a store whose swap was not recorded comes to the one after it.

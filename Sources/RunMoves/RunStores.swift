@@ -83,7 +83,7 @@ package struct SelectedRun {
                 if wanted.contains(store.state) {
                     let steps = try ledger.swapSteps(run: run.id, store: store.number)
                     let last = steps.last { $0.kind == .swap }
-                    let hasSwap = last.map { $0.name != CutOver.void } ?? false
+                    let hasSwap = last.map { $0.phase != .void } ?? false
                     if hasSwap || !swapped.contains(store.state) { return run }
                 }
                 fallback = fallback ?? run
@@ -140,7 +140,7 @@ package struct SelectedRun {
         let last = try read { ledger throws(LedgerError) in
             try ledger.swapSteps(run: run.id, store: store.number)
         }.last { $0.kind == .swap }
-        return last.map { $0.name != CutOver.void } ?? false
+        return last.map { $0.phase != .void } ?? false
     }
 
     /// The newest swap of a store, also one that was cancelled, with what was recorded of its
@@ -152,7 +152,7 @@ package struct SelectedRun {
             try ledger.swapSteps(run: run.id, store: store.number)
         }
         let swaps = steps.indices.filter {
-            steps[$0].kind == .swap && steps[$0].name != CutOver.void
+            steps[$0].kind == .swap && steps[$0].phase != .void
         }
         guard let last = swaps.last,
             case .swap(let plan) = try CutOverRecord(reading: steps[last].detail).way

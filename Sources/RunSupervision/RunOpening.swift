@@ -7,10 +7,8 @@ package struct RunOpening: Hashable, Sendable {
     package let run: String
     /// The ledger's state of the run, as late as it can be read.
     package var state: RunState
-    /// Why it is in that state, such as who paused it.
-    package var reason: String
-    /// Whether it is paused because a disk was full.
-    package var isShortOfSpace: Bool
+    /// Why it is paused; nil where it is not.
+    package var pause: PauseReason?
     /// Stores that have work left.
     package let stores: Int
     package let failed: Int
@@ -24,14 +22,13 @@ package struct RunOpening: Hashable, Sendable {
     package var shortage: String?
 
     package init(
-        run: String, state: RunState, reason: String = "", isShortOfSpace: Bool = false,
+        run: String, state: RunState, pause: PauseReason? = nil,
         stores: Int, failed: Int = 0, validated: Int = 0, defersSwap: Bool = false,
         limits: RunLimits = RunLimits(), added: Int = 0, shortage: String? = nil
     ) {
         self.run = run
         self.state = state
-        self.reason = reason
-        self.isShortOfSpace = isShortOfSpace
+        self.pause = pause
         self.stores = stores
         self.failed = failed
         self.validated = validated
@@ -55,7 +52,7 @@ package struct RunOpening: Hashable, Sendable {
         RunOffer(
             run: run, stores: stores, failed: failed, validated: validated,
             defersSwap: defersSwap, limits: limits,
-            pausedBy: isHeld ? PauseReason(kept: reason) : nil,
+            pausedBy: isHeld ? pause : nil,
             isOver: entry == .named && isOver, isResumed: entry != .submitted)
     }
 }

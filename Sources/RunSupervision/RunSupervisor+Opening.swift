@@ -42,13 +42,14 @@ extension RunSupervisor {
         out.known.append((run, opening.state))
         lives[run] = RunLife(opening)
         // A disk that was full is looked at again; a client that submits the run resumes it.
-        let isHeld = opening.state == .paused && !opening.isShortOfSpace && entry != .submitted
+        let isHeld =
+            opening.state == .paused && opening.pause?.isForSpace != true && entry != .submitted
         if opening.state == .paused, !isHeld, opening.shortage == nil {
-            change(run, .open, "taken up again")
+            change(run, .open, .restarted)
         }
         if opening.state == .ended, opening.stores > 0 {
             out.events.append(.note(.run(run, .reopened(stores: opening.stores))))
-            change(run, .open, "stores wait in it")
+            change(run, .open, .storesWait)
         }
         tell(.run(opening.offer(entry, isHeld: isHeld)))
         if let shortage = opening.shortage { hold(run, shortage) }
@@ -56,7 +57,7 @@ extension RunSupervisor {
 
     private mutating func hold(_ run: String, _ shortage: String) {
         let pause = PauseReason.space(shortage)
-        change(run, .paused, pause.text)
+        change(run, .paused, .paused(pause))
         out.events.append(.note(.run(run, .paused(pause))))
         scheduleSpaceLook()
     }
@@ -82,8 +83,8 @@ extension RunSupervisor {
         tell(.request(.resume(run: run), from: .local))
     }
 
-    private mutating func change(_ run: String, _ state: RunState, _ reason: String) {
-        out.machine.records.append(.runChanged(run: run, state, reason: reason))
+    private mutating func change(_ run: String, _ state: RunState, _ reason: RunReason) {
+        out.machine.records.append(.runChanged(run: run, state, reason))
     }
 
     /// The space for a run was looked at.
@@ -93,7 +94,7 @@ extension RunSupervisor {
         // Its end may have come meanwhile.
         guard lives[run]?.shortage != nil else { return }
         lives[run]?.shortage = shortage
-        if shortage == nil { change(run, .open, "there is room") }
+        if shortage == nil { change(run, .open, .spaceAvailable) }
         settle(run)
     }
 

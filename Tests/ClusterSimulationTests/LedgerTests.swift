@@ -79,8 +79,8 @@ struct LedgerTests {
         #expect(broken([.storeChanged(store, .failed, nil)]) == .fleetEnds)
         #expect(
             broken([
-                .runChanged(run: "run", .cancelled, reason: ""),
-                .runChanged(run: "run", .open, reason: ""),
+                .runChanged(run: "run", .cancelled, .cancelled),
+                .runChanged(run: "run", .open, .resumed),
             ]) == .ledgerForward)
     }
 

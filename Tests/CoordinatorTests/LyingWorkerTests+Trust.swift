@@ -36,7 +36,7 @@ extension LyingWorkerTests {
             guard isLying else {
                 let records = try moved.get()
                 let report = records.contains { record in
-                    if case .storeReport(_, _, let text) = record {
+                    if case .storeReport(_, _, _, let text) = record {
                         text.contains("validated by its worker only")
                     } else {
                         false

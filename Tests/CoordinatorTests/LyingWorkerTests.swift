@@ -213,7 +213,7 @@ import Testing
             let found = try #require(try lab.ledger.store(run: honest.run.id, 1)).found
             let records = try #require(try honest.deliveries.move([found]).first).result.get()
             let texts = records.compactMap { record -> String? in
-                if case .storeReport(_, _, let text) = record { text } else { nil }
+                if case .storeReport(_, _, _, let text) = record { text } else { nil }
             }
             guard case .result(let result) = try StoreRecord(reading: #require(texts.first)) else {
                 throw Missing(description: "a result")

@@ -81,18 +81,18 @@ import Testing
         var mapping = mapping
         mapping.learn(.open, of: "r1")
         #expect(
-            try mapping.records(of: .runChanged(run: "r1", .open, reason: "begun")).isEmpty)
-        let paused = try mapping.records(of: .runChanged(run: "r1", .paused, reason: "asked"))
-        #expect(paused == [.runChanged(run: "r1", .paused, reason: "asked", at: 9)])
-        #expect(try mapping.records(of: .runChanged(run: "r1", .paused, reason: "x")).isEmpty)
+            try mapping.records(of: .runChanged(run: "r1", .open, .restarted)).isEmpty)
+        let paused = try mapping.records(of: .runChanged(run: "r1", .paused, .paused(.request)))
+        #expect(paused == [.runChanged(run: "r1", .paused, .paused(.request), at: 9)])
+        #expect(try mapping.records(of: .runChanged(run: "r1", .paused, .paused(.request))).isEmpty)
         for state in [RunState.open, .ended, .open, .cancelled] {
             #expect(
-                try mapping.records(of: .runChanged(run: "r1", state, reason: "y"))
-                    == [.runChanged(run: "r1", state, reason: "y", at: 9)])
+                try mapping.records(of: .runChanged(run: "r1", state, .resumed))
+                    == [.runChanged(run: "r1", state, .resumed, at: 9)])
         }
         // The ledger refuses what leads nowhere, and the coordinator would end with that.
         for state in RunState.allCases {
-            #expect(try mapping.records(of: .runChanged(run: "r1", state, reason: "z")).isEmpty)
+            #expect(try mapping.records(of: .runChanged(run: "r1", state, .resumed)).isEmpty)
         }
     }
 
@@ -111,22 +111,22 @@ import Testing
             reason: FailureReason(code: .badSource, text: "page 3 is damaged"), at: 9)
         let released = LedgerRecord.released(run: "r1", store: 3)
         // What the code alone says, and what a task has reported before.
-        let coarse = try StoreRecord.text(of: FailureCause(.badSource))
+        let coarse = try StoreRecord.failure(FailureCause(.badSource)).record(run: "r1", store: 3)
         #expect(
             try mapping.records(of: failed)
-                == [changed, .storeReport(run: "r1", store: 3, coarse), released])
+                == [changed, coarse, released])
         mapping.learn(
             RecordMapping.TaskFailure(code: .badSource, cause: .sourceChanged), of: key)
-        let known = try StoreRecord.text(of: FailureCause.sourceChanged)
+        let known = try StoreRecord.failure(.sourceChanged).record(run: "r1", store: 3)
         #expect(known != coarse)
         #expect(
             try mapping.records(of: failed)
-                == [changed, .storeReport(run: "r1", store: 3, known), released])
+                == [changed, known, released])
         // It was of that one failure.
-        #expect(try mapping.records(of: failed)[1] == .storeReport(run: "r1", store: 3, coarse))
+        #expect(try mapping.records(of: failed)[1] == coarse)
         // An attempt that failed since, for another reason, is what is reported.
         mapping.learn(RecordMapping.TaskFailure(code: .locked, cause: .locked), of: key)
-        #expect(try mapping.records(of: failed)[1] == .storeReport(run: "r1", store: 3, coarse))
+        #expect(try mapping.records(of: failed)[1] == coarse)
     }
 
     @Test func otherStatesOfStores() throws {

@@ -144,7 +144,7 @@ import Testing
             try runs.reopen(run.id, store: nil, &reopened)
             #expect(reopened.stores == 2)
             #expect(try lab.ledger.storeCounts(of: run.id) == [.waiting: 2])
-            try lab.ledger.append([.runChanged(run: run.id, .cancelled, reason: "t", at: 1)])
+            try lab.ledger.append([.runChanged(run: run.id, .cancelled, .cancelled, at: 1)])
             #expect(throws: RunError.self) { try runs.reopen(run.id, store: nil, &reopened) }
         }
     }
@@ -198,7 +198,7 @@ import Testing
                 try lab.sharing.files.publish([1], to: folder.appending("store.sqlite"))
             }
             try lab.sharing.ledger.append(
-                records + [.runChanged(run: run.id, .cancelled, reason: "asked", at: 1)])
+                records + [.runChanged(run: run.id, .cancelled, .cancelled, at: 1)])
             #expect(try lab.sharing.strays().count == 3)
             let folder = lab.sharing.state.appending("runs").appending(FilePath(run.id))
             let request = folder.appending("request.json")

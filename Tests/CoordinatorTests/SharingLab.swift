@@ -134,7 +134,7 @@ final class SharingLab {
                     .storeChanged(run: run, store: store, state, reason: reason, at: 1))
             }
         }
-        try ledger.append(records + [.runChanged(run: run, .ended, reason: "t", at: 1)])
+        try ledger.append(records + [.runChanged(run: run, .ended, .finished, at: 1)])
     }
 
     /// The folder of a small store's attempts.

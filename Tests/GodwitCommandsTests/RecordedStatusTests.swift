@@ -7,7 +7,7 @@ import Testing
 @Suite struct RecordedStatusTests {
     private func run(_ change: (inout RecordedStatus) -> Void = { _ in }) -> RecordedStatus {
         var run = RecordedStatus(
-            run: "r1", state: .ended, reason: "", stores: [.done: 1_980, .failed: 20])
+            run: "r1", state: .ended, reason: nil, stores: [.done: 1_980, .failed: 20])
         run.begun = "2025-03-01T12:00:00Z"
         run.changed = "2025-03-01T12:01:00Z"
         change(&run)
@@ -46,7 +46,7 @@ import Testing
     @Test func pausesTellWhoGoesOn() {
         let paused = run {
             $0.state = "paused"
-            $0.reason = "no room: /s is full"
+            $0.pause = .space("/s is full")
         }
         #expect(
             Array(RecordedStatus.lines(of: [paused], holder: "pid 7").dropFirst(2)) == [
@@ -54,7 +54,7 @@ import Testing
             ])
         let asked = run {
             $0.state = "paused"
-            $0.reason = "paused on request"
+            $0.pause = .request
         }
         #expect(
             RecordedStatus.lines(of: [asked], holder: "pid 7")[2]

@@ -17,7 +17,7 @@ import Testing
         let store = Int.random(in: 0..<6, using: &random)
         let next = Self.states.randomElement(using: &random) ?? .running
         return switch Int.random(in: 0..<4, using: &random) {
-        case 0: [.runChanged(run: run, state, reason: "\(state)", at: 1)]
+        case 0: [.runChanged(run: run, state, .paused(.stopped("\(state)")), at: 1)]
         case 1: [.storesFound(run: run, found(store..<(store + 2)))]
         default: [.storeChanged(run: run, store: store, next, reason: nil, at: 1)]
         }

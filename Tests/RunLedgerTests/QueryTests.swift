@@ -23,15 +23,15 @@ import Testing
     @Test func runsAreFoundByIdAndByStore() throws {
         try withLedger { ledger in
             try ledger.append(beginning("old", stores: 2))
-            try ledger.append([.runChanged(run: "old", .ended, reason: "all done", at: 8)])
+            try ledger.append([.runChanged(run: "old", .ended, .finished, at: 8)])
             let path = FilePath("/stores/1.sqlite")
             #expect(try ledger.openRun(ofStore: path) == nil)
             try ledger.append(beginning("new", stores: 2))
-            try ledger.append([.runChanged(run: "new", .paused, reason: "no room", at: 9)])
+            try ledger.append([.runChanged(run: "new", .paused, .paused(.space("full")), at: 9)])
             #expect(try ledger.runs().map(\.id) == ["new", "old"])
             let newest = try #require(try ledger.newestRun())
             #expect(newest.record == run("new") && newest.state == .paused)
-            #expect(newest.reason == "no room" && newest.changedAt == 9)
+            #expect(newest.reason == .paused(.space("full")) && newest.changedAt == 9)
             let open = try #require(try ledger.openRun(ofStore: path))
             #expect(open.run == newest && open.store.number == 1)
             #expect(try ledger.openRun(ofStore: "/stores/2.sqlite") == nil)
@@ -59,12 +59,12 @@ import Testing
     @Test func theNewestRunDidSomething() throws {
         try withLedger { ledger in
             try ledger.append(beginning("idle", stores: 0))
-            try ledger.append([.runChanged(run: "idle", .ended, reason: "", at: 1)])
+            try ledger.append([.runChanged(run: "idle", .ended, .finished, at: 1)])
             #expect(try ledger.newestRun()?.id == "idle")
             try ledger.append(beginning("failed", stores: 1))
             try ledger.append([
                 .storeChanged(run: "failed", store: 0, .failed, reason: badSource, at: 1),
-                .runChanged(run: "failed", .ended, reason: "", at: 1),
+                .runChanged(run: "failed", .ended, .finished, at: 1),
             ])
             for (id, end) in [("none", RunState.ended), ("given up", .cancelled)] {
                 try ledger.append(beginning(id, stores: 1))
@@ -74,7 +74,7 @@ import Testing
                         .storeChanged(run: id, store: 0, .done, reason: nil, at: 1),
                     ])
                 }
-                try ledger.append([.runChanged(run: id, end, reason: "", at: 1)])
+                try ledger.append([.runChanged(run: id, end, .finished, at: 1)])
                 #expect(try ledger.newestRun()?.id == "failed")
             }
             try ledger.append(beginning("open", stores: 1))
@@ -151,7 +151,7 @@ import Testing
             #expect(throws: LedgerError.self) {
                 try ledger.append([.reserved(claim(2, device: 1, -1))])
             }
-            try ledger.append([.runChanged(run: "r1", .ended, reason: "", at: 3)])
+            try ledger.append([.runChanged(run: "r1", .ended, .finished, at: 3)])
             #expect(try ledger.reservations().isEmpty)
         }
     }
@@ -160,7 +160,7 @@ import Testing
         try withLedger { ledger in
             try ledger.append(beginning(stores: 2))
             let steps = [false, true].map {
-                SwapEntry(kind: .swap, index: 1, name: "link-backup", isDone: $0, detail: "{}")
+                SwapEntry(.swap, $0 ? .done : .planned, detail: "{}")
             }
             for step in steps { try ledger.append([.swapStep(run: "r1", store: 1, step)]) }
             #expect(try ledger.swapSteps(run: "r1", store: 1) == steps)
@@ -176,7 +176,7 @@ import Testing
             #expect(try ledger.stageSeconds(run: "r1") == [.copy: 2.25, .swap: 0.001])
 
             for text in ["first", "second"] {
-                try ledger.append([.storeReport(run: "r1", store: 0, text)])
+                try ledger.append([.storeReport(run: "r1", store: 0, .migrated, text)])
             }
             #expect(try ledger.storeReport(run: "r1", store: 0) == "second")
             #expect(try ledger.storeReport(run: "r1", store: 1) == nil)

@@ -51,10 +51,10 @@ import Testing
                     == .illegalTransition(
                         of: "store 1 of the run r1", from: "waiting", to: "done"))
             #expect(try ledger.storeCounts(of: "r1") == [.waiting: 2])
-            try ledger.append([.runChanged(run: "r1", .cancelled, reason: "asked to", at: 3)])
+            try ledger.append([.runChanged(run: "r1", .cancelled, .cancelled, at: 3)])
             #expect(
                 try cause {
-                    try ledger.append([.runChanged(run: "r1", .open, reason: "", at: 4)])
+                    try ledger.append([.runChanged(run: "r1", .open, .resumed, at: 4)])
                 } == .illegalTransition(of: "the run r1", from: "cancelled", to: "open"))
         }
     }

@@ -5,7 +5,7 @@ package import Jobs
 /// Each is one record of the ledger; the loop adds wall times for people.
 package enum CoordinatorRecord: Hashable, Sendable {
     /// The run is open, waits, has ended or was cancelled.
-    case runChanged(run: String, RunState, reason: String)
+    case runChanged(run: String, RunState, RunReason)
     /// The store's progress depends on this plan from here.
     case storePrepared(StoreKey, StorePlan)
     case storeChanged(StoreKey, StoreState, Cause?)

@@ -60,7 +60,7 @@ struct LedgerFacts: Sendable {
     /// A run as the ledger sees it.
     struct RunFacts: Sendable {
         var state = RunState.open
-        var reason = ""
+        var reason: RunReason?
         /// Since it came to its last end: whether the rest was cancelled and removed, and whether
         /// its report was written.
         var isTidy = false
@@ -122,7 +122,7 @@ struct LedgerFacts: Sendable {
     }
 
     private mutating func change(
-        run: String, to state: RunState, reason: String
+        run: String, to state: RunState, reason: RunReason
     ) throws(Refused) {
         let old = runs[run]?.state ?? .open
         let isLegal =

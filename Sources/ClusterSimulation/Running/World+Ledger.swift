@@ -26,8 +26,7 @@ extension World {
             spec.stores.count { facts.stores[$0]?.state == state }
         }
         return RunOpening(
-            run: spec.run, state: run.state, reason: run.reason,
-            isShortOfSpace: PauseReason(kept: run.reason).isForSpace,
+            run: spec.run, state: run.state, pause: run.reason?.pause,
             stores: spec.stores.count { isOffered($0, spec, in: facts) }, failed: count(.failed),
             validated: spec.defersSwap ? count(.validated) : 0, defersSwap: spec.defersSwap,
             limits: spec.limits)

@@ -31,8 +31,7 @@ extension World {
         else { return opening }
         var opening = opening
         opening.state = facts.state
-        opening.reason = facts.reason
-        opening.isShortOfSpace = PauseReason(kept: facts.reason).isForSpace
+        opening.pause = facts.reason?.pause
         return opening
     }
 

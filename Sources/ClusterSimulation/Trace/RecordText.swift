@@ -5,7 +5,7 @@ import Jobs
 enum RecordText {
     static func text(_ record: CoordinatorRecord) -> String {
         switch record {
-        case .runChanged(let run, let state, let reason): "\(run) \(state) \(reason)"
+        case .runChanged(let run, let state, let reason): "\(run) \(state) \(reason.text)"
         case .storePrepared(let store, _): "\(store) prepared"
         case .storeChanged(let store, let state, let cause):
             "\(store) \(state) \(cause.map { "\($0.code.rawValue) \($0.text)" } ?? "")"

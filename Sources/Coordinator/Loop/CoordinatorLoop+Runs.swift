@@ -47,8 +47,7 @@ extension CoordinatorLoop {
             var offer = opening.offer
             if let figures = ledger.knownFigures(of: .named([id]))?.first {
                 offer.state = figures.state
-                offer.reason = figures.reason
-                offer.isShortOfSpace = PauseReason(kept: figures.reason).isForSpace
+                offer.pause = figures.reason?.pause
             }
             return offer
         }

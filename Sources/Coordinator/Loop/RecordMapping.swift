@@ -87,11 +87,11 @@ struct RecordMapping {
 
     /// The record of a run's new state; none where it has that, or cannot come to it.
     mutating func change(
-        _ run: String, to state: RunState, _ reason: String, _ at: Int64
+        _ run: String, to state: RunState, _ reason: RunReason, _ at: Int64
     ) -> [LedgerRecord] {
         if let known = states[run], !known.canBecome(state) { return [] }
         states[run] = state
-        return [.runChanged(run: run, state, reason: reason, at: at)]
+        return [.runChanged(run: run, state, reason, at: at)]
     }
 
     private mutating func change(
@@ -109,8 +109,7 @@ struct RecordMapping {
                     known.cause
                 } else { FailureCause(cause.code) }
             records.append(
-                .storeReport(
-                    run: key.run, store: key.number, try StoreRecord.text(of: coarse)))
+                try StoreRecord.failure(coarse).record(run: key.run, store: key.number))
         }
         if next == .failed || next == .cancelled {
             records.append(.released(run: key.run, store: key.number))

@@ -31,8 +31,7 @@ struct Opening: Sendable {
         let left = OfferReader.unfinished(defersSwap: run.defersSwap)
         self.run = run
         offer = RunOpening(
-            run: overview.id, state: overview.state, reason: overview.reason,
-            isShortOfSpace: PauseReason(kept: overview.reason).isForSpace,
+            run: overview.id, state: overview.state, pause: overview.reason?.pause,
             // Also of a run that has ended: a replay may have been stopped halfway.
             stores: left.reduce(0) { $0 + (counts[$1] ?? 0) }, failed: counts[.failed] ?? 0,
             validated: run.defersSwap ? counts[.validated] ?? 0 : 0, defersSwap: run.defersSwap,

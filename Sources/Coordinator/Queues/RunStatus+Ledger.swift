@@ -14,7 +14,7 @@ extension RunStatus {
         _ figures: RunStats, machine: RunStatus?, meter: RateMeter?, waitingFor: WaitingReason?
     ) {
         let isMoving = figures.state == .open
-        let pause = figures.state == .paused ? PauseReason(kept: figures.reason) : nil
+        let pause = figures.state == .paused ? figures.reason?.pause : nil
         self.init(
             run: figures.run, state: figures.state, stores: figures.stores,
             jobs: machine?.jobs ?? [:], rows: machine?.rows ?? 0, bytes: machine?.bytes ?? 0,

@@ -148,8 +148,8 @@ final class StoreExecutor: Sendable {
     ) throws(RunError) -> TaskReport {
         switch try chunked.prepare() {
         case .unchanged:
-            let record = LedgerRecord.storeReport(
-                run: store.run.id, store: store.found.number, try StoreRecord.textOfUnchanged())
+            let record = try StoreRecord.unchanged.record(
+                run: store.run.id, store: store.found.number)
             let released = LedgerRecord.released(run: store.run.id, store: store.found.number)
             return TaskReport(task, .unchanged, records: [record, released])
         case .whole(let whole):

@@ -74,10 +74,18 @@ struct RecordedStatus: Hashable, Sendable, Codable {
     var changed: String
     var pruned: Pruned?
 
-    init(run: String, state: RunState, reason: String, stores: [StoreState: Int]) {
+    /// Why it is paused; nil where it is not. `reason` is the text of it.
+    var pause: PauseReason?
+
+    enum CodingKeys: CodingKey {
+        case run, state, reason, stores, begun, changed, pruned
+    }
+
+    init(run: String, state: RunState, reason: RunReason?, stores: [StoreState: Int]) {
         self.run = run
         self.state = state.rawValue
-        self.reason = reason
+        self.reason = reason?.text ?? ""
+        pause = reason?.pause
         self.stores = Dictionary(
             uniqueKeysWithValues: stores.map { ($0.key.rawValue, $0.value) })
         begun = ""
@@ -114,8 +122,8 @@ struct RecordedStatus: Hashable, Sendable, Codable {
         ])
         for run in runs { table.add([run.run, run.state, run.begun, run.changed, run.words]) }
         var lines = table.lines
-        for run in runs where run.state == RunState.paused.rawValue {
-            let pause = PauseReason(kept: run.reason)
+        for run in runs {
+            guard let pause = run.pause else { continue }
             let way = pause.isForSpace ? "it resumes by itself" : "resume it with godwit resume"
             lines += WrappedText.lines(
                 "\(run.run) is \(pause.words)" + (holder == nil ? "" : "; \(way)"))

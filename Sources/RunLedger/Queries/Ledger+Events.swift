@@ -37,9 +37,7 @@ extension Ledger {
                 arguments: [run, store]
             ).map { row in
                 SwapEntry(
-                    kind: try row.word("kind"), index: try row.decode(forColumn: "step"),
-                    name: try row.decode(forColumn: "name"),
-                    isDone: try row.decode(forColumn: "is_done"),
+                    try row.word("kind"), try row.word("name"),
                     detail: try row.decode(forColumn: "detail"))
             }
         }

@@ -6,8 +6,8 @@ package struct RunStats: Hashable, Sendable {
     /// Its id.
     package let run: String
     package let state: RunState
-    /// Why it has this state; empty for a run that has never changed.
-    package let reason: String
+    /// Why it has this state; nil for a run that has never changed.
+    package let reason: RunReason?
     /// Stores by state; states without stores are left out.
     package let stores: [StoreState: Int]
     /// Bytes of stores that have not come to their end, as they were found.

@@ -153,7 +153,7 @@ extension Ledger {
 
     /// How many stores of a run that are in a state came to it from which others.
     ///
-    /// - Complexity: O(events of the run).
+    /// - Complexity: O(stores).
     package func formerStates(
         of run: String, in state: StoreState
     ) throws(LedgerError) -> [StoreState: Int] {
@@ -162,34 +162,21 @@ extension Ledger {
             let rows = try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT event.text AS text, count(DISTINCT event.store) AS stores FROM event
-                    JOIN store ON store.run = event.run AND store.number = event.store
-                    WHERE event.run = ?1 AND event.kind = ?2 AND store.state = ?3
-                        AND event.text LIKE '%' || ?4
-                    GROUP BY event.text
+                    SELECT former_state, count(*) AS stores FROM store
+                    WHERE run = ? AND state = ? AND former_state IS NOT NULL GROUP BY former_state
                     """,
-                arguments: [
-                    run, LedgerEvent.Kind.store, state.rawValue, StoreState.becoming(state),
-                ])
-            var former: [StoreState: Int] = [:]
-            for row in rows {
-                let text = try row.decode(String.self, forColumn: "text")
-                guard
-                    let from = StoreState.allCases.first(where: {
-                        $0.words(becoming: state) == text
-                    })
-                else { continue }
-                former[from] = try row.decode(Int.self, forColumn: "stores")
+                arguments: [run, state.rawValue])
+            return try rows.reduce(into: [:]) { former, row in
+                former[try row.word("former_state")] = try row.decode(forColumn: "stores")
             }
-            return former
         }
     }
 
-    /// How many stores of a run are in a state and have a report that begins with a text.
+    /// How many stores of a run are in a state and have a report of an outcome.
     ///
     /// - Complexity: O(stores).
     package func stores(
-        of run: String, in state: StoreState, reportedAs beginning: String
+        of run: String, in state: StoreState, reportedAs outcome: ReportedOutcome
     ) throws(LedgerError) -> Int {
         try read { database in
             guard let run = try Ledger.number(database, run) else { return 0 }
@@ -199,10 +186,9 @@ extension Ledger {
                     SELECT count(*) FROM store
                     JOIN store_report ON store_report.run = store.run
                         AND store_report.store = store.number
-                    WHERE store.run = ?1 AND store.state = ?2
-                        AND substr(store_report.content, 1, length(?3)) = ?3
+                    WHERE store.run = ? AND store.state = ? AND store_report.outcome = ?
                     """,
-                arguments: [run, state.rawValue, beginning]) ?? 0
+                arguments: [run, state.rawValue, outcome.rawValue]) ?? 0
         }
     }
 

@@ -5,8 +5,8 @@ package import Jobs
 package struct RunOverview: Hashable, Sendable {
     package let record: RunRecord
     package let state: RunState
-    /// Why it has this state; empty for a run that has never changed.
-    package let reason: String
+    /// Why it has this state; nil for a run that has never changed.
+    package let reason: RunReason?
     /// Milliseconds since 1970, for people alone.
     package let changedAt: Int64
 

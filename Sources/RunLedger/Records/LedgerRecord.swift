@@ -11,7 +11,7 @@ package enum LedgerRecord: Hashable, Sendable, Codable {
     case runBegan(RunRecord)
     /// A run changes its state by `RunState.canBecome`, else `illegalTransition`. One that ends
     /// or is cancelled loses its reservations.
-    case runChanged(run: String, RunState, reason: String, at: Int64)
+    case runChanged(run: String, RunState, RunReason, at: Int64)
     /// What a run is asked for from here, as the caller's own text; its digest stays.
     case requestChanged(run: String, request: String)
     /// Stores of a run, all waiting; `duplicate` for a number or a path that the run has.
@@ -51,9 +51,9 @@ package enum LedgerRecord: Hashable, Sendable, Codable {
     case released(run: String, store: Int)
     /// A step of a swap or rollback, written before it and after it.
     case swapStep(run: String, store: Int, SwapEntry)
-    /// What the report shows of a finished store, as JSON of the caller's own shape; replaces an
-    /// earlier one.
-    case storeReport(run: String, store: Int, String)
+    /// What the report shows of a finished store: how it ended, and JSON of the caller's own shape;
+    /// replaces an earlier one.
+    case storeReport(run: String, store: Int, ReportedOutcome, String)
     /// Something worth telling; the kind is the caller's own word.
     case note(run: String, store: Int?, kind: String, text: String, at: Int64)
 }

@@ -80,3 +80,11 @@ package struct Preparation: Hashable, Sendable, Codable {
             && linkChunks == other.linkChunks
     }
 }
+
+/// How a store ended, as its report says.
+package enum ReportedOutcome: String, Hashable, Sendable, Codable, CaseIterable {
+    case migrated
+    /// It had the destination's version already.
+    case unchanged
+    case failed
+}

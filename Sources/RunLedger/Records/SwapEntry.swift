@@ -10,21 +10,28 @@ package struct SwapEntry: Hashable, Sendable, Codable {
         case backup
     }
 
+    /// How far it is. The words are those of ledgers, so they never change.
+    package enum Phase: String, Hashable, Sendable, Codable, CaseIterable {
+        /// It may be taken from now on.
+        case planned = "move"
+        case done = "moved"
+        /// It will never be taken, because the store changed meanwhile.
+        case void = "given up"
+        /// Files of a backup became copies.
+        case copied
+    }
+
     package let kind: Kind
-    /// Its place in the order of the steps.
-    package let index: Int
-    /// What is done, such as `link-backup`.
-    package let name: String
-    /// False before the step, true after it.
-    package let isDone: Bool
+    package let phase: Phase
     /// What a later start has to know, such as names of files; the caller's own shape.
     package let detail: String
 
-    package init(kind: Kind, index: Int, name: String, isDone: Bool, detail: String) {
+    package init(_ kind: Kind, _ phase: Phase, detail: String = "") {
         self.kind = kind
-        self.index = index
-        self.name = name
-        self.isDone = isDone
+        self.phase = phase
         self.detail = detail
     }
+
+    /// Whether nothing is left to do.
+    package var isDone: Bool { phase != .planned }
 }

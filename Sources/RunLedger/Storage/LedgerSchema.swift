@@ -12,7 +12,7 @@ package struct LedgerSchema: Sendable {
     package var newest: Int { versions.count }
 
     /// What this program writes.
-    package static let current = LedgerSchema(versions: [version1, version2, version3])
+    package static let current = LedgerSchema(versions: [version1, version2, version3, version4])
 
     /// Marks the file as a ledger in the database header (SQLite file format §1.3.14): `Gdwl`.
     static let applicationIdentifier: Int64 = 0x4764_776C
@@ -161,5 +161,38 @@ package struct LedgerSchema: Sendable {
         ) STRICT, WITHOUT ROWID;
         INSERT INTO tally (run, state, stores, bytes)
             SELECT run, state, count(*), total(bytes) FROM store GROUP BY run, state;
+        """
+
+    /// Why a run has its state, which state a store had before, and how it ended, as words of their
+    /// own: they stood in texts for people before, from which they are read once.
+    private static let version4 = """
+        ALTER TABLE run ADD COLUMN reason_code TEXT;
+        UPDATE run SET reason_code = CASE
+            WHEN state = 'paused' AND reason = 'paused on request' THEN 'paused'
+            WHEN state = 'paused' AND substr(reason, 1, 9) = 'no room: ' THEN 'no-space'
+            WHEN state = 'paused' THEN 'stopped'
+            WHEN state = 'ended' THEN 'finished'
+            WHEN state = 'cancelled' AND reason IN (
+                'cancelled on request', 'cancelled by the user', 'given up by hand')
+                THEN 'cancelled'
+            WHEN state = 'cancelled' THEN 'refused'
+            END;
+        UPDATE run SET reason = CASE reason_code
+            WHEN 'no-space' THEN substr(reason, 10)
+            WHEN 'stopped' THEN reason
+            WHEN 'refused' THEN reason
+            ELSE '' END;
+        ALTER TABLE store ADD COLUMN former_state TEXT;
+        UPDATE store SET former_state = (
+            SELECT substr(event.text, 1, instr(event.text, ' → ') - 1) FROM event
+            WHERE event.run = store.run AND event.store = store.number
+                AND event.kind = 'store' AND event.text LIKE '% → pruned'
+            ORDER BY event.number DESC LIMIT 1)
+        WHERE state = 'pruned';
+        ALTER TABLE store_report ADD COLUMN outcome TEXT NOT NULL DEFAULT 'migrated';
+        UPDATE store_report SET outcome = CASE
+            WHEN substr(content, 1, 12) = '{"unchanged"' THEN 'unchanged'
+            WHEN substr(content, 1, 10) = '{"failure"' THEN 'failed'
+            ELSE 'migrated' END;
         """
 }

@@ -82,14 +82,18 @@ extension RecordWriter {
         }
         try execute(
             """
-            UPDATE store SET state = ?, failure_code = ?, failure_text = ?, changed_at = ?
+            UPDATE store SET
+                state = ?, former_state = ?, failure_code = ?, failure_text = ?, changed_at = ?
             WHERE run = ? AND number = ?
             """,
-            [next.rawValue, reason?.code.rawValue, reason?.text, at, place.run, place.store])
+            [
+                next.rawValue, from.rawValue, reason?.code.rawValue, reason?.text, at, place.run,
+                place.store,
+            ])
         try count(-1, bytes: -Double(place.bytes), as: from, in: place.run)
         try count(1, bytes: Double(place.bytes), as: next, in: place.run)
         if from == .failed, next == .waiting { try forgive(place) }
-        let text = from.words(becoming: next) + (reason.map { ": \($0.text)" } ?? "")
+        let text = "\(from.rawValue) → \(next.rawValue)" + (reason.map { ": \($0.text)" } ?? "")
         try tell(run: place.run, store: place.store, kind: LedgerEvent.Kind.store, text, at)
     }
 
@@ -138,10 +142,10 @@ extension RecordWriter {
         try execute(
             """
             INSERT INTO swap_step (run, store, kind, step, name, is_done, detail)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
+            VALUES (?, ?, ?, 0, ?, ?, ?)
             """,
             [
-                place.run, place.store, step.kind.rawValue, step.index, step.name, step.isDone,
+                place.run, place.store, step.kind.rawValue, step.phase.rawValue, step.isDone,
                 step.detail,
             ])
     }

@@ -52,11 +52,13 @@ struct RecordWriter {
             try execute(
                 "DELETE FROM reservation WHERE run = ? AND store = ?", [place.run, place.store])
         case .swapStep(let run, let store, let step): try add(step, to: place(run, store))
-        case .storeReport(let run, let store, let content):
+        case .storeReport(let run, let store, let outcome, let content):
             let place = try place(run, store)
             try execute(
-                "INSERT OR REPLACE INTO store_report (run, store, content) VALUES (?, ?, ?)",
-                [place.run, place.store, content])
+                """
+                INSERT OR REPLACE INTO store_report (run, store, outcome, content)
+                VALUES (?, ?, ?, ?)
+                """, [place.run, place.store, outcome.rawValue, content])
         case .note(let run, let store, let kind, let text, let at):
             let number = try number(of: run)
             if let store { _ = try place(run, store) }
@@ -179,7 +181,7 @@ extension RecordWriter {
     }
 
     private mutating func change(
-        _ run: String, to next: RunState, _ reason: String, _ at: Int64
+        _ run: String, to next: RunState, _ reason: RunReason, _ at: Int64
     ) throws {
         let number = try number(of: run)
         let found = try row("SELECT state FROM run WHERE number = ?", [number])
@@ -193,12 +195,13 @@ extension RecordWriter {
                     of: "the run \(run)", from: state.rawValue, to: next.rawValue))
         }
         try execute(
-            "UPDATE run SET state = ?, reason = ?, changed_at = ? WHERE number = ?",
-            [next.rawValue, reason, at, number])
+            """
+            UPDATE run SET state = ?, reason_code = ?, reason = ?, changed_at = ? WHERE number = ?
+            """, [next.rawValue, reason.stored.code, reason.stored.text, at, number])
         if !next.isUnfinished {
             try execute("DELETE FROM reservation WHERE run = ?", [number])
         }
-        let text = "\(state.rawValue) → \(next.rawValue)" + (reason.isEmpty ? "" : ": \(reason)")
+        let text = "\(state.rawValue) → \(next.rawValue): \(reason.text)"
         try tell(run: number, store: nil, kind: LedgerEvent.Kind.run, text, at)
     }
 }

@@ -97,7 +97,7 @@ final class RunStatsCache: Sendable {
     }
 
     private static func read(_ run: String, _ database: Database) throws -> RunStats? {
-        let sql = "SELECT number, state, reason FROM run WHERE id = ?"
+        let sql = "SELECT number, state, reason_code, reason FROM run WHERE id = ?"
         guard
             let row = try Row.fetchOne(database.cachedStatement(sql: sql), arguments: [run])
         else { return nil }
@@ -116,6 +116,6 @@ final class RunStatsCache: Sendable {
         }
         return RunStats(
             run: run, state: try row.word("state"),
-            reason: try row.decode(forColumn: "reason"), stores: stores, bytesLeft: left)
+            reason: try row.runReason(), stores: stores, bytesLeft: left)
     }
 }

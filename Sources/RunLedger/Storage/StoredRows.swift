@@ -40,6 +40,54 @@ extension Row {
     }
 }
 
+extension RunReason {
+    /// What a ledger keeps: `reason_code` and `reason`.
+    var stored: (code: String, text: String) {
+        switch self {
+        case .paused(.request): ("paused", "")
+        case .paused(.space(let text)): ("no-space", text)
+        case .paused(.stopped(let text)): ("stopped", text)
+        case .resumed: ("resumed", "")
+        case .spaceAvailable: ("space-available", "")
+        case .restarted: ("restarted", "")
+        case .storesWait: ("stores-wait", "")
+        case .replayed: ("replayed", "")
+        case .finished: ("finished", "")
+        case .cancelled: ("cancelled", "")
+        case .refused(let text): ("refused", text)
+        }
+    }
+
+    /// The reason of a code; nil for an unknown one.
+    init?(code: String, text: String) {
+        switch code {
+        case "paused": self = .paused(.request)
+        case "no-space": self = .paused(.space(text))
+        case "stopped": self = .paused(.stopped(text))
+        case "resumed": self = .resumed
+        case "space-available": self = .spaceAvailable
+        case "restarted": self = .restarted
+        case "stores-wait": self = .storesWait
+        case "replayed": self = .replayed
+        case "finished": self = .finished
+        case "cancelled": self = .cancelled
+        case "refused": self = .refused(text)
+        default: return nil
+        }
+    }
+}
+
+extension Row {
+    /// The reason in `reason_code` and `reason`; nil where there is none.
+    func runReason() throws -> RunReason? {
+        guard let code = try decode(String?.self, forColumn: "reason_code") else { return nil }
+        guard let reason = RunReason(code: code, text: try decode(forColumn: "reason")) else {
+            throw UnknownStoredValue(column: "reason_code")
+        }
+        return reason
+    }
+}
+
 extension Work {
     /// The work in `work` and `chunk`.
     init(row: Row) throws {
@@ -62,14 +110,15 @@ extension RunOverview {
             engine: try row.decode(forColumn: "run_engine"),
             begunAt: try row.decode(forColumn: "begun_at"))
         state = try row.word("run_state")
-        reason = try row.decode(forColumn: "reason")
+        reason = try row.runReason()
         changedAt = try row.decode(forColumn: "run_changed_at")
     }
 
     /// The columns that the initialiser reads, of a table named `run`.
     static let columns = """
         run.id, run.request_digest, run.request, run.engine AS run_engine, run.begun_at,
-        run.state AS run_state, run.reason, run.changed_at AS run_changed_at
+        run.state AS run_state, run.reason_code, run.reason,
+        run.changed_at AS run_changed_at
         """
 }
 

@@ -154,8 +154,8 @@ package struct ClusterRuns: Sendable {
     /// Cancels a run of which nothing was begun, so that its stores are free for another request.
     ///
     /// - Throws: `RunError` where the ledger cannot be written.
-    package func giveUp(_ run: String, _ reason: String) throws(RunError) {
-        try book.change(run, .cancelled, reason)
+    package func giveUp(_ run: String, _ shortage: String) throws(RunError) {
+        try book.change(run, .cancelled, .refused(shortage))
     }
 
     /// What a replay has come to so far.
@@ -200,7 +200,7 @@ package struct ClusterRuns: Sendable {
             if opens {
                 records.append(
                     .runChanged(
-                        run: run, .open, reason: "stores are worked on again", at: at))
+                        run: run, .open, .replayed, at: at))
             }
             records += chosen.map {
                 .storeChanged(run: run, store: $0.number, .waiting, reason: nil, at: at)
@@ -339,17 +339,5 @@ package struct ClusterRuns: Sendable {
             try dependencies.ledger.storeCounts(of: run.id)
         }
         return try run.lacksReport(counts, state: dependencies.state)
-    }
-}
-
-extension StoreRecord {
-    /// The text of a store's failure for the ledger.
-    package static func text(of cause: FailureCause) throws(RunError) -> String {
-        try StoreRecord.failure(cause).text()
-    }
-
-    /// The text for a store that needed nothing.
-    package static func textOfUnchanged() throws(RunError) -> String {
-        try StoreRecord.unchanged.text()
     }
 }

@@ -97,7 +97,7 @@ extension ResultIntake {
         try orAnew { () throws(RunError) in try confirmUnchanged(store) }
         try removeAll(of: store)
         return [
-            .storeReport(run: shared.id, store: store.number, try StoreRecord.textOfUnchanged()),
+            try StoreRecord.unchanged.record(run: shared.id, store: store.number),
             .released(run: shared.id, store: store.number),
         ]
     }

@@ -117,7 +117,7 @@ package struct RunRecords {
                 done == 0
                 ? 0
                 : try ledger.stores(
-                    of: run, in: .pruned, reportedAs: StoreRecord.beginningOfUnchanged)
+                    of: run, in: .pruned, reportedAs: .unchanged)
             return PrunedOutcomes(
                 migrated: done - unchanged, unchanged: unchanged, failed: former[.failed] ?? 0,
                 rolledBack: former[.rolledBack] ?? 0, cancelled: former[.cancelled] ?? 0)

@@ -23,7 +23,7 @@ package struct RunRegistry {
         }
         let isFinished = counts.allSatisfy { !$0.key.isUnfinished || $0.value == 0 }
         guard isFinished, state?.isUnfinished == true else { return }
-        try change(id, .ended, "every store has come to its end")
+        try change(id, .ended, .finished)
     }
 
     /// Begins a run, or finds the unfinished one of the same request.
@@ -118,10 +118,10 @@ package struct RunRegistry {
     }
 
     /// Changes a run's state.
-    package func change(_ id: String, _ state: RunState, _ reason: String) throws(RunError) {
+    package func change(_ id: String, _ state: RunState, _ reason: RunReason) throws(RunError) {
         try RunError.ledger { () throws(LedgerError) in
             try ledger.append([
-                .runChanged(run: id, state, reason: reason, at: environment.wallTime())
+                .runChanged(run: id, state, reason, at: environment.wallTime())
             ])
         }
     }

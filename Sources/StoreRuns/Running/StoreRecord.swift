@@ -1,5 +1,6 @@
 import Foundation
 import MigrationPlanning
+package import RunLedger
 
 /// What the ledger keeps of a store that came to its end, for reports.
 package enum StoreRecord: Hashable, Sendable, Codable {
@@ -7,9 +8,6 @@ package enum StoreRecord: Hashable, Sendable, Codable {
     case failure(FailureCause)
     /// The store was of the destination's version already.
     case unchanged
-
-    /// What the texts of stores that needed nothing begin with.
-    static let beginningOfUnchanged = "{\"unchanged\""
 
     /// Reads the text that `text` wrote.
     ///
@@ -22,6 +20,18 @@ package enum StoreRecord: Hashable, Sendable, Codable {
         }
     }
 
-    /// JSON with sorted keys.
-    package func text() throws(RunError) -> String { try RecordedText.text(of: self) }
+    /// What the ledger takes: the outcome, and the rest as JSON with sorted keys.
+    ///
+    /// - Throws: `RunError.engine` where it has no JSON.
+    package func record(run: String, store: Int) throws(RunError) -> LedgerRecord {
+        .storeReport(run: run, store: store, outcome, try RecordedText.text(of: self))
+    }
+
+    private var outcome: ReportedOutcome {
+        switch self {
+        case .result: .migrated
+        case .failure: .failed
+        case .unchanged: .unchanged
+        }
+    }
 }

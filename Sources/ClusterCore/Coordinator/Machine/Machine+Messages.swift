@@ -216,7 +216,7 @@ extension CoordinatorMachine {
         guard let index = known(run, client) else { return }
         switch state.runs[index]?.phase {
         case .paused:
-            release(index, "resumed on request")
+            release(index, .resumed)
             state.reply(.done, to: client)
         case .open, .queued: state.reply(.done, to: client)
         case .ended, .cancelled, nil: refuseOver(index, run, client)

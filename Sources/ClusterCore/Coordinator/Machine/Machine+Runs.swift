@@ -63,8 +63,7 @@ extension CoordinatorMachine {
             state.runs.join(index)
             state.move(run: index, to: .open)
             if run.ended[.validated] ?? 0 == 0 {
-                let reason = "stores are worked on again"
-                state.record(.runChanged(run: run.name, .open, reason: reason))
+                state.record(.runChanged(run: run.name, .open, .replayed))
             }
             state.note(.run(run.name, .resumed))
         }
@@ -108,13 +107,13 @@ extension CoordinatorMachine {
         case .open, .queued:
             state.runs[index]?.hold = hold
             state.move(run: index, to: .paused)
-            state.record(.runChanged(run: run.name, .paused, reason: hold.text))
+            state.record(.runChanged(run: run.name, .paused, .paused(hold)))
             state.note(.run(run.name, .paused(hold)))
         case .paused:
             // What a person asked for, or what stopped the run, outlives a disk that has room.
             if case .space = hold { return }
             state.runs[index]?.hold = hold
-            state.record(.runChanged(run: run.name, .paused, reason: hold.text))
+            state.record(.runChanged(run: run.name, .paused, .paused(hold)))
         case .ended, .cancelled: return
         }
         if case .stopped(let reason) = hold {
@@ -123,12 +122,12 @@ extension CoordinatorMachine {
     }
 
     /// Lets a paused run go on.
-    mutating func release(_ index: Int, _ reason: String) {
+    mutating func release(_ index: Int, _ reason: RunReason) {
         guard let run = state.runs[index], run.phase == .paused else { return }
         state.timers.remove(.room(index))
         state.runs[index]?.hold = nil
         state.move(run: index, to: .open)
-        state.record(.runChanged(run: run.name, .open, reason: reason))
+        state.record(.runChanged(run: run.name, .open, reason))
         state.note(.run(run.name, .resumed))
         state.releaseHeldTasks(index)
         state.beginLarge(index)
@@ -137,7 +136,7 @@ extension CoordinatorMachine {
 
     /// A disk may have room again.
     mutating func findRoom(_ index: Int) {
-        if case .space = state.runs[index]?.hold { release(index, "there may be room again") }
+        if case .space = state.runs[index]?.hold { release(index, .spaceAvailable) }
     }
 
     /// Counts a failed store and stops the run at its limit.
@@ -164,7 +163,7 @@ extension CoordinatorMachine {
         state.runs.leave(index)
         let waiting = run.ended[.validated] ?? 0
         if waiting == 0 {
-            state.record(.runChanged(run: run.name, .ended, reason: "every store has ended"))
+            state.record(.runChanged(run: run.name, .ended, .finished))
             state.note(.run(run.name, .ended(.ended)))
         } else {
             // They keep the run open in the ledger.
@@ -181,7 +180,7 @@ extension CoordinatorMachine {
         state.runs.leave(index)
         state.runs[index]?.toOffer = 0
         state.runs[index]?.hold = nil
-        state.record(.runChanged(run: run.name, .cancelled, reason: "cancelled on request"))
+        state.record(.runChanged(run: run.name, .cancelled, .cancelled))
         let inside = state.stores.keys.filter { state.stores[$0]?.run == index }
         for store in inside {
             let isSwapped = state.stores[store]?.end?.state == .done
