@@ -138,14 +138,15 @@ extension SelectedRun {
     /// Takes back the external data of a publication that was stopped halfway.
     ///
     /// - Throws: `RunError`, `.halfPublished` where they stay.
-    func takeBackPublication(of store: StoreSummary) throws(RunError) {
+    func takeBackPublication(of store: StoreSummary, takesLost: Bool) throws(RunError) {
         guard store.found.output != nil, let move = try mover.unfinished(store.found) else {
             return
         }
-        try mover.discardParts(of: move)
+        try mover.discardParts(of: move, evenIfLast: takesLost)
     }
 
-    /// Completes a publication whose result has its name, and takes any other one back.
+    /// Completes a publication whose result has its name, or whose store is gone, and takes any
+    /// other one back.
     ///
     /// An outdated or incomplete result stays with a warning.
     ///
@@ -157,7 +158,9 @@ extension SelectedRun {
         let mover = mover
         guard let move = try mover.unfinished(store.found) else { return false }
         do throws(RunError) {
-            if try mover.hasBegun(move) {
+            var isCompleted = try mover.hasBegun(move)
+            if !isCompleted { isCompleted = try mover.mayBeLast(move) }
+            if isCompleted {
                 if case .publish(let plan) = move.way,
                     mover.isCurrent(plan, move.result.store) == false
                 {
@@ -174,11 +177,14 @@ extension SelectedRun {
             }
             try mover.discardParts(of: move)
         } catch {
+            guard try !mover.mayBeLast(move) else { throw error }
             // A full or broken disk may be repaired; nothing else will ever change.
             let text: String
             switch error {
             case .halfPublished(let path, let folder):
-                let reason = path == folder ? "they have changed since" : "\(path) is beside them"
+                let reason =
+                    path == folder
+                    ? "they, or the result, have changed since" : "\(path) is beside them"
                 text =
                     "the external data \(folder) of a stopped publication stay, because \(reason): "
                     + "remove them if no program needs them"

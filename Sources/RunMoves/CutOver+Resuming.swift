@@ -120,8 +120,17 @@ extension CutOver {
     /// parts of a backup that are older than its own.
     ///
     /// - Throws: `RunError` where another run has the store, or a file cannot be removed, and
-    ///   `.halfPublished` where external data stay that another program may use.
-    package func discardParts(of recorded: Recorded) throws(RunError) {
+    ///   `.halfPublished` where external data stay that another program may use, and `.lostStore`
+    ///   where the result may be all that is left of its store.
+    package func discardParts(
+        of recorded: Recorded, evenIfLast: Bool = false
+    ) throws(RunError) {
+        if !evenIfLast, try mayBeLast(recorded) {
+            throw .lostStore(
+                "\(recorded.result.store) is gone, and its result \(recorded.places.building) may "
+                    + "be all that is left of it: copy it from there, then prune lost stores to "
+                    + "remove it")
+        }
         let plan: SwapPlan
         switch recorded.way {
         case .publish(let plan):
@@ -139,6 +148,15 @@ extension CutOver {
                 environment.warn(Self.words(ofKept: file))
             }
         }
+    }
+
+    /// Takes half of a publication back that was stopped between its renames.
+    ///
+    /// - Throws: `RunError`, `.halfPublished` and `.lostStore` as for a move.
+    package func takeBackHalf(of found: FoundStore) throws(RunError) {
+        guard found.output != nil, let recorded = try unfinished(found), try !hasBegun(recorded)
+        else { return }
+        try discardParts(of: recorded)
     }
 
     /// - Returns: the files that now lie beside the store under names of their own.

@@ -204,15 +204,29 @@ package struct CutOver: Sendable {
         }
     }
 
-    /// Whether a publication was stopped after its external data had their name, and before the
-    /// database had its own.
+    /// Whether what was built for a publication must stay: the publication was stopped after its
+    /// external data had their name, and before the database had its own, or the store is gone.
     ///
     /// - Throws: `RunError` where the ledger cannot be read or the files cannot be looked at.
-    package func isHalfPublished(_ found: FoundStore) throws(RunError) -> Bool {
+    package func keepsResult(_ found: FoundStore) throws(RunError) -> Bool {
         guard found.output != nil, let recorded = try unfinished(found),
             try !hasBegun(recorded)
         else { return false }
-        return try mayHaveBegun(recorded)
+        if try mayHaveBegun(recorded) { return true }
+        return try mayBeLast(recorded)
+    }
+
+    /// Whether a result that waits for its publication may be all that is left of its store.
+    ///
+    /// - Throws: `RunError` where the files cannot be looked at.
+    func mayBeLast(_ recorded: Recorded) throws(RunError) -> Bool {
+        guard case .publish(let plan) = recorded.way else { return false }
+        return try RunError.translating {
+            let store = try FileStatus.ifPresentLink(recorded.result.store)
+            guard store?.isRegularFile != true else { return false }
+            let built = try FileStatus.ifPresentLink(plan.building.path)
+            return built.map { plan.building.isFile($0.identity) } ?? false
+        }
     }
 
     /// Whether a move that stands in the ledger unfinished has moved files of the store.

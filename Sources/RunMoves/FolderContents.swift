@@ -37,11 +37,65 @@ struct FolderContents: Hashable, Codable {
     /// Whether there is no file.
     var isEmpty: Bool { files == 0 }
 
-    /// Whether the folder holds what it held then.
+    /// Whether a folder holds what it held before.
+    enum Comparison {
+        case same
+        case different
+        /// Hard links, rights or owners changed, or a program wrote and set the time back.
+        case unclear(hasOtherOwners: Bool)
+    }
+
+    /// Compares what was found with what was found before.
+    func compared(with former: FolderContents) -> Comparison {
+        guard written == former.written else { return .different }
+        return changed == former.changed ? .same : .unclear(hasOtherOwners: owned != former.owned)
+    }
+
+    /// Whether every file of a folder has the bytes of the file of its name in another one.
     ///
-    /// A hard link, or a change of rights, says nothing of contents: it explains later times.
-    func isSame(as other: FolderContents) -> Bool {
-        written == other.written && (changed == other.changed || owned != other.owned)
+    /// - Returns: nil where the other folder lacks one.
+    /// - Throws: `DurableFileError`.
+    /// - Complexity: reads all files of the folder.
+    static func haveSameBytes(
+        _ folder: FilePath, _ other: FilePath, _ tree: HeldTree
+    ) throws(DurableFileError) -> Bool? {
+        for name in try tree.names(in: folder) {
+            let (entry, twin) = (folder.appending(name), other.appending(name))
+            guard let status = try tree.status(of: entry) else { continue }
+            let there = try FileStatus.ifPresentLink(twin)
+            guard let there else {
+                if status.isFolder { continue }
+                return nil
+            }
+            guard status.isFolder == there.isFolder else { return false }
+            if status.isFolder {
+                guard let areSame = try haveSameBytes(entry, twin, tree) else { return nil }
+                if !areSame { return false }
+            } else {
+                guard status.isRegularFile, there.isRegularFile, status.size == there.size,
+                    try areEqual(entry, twin)
+                else { return false }
+            }
+        }
+        return true
+    }
+
+    /// The bytes that are compared at a time.
+    private static let piece = 1 << 20
+
+    private static func areEqual(
+        _ left: FilePath, _ right: FilePath
+    ) throws(DurableFileError) -> Bool {
+        let files = DurableFileSystem()
+        let one = try files.openForReading(left)
+        let other = try files.openForReading(right)
+        var offset: Int64 = 0
+        while true {
+            let bytes = try one.read(count: piece, at: offset)
+            guard try bytes == other.read(count: piece, at: offset) else { return false }
+            if bytes.isEmpty { return true }
+            offset += Int64(bytes.count)
+        }
     }
 
     /// The facts of all files in one order.

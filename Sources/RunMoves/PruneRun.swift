@@ -107,7 +107,7 @@ package struct PruneRun: Sendable {
                 }
                 // So has a publication that was stopped halfway.
                 if removes, store.state != .done {
-                    try selected.takeBackPublication(of: store)
+                    try selected.takeBackPublication(of: store, takesLost: takesLost)
                 }
                 try RunError.translating {
                     // The run's folder counts as a whole.

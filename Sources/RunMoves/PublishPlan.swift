@@ -26,6 +26,8 @@ package struct PublishPlan: Codable {
 
     /// The store as it was read; nil in plans of versions that did not record it.
     private(set) var source: StoreFingerprint?
+    /// The store's path; nil in plans of versions that did not record it.
+    private(set) var store: FilePath?
     /// What the folder of the store's own external data held; nil in plans of versions that did not
     /// record it.
     private(set) var sourceHeld: FolderContents?
@@ -58,7 +60,8 @@ package struct PublishPlan: Codable {
         guard building.isSame(validated) else { throw .changedMeanwhile(places.building) }
         self.output = output
         self.source = source
-        sourceHeld = try Self.externalData(of: store)
+        self.store = store
+        sourceHeld = try Self.sourceData(of: store).held
         folder = Folder(path: path, device: found.device, inode: found.inode)
         let built = try files.resolve(places.buildingSupport.parent)
             .appending(places.buildingSupport.lastComponent)
@@ -78,17 +81,53 @@ package struct PublishPlan: Codable {
         guard let source else { return nil }
         // First: a store that is gone may have taken its external data with it.
         let now = try StoreFingerprint(of: store)
-        if let sourceHeld, try !Self.externalData(of: store).isSame(as: sourceHeld) { return false }
+        if let sourceHeld {
+            let (folder, tree, held) = try Self.sourceData(of: store)
+            guard try holds(held, sourceHeld, at: folder, tree, beside: twin) else { return false }
+        }
         // Hard links say nothing of contents.
         return now.differences(from: source).subtracting([.changed]).isEmpty
     }
 
-    /// What the folder of a store's external data holds.
-    private static func externalData(
+    /// The folder of a store's external data, and what it holds.
+    private static func sourceData(
         of store: FilePath
-    ) throws(DurableFileError) -> FolderContents {
+    ) throws(DurableFileError) -> (folder: FilePath, tree: HeldTree, held: FolderContents) {
         let folder = SupportFolder.folder(ofStore: store)
-        return try FolderContents(of: folder, in: try HeldTree(folder.parent))
+        let tree = try HeldTree(folder.parent)
+        return (folder, tree, try FolderContents(of: folder, in: tree))
+    }
+
+    /// The folder of the result's external data, wherever it is now.
+    private var twin: FilePath? {
+        get throws(DurableFileError) {
+            guard let support else { return nil }
+            for path in [support.to, support.from]
+            where try FileStatus.ifPresentLink(path)?.identity.inode == support.inode {
+                return path
+            }
+            return nil
+        }
+    }
+
+    /// Whether a folder holds what it held before.
+    ///
+    /// Where times leave that open, the bytes of the same files in another folder decide: those
+    /// of a store and of its result are equal. Where there are none, a change of links, rights or
+    /// owners explains the times.
+    private func holds(
+        _ now: FolderContents, _ former: FolderContents, at folder: FilePath, _ tree: HeldTree,
+        beside other: FilePath?
+    ) throws(DurableFileError) -> Bool {
+        switch now.compared(with: former) {
+        case .same: return true
+        case .different: return false
+        case .unclear(let hasOtherOwners):
+            guard let other,
+                let areSame = try FolderContents.haveSameBytes(folder, other, tree)
+            else { return hasOtherOwners }
+            return areSame
+        }
     }
 
     /// A file that belongs to a database of the result's name; nil where there is none.
@@ -129,10 +168,12 @@ package struct PublishPlan: Codable {
     func lostExternalData(_ files: DurableFileSystem) throws(DurableFileError) -> FilePath? {
         guard let support, let tree = try openIfThere(files),
             let there = try tree.status(of: place(output, tree, files)),
-            building.isFile(there.identity),
-            try tree.status(of: place(support.to, tree, files))?.identity.inode != support.inode
+            building.isFile(there.identity)
         else { return nil }
-        return support.to
+        switch try state(of: support, at: place(support.to, tree, files), tree) {
+        case .missing, .empty: return support.to
+        case .whole, .changed: return nil
+        }
     }
 
     /// The folder of external data that an earlier process gave its name, and that holds something
@@ -241,7 +282,8 @@ package struct PublishPlan: Codable {
         else { return .missing }
         guard let held = support.held else { return .whole }
         let now = try FolderContents(of: path, in: tree)
-        if now.isSame(as: held) { return .whole }
+        let source = store.map { SupportFolder.folder(ofStore: $0) }
+        if try holds(now, held, at: path, tree, beside: source) { return .whole }
         return now.isEmpty ? .empty : .changed
     }
 

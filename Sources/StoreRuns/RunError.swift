@@ -77,17 +77,20 @@ extension RunError: CustomStringConvertible {
             "\(path) exists already; nothing was written. Remove it, or choose another output "
                 + "folder"
         case .outdatedOutput(let path, let store):
-            "\(store) was written after its result \(path) was made; both are as they are. Remove "
-                + "the result, then replay the store"
+            "\(store) was written after its result \(path) was made; both are as they are. Move "
+                + "the result and its external data elsewhere, then replay the store"
         case .incompleteOutput(let path, let folder):
             "the result \(path) lost its external data \(folder) after it had got its name; the "
-                + "original is as it was. Remove the result, then replay the store"
+                + "original was not changed. Put the folder back, or move the result elsewhere, "
+                + "then replay the store"
         case .halfPublished(let path, let folder):
             (path == folder
-                ? "the external data \(folder) of a stopped publication have changed since"
-                : "\(path) is beside the external data \(folder) of a stopped publication")
-                + "; everything stays as it is, and the original is intact. Save what you need of "
-                + "\(path), remove it, then replay or cancel the store"
+                ? "the external data \(folder) of a stopped publication, or its database, have "
+                    + "changed since; the original and they are left as they are. Move files of "
+                    + "other programs, or the whole folder, elsewhere"
+                : "\(path) is beside the external data \(folder) of a stopped publication; the "
+                    + "original and they are left as they are. Move \(path) elsewhere")
+                + ", then replay or cancel the store"
         case .validationFailed(let report):
             "the result differs from what the mapping asks for and was discarded; the original "
                 + "is as it was:\n" + report.lines.joined(separator: "\n")

@@ -251,7 +251,7 @@ final class StoreTasks: TaskRunner {
         private func clean(_ store: TaskStore) {
             do throws(RunError) {
                 let intake = ResultIntake(of: store.run, checked: checked)
-                guard try !intake.isHalfPublished(store.found) else { return }
+                guard try !intake.keepsResult(store.found) else { return }
                 try intake.removeAll(of: store.found)
             } catch {
                 note("something of \(store.found.path) could not be removed: \(error)")

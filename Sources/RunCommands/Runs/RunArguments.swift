@@ -63,7 +63,11 @@ package struct RunArguments: ParsableArguments {
     func selection() throws(CommandFailure) -> RunSelection {
         let path = target.map { FilePath($0) }
         let store = try CommandFailure.translating { () -> FilePath? in
-            guard let path, try FileStatus.ifPresent(path) != nil else { return nil }
+            guard let path else { return nil }
+            // A store that is gone still has a run that may hold its result.
+            guard try FileStatus.ifPresent(path) != nil || path.bytes.contains(0x2F) else {
+                return nil
+            }
             return try FleetArguments.absolute(path)
         }
         // The ids that runs get.

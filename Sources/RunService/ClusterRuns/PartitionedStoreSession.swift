@@ -62,7 +62,7 @@ package final class PartitionedStoreSession {
     ///
     /// - Throws: `RunError.file` for what stays.
     package func removeAll() throws(RunError) {
-        guard try !mover.isHalfPublished(run.found) else { return }
+        guard try !mover.keepsResult(run.found) else { return }
         try RunError.translating { try places.removeAll(files) }
     }
 }
@@ -105,6 +105,8 @@ extension PartitionedStoreSession {
     /// - Throws: `RunError` naming what stands in the way.
     package func prepare() throws(RunError) -> Preparation {
         close()
+        // Half of an earlier publication would be in the way of its own result.
+        try mover.takeBackHalf(of: run.found)
         lock = try StoreAdmission(
             path: try shared.paths(of: run.found).store, output: run.found.output, files: files,
             clients: shared.context.request.clients, mark: shared.context.mark

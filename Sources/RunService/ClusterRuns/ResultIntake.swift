@@ -238,12 +238,12 @@ extension ResultIntake {
         try shared.removeFiles(of: found)
     }
 
-    /// Whether a publication of a store was stopped between its two renames: what has moved goes
-    /// back to the rest of the result, which must stay until then.
+    /// Whether what was built for a store's publication must stay: what has moved goes back to it,
+    /// or the store is gone.
     ///
     /// - Throws: `RunError` where that cannot be told.
-    package func isHalfPublished(_ found: FoundStore) throws(RunError) -> Bool {
-        try mover.isHalfPublished(found)
+    package func keepsResult(_ found: FoundStore) throws(RunError) -> Bool {
+        try mover.keepsResult(found)
     }
 
     /// Whether files of a store have moved, by a move that has not ended: it must not be called

@@ -40,8 +40,6 @@ struct DisturbedPublicationTests: PublicationStops {
             let isNamed = try FileStatus.ifPresent(result(lab)) != nil
             let isHalf = try !isNamed && FileStatus.ifPresent(externalData(lab)) != nil
             guard try state(lab) != [.done: 1], isNamed || isHalf else { return }
-            // Cancelling takes half of a result back.
-            guard isNamed || !isCancelled else { return }
             let source = lab.path("a.sqlite")
             try lab.files.remove(source)
             try lab.files.removeTree(SupportFolder.folder(ofStore: source))
@@ -119,7 +117,9 @@ struct DisturbedPublicationTests: PublicationStops {
     }
 
     /// Hard links, rights and empty folders are no writing.
-    @Test(arguments: ["links", "rights", "folder"]) func nothingWasWritten(change: String) throws {
+    @Test(arguments: ["links", "rights", "rights again", "folder"]) func nothingWasWritten(
+        change: String
+    ) throws {
         let whole = try content(edited: false)
         var changed = 0
         try stopEverywhere { lab, place in
@@ -138,12 +138,61 @@ struct DisturbedPublicationTests: PublicationStops {
         #expect(changed > 0)
     }
 
+    /// A program wrote to an external file and set the time of writing back.
+    @Test(arguments: [false, true]) func aWriteBehindItsTimeIsFound(changesRights: Bool) throws {
+        let whole = try content(edited: false)
+        try stopHalfPublished { lab, place in
+            let folder = SupportFolder.externalData(ofStore: result(lab))
+            let name = try #require(
+                try FileManager.default.contentsOfDirectory(atPath: folder.description).first)
+            let file = folder.appending(name).description
+            var status = stat()
+            #expect(stat(file, &status) == 0)
+            let handle = try #require(FileHandle(forUpdatingAtPath: file))
+            try handle.write(contentsOf: [0x58, 0x59])
+            try handle.close()
+            let times = [status.st_atim, status.st_mtim]
+            #expect(utimensat(AT_FDCWD, file, times, 0) == 0)
+            if changesRights { #expect(chmod(file, 0o640) == 0) }
+            #expect(try migrate(lab).counts == [.failed: 1], "at \(place)")
+            try lab.files.removeTree(externalData(lab))
+            #expect(try lab.replay().ending.counts == [.done: 1], "at \(place)")
+            #expect(try lab.content(result(lab)) == whole, "at \(place)")
+        }
+    }
+
+    /// The last copy of a store that is gone stays until it is asked for, or lost stores go.
+    @Test func theLastCopyIsNotPruned() throws {
+        let whole = try content(edited: false)
+        try stopHalfPublished { lab, place in
+            try lab.files.publish([1], to: foreign(lab))
+            #expect(try migrate(lab).counts == [.failed: 1], "at \(place)")
+            let source = lab.path("a.sqlite")
+            try lab.files.remove(source)
+            try lab.files.removeTree(SupportFolder.folder(ofStore: source))
+            try lab.files.remove(foreign(lab))
+            let pruned = try PruneRun(lab.selection(), environment: lab.environment())
+                .run(removes: true)
+            #expect(pruned.refused.count == 1, "at \(place)")
+            do throws(RunError) {
+                _ = try CancelRun(lab.selection(source), environment: lab.environment()).run()
+            } catch {
+                guard case .nothingToDo = error else { throw error }
+            }
+            #expect(try state(lab) == [.done: 1], "at \(place)")
+            #expect(try lab.content(result(lab)) == whole, "at \(place)")
+        }
+    }
+
     private func change(_ change: String, filesOf folder: FilePath, in lab: RunLab) throws {
         let manager = FileManager.default
         for name in try manager.contentsOfDirectory(atPath: folder.description)
         where name != "empty" {
             let path = folder.appending(name).description
             if change == "rights" { #expect(chmod(path, 0o644) == 0) }
+            if change == "rights again" {
+                #expect(chmod(path, 0o640) == 0 && chmod(path, 0o600) == 0)
+            }
             if change == "links" {
                 let link = lab.folder.appending("link-\(UUID())").description
                 try manager.linkItem(atPath: path, toPath: link)
