@@ -74,7 +74,7 @@ struct RecordedStatus: Hashable, Sendable, Codable {
     var changed: String
     var pruned: Pruned?
 
-    /// Why it is paused; nil where it is not. `reason` is the text of it.
+    /// Why it is paused; nil where it is not.
     var pause: PauseReason?
 
     enum CodingKeys: CodingKey {

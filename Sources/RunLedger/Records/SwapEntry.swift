@@ -10,7 +10,9 @@ package struct SwapEntry: Hashable, Sendable, Codable {
         case backup
     }
 
-    /// How far it is. The words are those of ledgers, so they never change.
+    /// How far it is.
+    ///
+    /// The words are those of ledgers, so they never change.
     package enum Phase: String, Hashable, Sendable, Codable, CaseIterable {
         /// It may be taken from now on.
         case planned = "move"
