@@ -36,6 +36,8 @@ package enum RunError: Error, Sendable {
     case validationFailed(ValidationReport)
     /// An unfinished run has the store and was asked for something else.
     case otherRun(id: String, store: FilePath, state: FilePath)
+    /// An unfinished run has the store and was begun by a version with another engine.
+    case runOfOtherVersion(id: String, store: FilePath, state: FilePath, engine: String)
     /// There is nothing that the command could work on; the text says what was looked for.
     case nothingToDo(String)
     /// The state folder has no run of that id, or none at all.
@@ -86,10 +88,10 @@ extension RunError: CustomStringConvertible {
         case .halfPublished(let path, let folder):
             (path == folder
                 ? "the external data \(folder) of a stopped publication, or its database, have "
-                    + "changed since; the original and they are left as they are. Move files of "
+                    + "changed since. Godwit changed neither them nor the original. Move files of "
                     + "other programs, or the whole folder, elsewhere"
-                : "\(path) is beside the external data \(folder) of a stopped publication; the "
-                    + "original and they are left as they are. Move \(path) elsewhere")
+                : "\(path) is beside the external data \(folder) of a stopped publication. "
+                    + "Godwit changed neither them nor the original. Move \(path) elsewhere")
                 + ", then replay or cancel the store"
         case .validationFailed(let report):
             "the result differs from what the mapping asks for and was discarded; the original "
@@ -98,6 +100,10 @@ extension RunError: CustomStringConvertible {
             "\(store) belongs to the unfinished run \(id), which was asked for something else; "
                 + "nothing was changed. Repeat the command of that run, cancel that run, "
                 + "or use another state folder"
+        case .runOfOtherVersion(let id, let store, _, let engine):
+            "\(store) belongs to the unfinished run \(id), which a version of Godwit with engine "
+                + "\(engine) began; nothing was changed. Finish the run with that version, or "
+                + "cancel it"
         case .nothingToDo(let text), .lostStore(let text): text
         case .noRun(let id?, let state): "\(state) has no run \(id)"
         case .noRun(nil, let state): "\(state) has no run yet"
@@ -135,7 +141,7 @@ extension RunError {
         case .plan(.refused), .notShared: .dataRefused
         case .model, .inference, .plan: .noMapping
         case .outputExists, .outdatedOutput, .incompleteOutput, .halfPublished: .outputExists
-        case .otherRun: .locked
+        case .otherRun, .runOfOtherVersion: .locked
         case .nothingToDo, .noRun, .lostStore, .alreadyThere: .dataRefused
         case .noRoom: .noSpace
         case .validationFailed: .validationFailed

@@ -49,7 +49,8 @@ extension RunError {
         switch self {
         case .noRun(.some, let state): "godwit status --state \(state) lists its runs"
         case .noRun(nil, _), .ledger: "see --state"
-        case .otherRun(let id, _, let state): "godwit cancel \(id) --state \(state)"
+        case .otherRun(let id, _, let state), .runOfOtherVersion(let id, _, let state, _):
+            "godwit cancel \(id) --state \(state)"
         case .lostStore: "godwit rollback, godwit prune --lost"
         case .noRoom: "see --output and --state"
         case .swap(.clientsHidden), .file(.clientsHidden), .swap(.file(.clientsHidden)):

@@ -22,6 +22,7 @@ extension CommandStatus {
         case .file(let error): self.init(error)
         case .ledger(let error): self.init(error)
         case .outputExists, .outdatedOutput, .incompleteOutput, .halfPublished, .otherRun,
+            .runOfOtherVersion,
             .nothingToDo, .noRun, .lostStore, .alreadyThere:
             self = .usage
         case .stopped: self = .canBeRepeated

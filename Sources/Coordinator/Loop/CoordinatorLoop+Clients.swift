@@ -92,6 +92,11 @@ extension CoordinatorLoop {
     private static func refusal(of error: RunError, _ plan: CoordinatorPlan) -> Refusal {
         let protocols = plan.settings.protocols
         switch error {
+        case .runOfOtherVersion(let id, let store, _, let engine):
+            let text =
+                "\(name(of: store, plan)) belongs to the unfinished run \(id), which a version of "
+                + "Godwit with engine \(engine) began; nothing was changed. Cancel that run"
+            return Refusal(code: .otherRun, text: text, protocols: protocols, run: id)
         case .otherRun(let id, let store, _):
             let text =
                 "\(name(of: store, plan)) belongs to the unfinished run \(id), which was asked for "

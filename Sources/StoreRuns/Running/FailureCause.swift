@@ -55,7 +55,7 @@ extension FailureCause {
             }
         case .outputExists, .outdatedOutput, .incompleteOutput, .halfPublished:
             self = .outputExists
-        case .otherRun: self = .locked
+        case .otherRun, .runOfOtherVersion: self = .locked
         case .nothingToDo, .noRun, .lostStore, .alreadyThere, .stopped: self = .stopped
         case .validationFailed, .badDelivery: self = .validationFailed
         case .noRoom: self = .noSpace

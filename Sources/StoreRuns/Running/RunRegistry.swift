@@ -35,7 +35,8 @@ package struct RunRegistry {
     ///   - engine: that begins it.
     ///   - known: further records of a store, which the ledger gets together with its name.
     /// - Returns: the run's id, and whether it had begun before; its state is not changed.
-    /// - Throws: `RunError.otherRun` where an unfinished run has one of the stores.
+    /// - Throws: `RunError.otherRun` where an unfinished run has one of the stores, and
+    ///   `.runOfOtherVersion` where another version began that.
     package func begin(
         _ stores: [FoundStore], request: String, digest: String, engine: String,
         known: KnownStore = { _, _ in [] }
@@ -51,6 +52,11 @@ package struct RunRegistry {
                     try ledger.openRun(ofStore: store.path)
                 }
                 if let other, other.store.state.isUnfinished {
+                    guard other.run.record.engine == engine else {
+                        throw .runOfOtherVersion(
+                            id: other.run.id, store: store.path, state: ledger.path.parent,
+                            engine: other.run.record.engine)
+                    }
                     throw .otherRun(
                         id: other.run.id, store: store.path, state: ledger.path.parent)
                 }

@@ -6,6 +6,7 @@ import Jobs
 import MappingModel
 import MigrationPlanning
 import RunLedger
+import RunMoves
 import RunSupport
 import StoreForge
 import Synchronization
@@ -63,6 +64,26 @@ import Testing
             #expect(try lab.bytes().filter { before[$0.key] != nil } == before)
             // Stores that no unfinished run has are free.
             #expect(try lab.migrate([stores[2]]).counts == [.done: 1])
+        }
+    }
+
+    /// Its plans and texts may be unknown to this version.
+    @Test func anUnfinishedRunOfAnotherVersionIsNamed() throws {
+        try RunLab.run { lab in
+            let stores = try lab.forgeGood(1)
+            let ending = try lab.migrate(stores, change: { $0.defersSwap = true })
+            try lab.write(lab.state.appending("ledger.sqlite"), "UPDATE run SET engine = '1'")
+            var named: String?
+            do throws(RunError) {
+                try lab.migrate(stores, change: { $0.options.dangling = .nullify })
+            } catch {
+                if case .runOfOtherVersion(let id, _, _, let engine) = error {
+                    named = "\(id) \(engine)"
+                }
+            }
+            #expect(named == "\(ending.id) 1")
+            _ = try CancelRun(lab.selection(), environment: lab.environment()).run()
+            #expect(try lab.migrate(stores).counts == [.done: 1])
         }
     }
 
