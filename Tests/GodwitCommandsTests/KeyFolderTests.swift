@@ -232,7 +232,7 @@ import ZeroMQ
         }
     }
 
-    @Test func whatIsNoKeyIsRefused() throws {
+    @Test func refusesInvalidKey() throws {
         try withCluster { folder, keys in
             let list = folder.appending("coordinator/allowed/workers")
             try write("short\n", list.appending("x.pub"))

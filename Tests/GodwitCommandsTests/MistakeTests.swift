@@ -58,7 +58,7 @@ import Testing
         ])
     }
 
-    @Test func whatIsNoModelIsSaidToBeNone() throws {
+    @Test func reportsFilesThatAreNotModels() throws {
         let plan = ["plan", "a.sqlite", "--to"]
         try expect([
             (
@@ -83,7 +83,7 @@ import Testing
             ),
             (
                 ["verify", "a.sqlite", "a.sqlite", "--to", "New.mom"], 65,
-                ["of another version than the destination model", "Person", "--to"]
+                ["another version than the destination model", "Person", "--to"]
             ),
             (
                 ["verify", "a.sqlite", "modelless"], 65,

@@ -58,7 +58,7 @@ import Testing
         let folder = SlotProgram(path: FilePath("/"), arguments: [])
         #expect(
             try text(folder, input: FilePath("/dev/null"))
-                == "starting / failed: EACCES; give this user the right to it")
+                == "starting / failed: EACCES; give this user permission for it")
     }
 
     @Test func startsAndStopsLeaveNothingBehind() throws {

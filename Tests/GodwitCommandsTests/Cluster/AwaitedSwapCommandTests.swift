@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func resultsThatWaitAreGivenUp() throws {
+    @Test func cancelDiscardsResultsReadyToSwap() throws {
         try withTemporaryFolder { url in
             try makeStores(in: url)
             let cluster = try CoordinateCommandTests.Cluster(in: url)
