@@ -106,7 +106,7 @@ import Testing
     @Test func chunksAreAtLeastAPage() throws {
         let words = ["plan", "a.sqlite", "--to", "self", "--allow-missing-external"]
         try expect([
-            (words + ["--chunk-bytes", "4095"], 64, ["--chunk-bytes takes 4096"]),
+            (words + ["--chunk-bytes", "4095"], 64, ["--chunk-bytes must be at least 4096"]),
             (words + ["--chunk-bytes", "4096"], 0, []),
         ])
     }

@@ -51,7 +51,7 @@ import Testing
         }
         #expect(
             try text(program, input: FilePath("/does/not/exist"))
-                == "opening /does/not/exist for a slot failed: ENOENT; check that it is there")
+                == "opening /does/not/exist for a slot failed: ENOENT; check that it exists")
         // No user can write or execute a folder.
         #expect(
             try text(program, input: FilePath("/")).hasPrefix("opening / for a slot failed"))

@@ -135,7 +135,7 @@ import Testing
                 #expect(told.status == 64)
                 #expect(
                     told.log
-                        == "godwit: there is no worker \(name); connected are rack 7, worker-1\n")
+                        == "godwit: there is no worker \(name). Connected workers: rack 7, worker-1\n")
             }
         }
     }
@@ -148,7 +148,7 @@ import Testing
             }.description
         }
         #expect(try text(0) == "there is no worker x: no worker is connected")
-        #expect(try text(2) == "there is no worker x; connected are w0, w1")
+        #expect(try text(2) == "there is no worker x. Connected workers: w0, w1")
         #expect(try text(60).hasSuffix(" and 10 more, which godwit workers lists"))
     }
 

@@ -166,7 +166,7 @@ import Testing
             #expect(second.status == 75, "\(second.log)")
             let unknown = try cluster.ask("drain", "rack")
             #expect(unknown.status == 64)
-            #expect(unknown.log == "godwit: there is no worker rack; connected are rack-7\n")
+            #expect(unknown.log == "godwit: there is no worker rack. Connected workers: rack-7\n")
             let drained = try cluster.ask("drain", "rack-7")
             #expect(drained.status == 0, "\(drained.log)")
             // It ends by itself.

@@ -77,7 +77,7 @@ import Testing
             (.failedOnFreeWorkers, "the job just failed on the free workers"),
             (.noRoom("x is full"), "x is full"),
             (.ledgerFull, "the ledger's disk is full; it resumes when there is space"),
-            (.ledgerUnreadable, "the ledger could not be read, and is tried again"),
+            (.ledgerUnreadable, "the coordinator could not read the ledger and tries again"),
         ] as [(WaitingReason, String)])
     func runsSayWhyTheyWait(reason: WaitingReason, text: String) {
         #expect(reason.text == text)
