@@ -113,37 +113,37 @@ extension DurableFileError: CustomStringConvertible {
         switch self {
         case .system(let operation, _, let number):
             DurableFileError.hint(for: number, operation)
-        case .lockHeld: "wait until it has ended, or end it; the lock goes with its process"
+        case .lockHeld: "wait for that process to finish, or stop it. Its lock ends with it"
         case .inUse: "close it there, then try again"
         case .clientsHidden:
-            "stop every program that uses it and say so, or write results to another folder"
+            "stop every program that uses it and confirm that, or write results to another folder"
         case .refusedPath: "name a path without symbolic links, below the root that it belongs to"
         case .refusedFolder(_, let fault): fault.hint
         case .notRegularFile: "move it away, or name the database file itself"
-        case .changedMeanwhile: "stop what writes to it, then try again"
-        case .overLimit: "check that it is what it should be"
-        case .stopped: "start it again to go on"
+        case .changedMeanwhile: "stop the program that writes to it, then try again"
+        case .overLimit: "check that this is the right file"
+        case .stopped: "run the command again to resume"
         }
     }
 
     private static func hint(for number: Int32, _ operation: FileOperation) -> String {
         switch number {
         case ENOSPC, EDQUOT: "free space or inodes on its file system, then try again"
-        case EACCES, EPERM: "give this user the right to it and to its folder"
+        case EACCES, EPERM: "give this user permission for the file and its folder"
         case ENOENT: "check that it exists and that its file system is mounted"
-        case EEXIST, ENOTEMPTY: "it is there already: move it away or choose another name"
+        case EEXIST, ENOTEMPTY: "it already exists: move it away or choose another name"
         case EROFS: "its file system is mounted read-only: choose another folder"
         case EIO:
             "the device failed and writes may be lost: check the disk before trying again"
         case ESTALE: "the network file system lost it: mount it again"
         case EMFILE, ENFILE: "raise the limit of open files (ulimit -n)"
-        case EXDEV: "both names must lie on one file system"
-        case EFBIG: "the file system or a limit allows no file of that size"
+        case EXDEV: "both names must be on one file system"
+        case EFBIG: "the file is too large for the file system or the size limit"
         case ENAMETOOLONG: "shorten the name"
         case ELOOP: "its symbolic links form a loop: name the file directly"
         case EMLINK: "it has as many hard links as its file system allows"
         case EOPNOTSUPP, ENOSYS, EINVAL: "its file system cannot do this: use a local one"
-        case ETXTBSY, EBUSY: "it is in use: stop what uses it, then try again"
+        case ETXTBSY, EBUSY: "it is in use: stop the program that uses it, then try again"
         default: "check its file system"
         }
     }

@@ -91,8 +91,8 @@ package struct FileUser: Hashable, Sendable {
     /// The users in words, as in "… is open in X".
     package static func words(_ users: [FileUser]) -> String {
         guard !users.isEmpty else {
-            return "a process that has closed it meanwhile, or that cannot be seen from here (of "
-                + "another user or container)"
+            return "a process that has since closed it, or that Godwit cannot see (of another "
+                + "user or container)"
         }
         let shown = users.prefix(5).map { user in
             user.command.isEmpty

@@ -26,7 +26,9 @@ package enum LinkPolicy: Hashable, Sendable {
         _ result: Int32, _ operation: FileOperation, _ path: FilePath
     ) throws(DurableFileError) -> Int32 {
         if self == .refused, result == -ELOOP {
-            throw .refusedPath(path, reason: "it holds a symbolic link, where none may be")
+            throw .refusedPath(
+                path,
+                reason: "the path contains a symbolic link, which Godwit does not follow here")
         }
         return try DurableFiles.checked(result, operation, path)
     }

@@ -110,6 +110,6 @@ package final class OwnerLock: Sendable {
     private static func holder(in file: borrowing OpenFile) throws(DurableFileError) -> String {
         let bytes = try file.read(count: textLimit, at: 0)
         let text = FilePath(bytes: bytes).description
-        return text.isEmpty ? "an owner that has not written its name" : text
+        return text.isEmpty ? "an unknown process" : text
     }
 }

@@ -19,9 +19,10 @@ package struct GodwitCommand: ParsableCommand {
         commandName: "godwit",
         abstract: "Migrates Core Data stores on Linux.",
         discussion: """
-            An original is untouched until its validated result is swapped in, and kept after.
+            Godwit does not touch an original until it swaps in the validated result. It keeps \
+            the original afterwards.
             Exit codes: 0; 1 verify found differences; 64 usage; 65 bad store or model;
-            70 a bug; 74 input or output; 75 some stores failed and can be run again.
+            70 a bug; 74 I/O error; 75 some stores failed: retry them.
             """,
         version: "godwit \(godwitVersion)",
         // What is not in a group is hidden.

@@ -14,18 +14,18 @@ enum HelpExamples {
         "coordinate": [
             "Make keys, then serve a network:",
             "  godwit keys new --output keys --workers 3",
-            "  godwit coordinate --listen tcp://0.0.0.0:7400 --state state \\",
+            "  godwit coordinate --listen tcp://0.0.0.0:7411 --state state \\",
             "      --root users=/srv/users --keys keys",
         ],
         "work": [
             "Run jobs on another machine that has the shared folder elsewhere:",
-            "  godwit work --connect tcp://coordinator:7400 \\",
-            "      --root users=/mnt/users --keys worker-1",
+            "  godwit work --connect tcp://coordinator:7411 \\",
+            "      --root users=/mnt/users --keys keys",
         ],
         "submit": [
             "Migrate all stores of a shared folder and wait for the end:",
-            "  godwit submit /srv/users --to Notes.momd --connect tcp://coordinator:7400 \\",
-            "      --root users=/srv/users --keys client --wait",
+            "  godwit submit /srv/users --to Notes.momd --connect tcp://coordinator:7411 \\",
+            "      --root users=/srv/users --keys keys --wait",
         ],
     ]
 

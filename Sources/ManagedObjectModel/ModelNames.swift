@@ -28,8 +28,8 @@ package enum ModelNames {
     private static func check(_ name: String, _ subject: String) throws(ModelError) {
         guard !isAllowed(name) else { return }
         throw .unsupported(
-            "the name of \(visible(subject)) is none that Core Data can store: names begin with a "
-                + "letter or _ and hold letters, digits, _ and $ alone. Rename it in the model")
+            "Core Data does not allow the name of \(visible(subject)): names start with a letter "
+                + "or _ and contain only letters, digits, _ and $. Rename it in the model")
     }
 
     /// The most bytes of a name; reports quote names.

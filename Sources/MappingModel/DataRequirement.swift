@@ -74,8 +74,8 @@ extension DataRequirement {
             "\(Self.objects(count, of: source)) with a number of links that \(destination) does "
                 + "not allow: \(bounds.text)"
         case .distinctTargets(let source, let destination):
-            "relationship \(source) leads to \(count) \(count == 1 ? "object" : "objects") more "
-                + "than once, but \(destination) can lead to each but once"
+            "relationship \(source) links \(count) \(count == 1 ? "object" : "objects") more than "
+                + "once, but \(destination) allows each object only once"
         case .noTargets(let source, let destination, let entities):
             "relationship \(source) has \(count) \(count == 1 ? "link" : "links") to objects of "
                 + "\(entities.joined(separator: ", ")), which \(destination) cannot lead to"
@@ -106,7 +106,8 @@ extension DataRequirement {
         case .distinctTargets(_, let relationship):
             "Give \(relationship) a to-many inverse in the destination model"
         case .noTargets(_, let relationship, _):
-            "Let \(relationship) lead to an entity above these in the destination model"
+            "In the destination model, set the destination of \(relationship) to a common parent "
+                + "entity"
         case .unique(let entity, _):
             "Remove the uniqueness constraint of \(entity) or the duplicates"
         }

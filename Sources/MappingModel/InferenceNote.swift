@@ -32,11 +32,11 @@ extension InferenceNote: CustomStringConvertible {
             "links of \(relationship) to objects of \(entities.joined(separator: ", ")) are "
                 + "dropped with those objects"
         case .derivedLater(let attribute):
-            "\(attribute) is a new derived attribute: Core Data computes it when an object is "
-                + "saved next"
+            "\(attribute) is a new derived attribute: Core Data computes it when it next "
+                + "saves each object"
         case .derivationChanged(let attribute):
-            "\(attribute) is derived in another way than before: its values stay until Core "
-                + "Data computes them when an object is saved next"
+            "the derivation of \(attribute) changed: old values remain until Core Data next saves "
+                + "each object"
         case .transformerChanged(let attribute):
             "\(attribute) has another value transformer than before: its bytes are carried over "
                 + "unchanged"
@@ -45,8 +45,8 @@ extension InferenceNote: CustomStringConvertible {
         case .orderDropped(let relationship):
             "\(relationship) is no longer ordered: the order of its links is dropped"
         case .tablesJoined(let root, let sourceRoots):
-            "objects of \(sourceRoots.joined(separator: ", ")) come into one table under \(root): "
-                + "the URIs of some objects change"
+            "\(sourceRoots.joined(separator: ", ")) now share the table of \(root), so the URIs of "
+                + "some objects change"
         }
     }
 }

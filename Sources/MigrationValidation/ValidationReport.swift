@@ -33,7 +33,7 @@ package struct CountedFault: Hashable, Sendable, Codable {
 
 /// What a validation found as a whole.
 package struct ValidationReport: Hashable, Sendable, Codable {
-    /// Whether the destination is what the source must become.
+    /// Whether the destination has no differences from the expected result.
     package let isEqual: Bool
     /// Rows of entity tables of the destination.
     package let rows: Int64
@@ -94,12 +94,12 @@ extension Fault.Kind {
         case .missingValue: "no value in a required attribute"
         case .missingLink: "no target of a required relationship"
         case .cardinality: "a number of links that is not allowed"
-        case .duplicate: "equal entries that must differ"
-        case .dangling: "a reference to an object that is not there"
+        case .duplicate: "duplicate values under a uniqueness constraint"
+        case .dangling: "a reference to a missing object"
         case .stray: "a value in a column that the entity does not use"
         case .unknownEntity: "a row of an unknown entity"
         case .missingOrder: "a place in a list that is missing, wrong, shared or without a list"
-        case .missingFile: "a file of external data that is not there"
+        case .missingFile: "a missing external data file"
         case .changedFile: "a file of external data that changed"
         case .foreignEntity: "a row with the number of another entity, read as its table's own"
         case .lowMaximum: "a Z_MAX below the highest key, which was raised"

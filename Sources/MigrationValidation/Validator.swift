@@ -194,7 +194,7 @@ extension Validator {
         var result = PartialResult()
         for facts in try file.indexes(of: table) where isWanted(facts) {
             guard facts.isWalkable else {
-                result.notes.append("index \(facts.name) was not held against its table")
+                result.notes.append("index \(facts.name) was not compared with its table")
                 continue
             }
             let found = try IndexWalk(

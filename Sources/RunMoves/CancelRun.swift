@@ -44,9 +44,8 @@ package struct CancelRun: Sendable {
                 // A store whose swap has begun must not be left between two names.
                 guard try selected.begunSwap(of: store) == nil else {
                     throw .nothingToDo(
-                        "the swap of \(store.found.path) has begun: go on with the run by the "
-                            + "command that began it, or put the store back by godwit rollback. "
-                            + "Nothing was cancelled")
+                        "the swap of \(store.found.path) has started. Run the command of the run "
+                            + "again to finish it, or run godwit rollback. Nothing was cancelled")
                 }
             }
             var count = 0

@@ -90,8 +90,8 @@ package struct PruneRun: Sendable {
         do throws(RunError) {
             if try selected.hasBegunRollback(of: store) {
                 throw .nothingToDo(
-                    "the rollback of \(store.found.path) was stopped on its way: godwit rollback "
-                        + "ends it")
+                    "the rollback of \(store.found.path) was interrupted. Run godwit rollback "
+                        + "again to finish it")
             } else if store.state == .done, store.found.output == nil,
                 try selected.hasSwap(of: store)
             {
@@ -163,9 +163,9 @@ package struct PruneRun: Sendable {
             guard isThere || hasRest else { return }
             guard takesLost else {
                 throw .lostStore(
-                    "\(swap.store.path) is gone, or is no Core Data store of its run any more, and "
-                        + "its kept original in \(swap.backupFolder) may be all that is left of "
-                        + "it: roll the store back, or prune lost stores to remove that original")
+                    "\(swap.store.path) is missing or is no longer the store of this run. Its kept "
+                        + "original in \(swap.backupFolder) may be the only copy. Roll the store "
+                        + "back, or prune lost stores to remove that original")
             }
             try removeLost(swap, rollback, removes: removes, &estimate)
         }
@@ -212,7 +212,7 @@ package struct PruneRun: Sendable {
             throw .lostStore(
                 "the kept original of \(swap.store.path) is not in \(swap.backupFolder), and "
                     + "\(folder) is not the folder of the run; check that its file system is "
-                    + "mounted. Pruning lost stores takes the original for removed")
+                    + "mounted. If you prune lost stores, Godwit treats the original as removed")
         }
         return isMounted == true
     }

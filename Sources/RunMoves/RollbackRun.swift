@@ -138,8 +138,8 @@ package struct RollbackRun: Sendable {
                 ])
             let note =
                 swap.record == nil
-                ? "; an older version swapped it and did not record its backup, of which only the "
-                    + "file's number, or the size and the kind of a copy, were compared" : ""
+                ? "; an older Godwit made this swap without recording the backup. Godwit could "
+                    + "check only its inode number (or, for a copy, size and type)" : ""
             let texts = ["rolled back" + note] + kept.map(CutOver.words(ofKept:))
             return StoreChange(
                 path: store.found.path, failure: nil, text: texts.joined(separator: "; "))

@@ -62,12 +62,12 @@ extension StoreError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .notAStore(let path, let reason):
-            "\(path) cannot be read as a Core Data store: \(reason). The file was not changed; "
-                + "restore it from a backup, or leave it out"
+            "\(path) is not a readable Core Data store: \(reason). Godwit did not change it. "
+                + "Restore it from a backup, or exclude it"
         case .unsupported(let path, let reason):
             "\(path) is not supported: \(reason). The store was not changed"
         case .inputOutput(let path, let reason):
-            "\(path): \(reason). The original store was not changed; repair the cause and run the "
+            "\(path): \(reason). The original store was not changed. Fix the cause, then run the "
                 + "same command again"
         case .inUse(let path, let users):
             "\(path) is open in \(users). The store was not changed; close it there, then replay "
@@ -93,8 +93,9 @@ extension StoreError: CustomStringConvertible {
                 + "\(entities) differ. Give the model that this store was written with. "
                 + "The store was not changed"
         case .externalDataMissing(let path, let count):
-            "\(path) refers to \(count) external data files that are not there. Restore its "
-                + "support directory, or have the references kept. The store was not changed"
+            "\(count) external data \(count == 1 ? "file" : "files") of \(path) "
+                + "\(count == 1 ? "is" : "are") missing. Restore its support folder, or allow "
+                + "missing files to keep the references. The store was not changed"
         }
     }
 }

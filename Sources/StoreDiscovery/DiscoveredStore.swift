@@ -101,7 +101,7 @@ package struct SkippedFile: Hashable, Sendable {
 extension SkippedFile.Reason: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .missing: "nothing is there"
+        case .missing: "it does not exist"
         case .noMatch: "nothing matches the pattern"
         case .notAFile(let kind): "it is \(kind)"
         case .empty: "it is empty"
@@ -112,14 +112,15 @@ extension SkippedFile.Reason: CustomStringConvertible {
         case .logWithoutDatabase:
             "it is a -wal file with content whose database is not beside it"
         case .storeOutside(let target), .linkLeavesFolder(let target):
-            "it is a symbolic link out of the folder, to \(target); name its target to take it"
-        case .brokenLink(let reason): "it is a symbolic link that leads nowhere: \(reason)"
+            "it is a symbolic link to \(target), outside the folder; give that path to include it"
+        case .brokenLink(let reason): "it is a broken symbolic link: \(reason)"
         case .unreadable(let reason): reason
         case .kept:
-            "a swap or a rollback kept it when a program had replaced its store; rename it to take "
-                + "it, or remove it"
+            "a swap or a rollback kept it when a program had replaced its store; rename it to "
+                + "include it, or remove it"
         case .tooDeep:
-            "it lies below \(DurableFileSystem.depthLimit) folders; name it to search it"
+            "it is nested more than \(DurableFileSystem.depthLimit) folders deep; give its path "
+                + "explicitly"
         }
     }
 }

@@ -86,10 +86,10 @@ extension DiscoveryWarning: CustomStringConvertible {
             "one file under several names (hard links): \(names). Swapping in place refuses it"
         case .sameResult: "stores whose results would have the same path: \(names)"
         case .sameResultButForCase:
-            "stores whose results differ in case alone: \(names). Where the output's file system "
-                + "ignores case, one would take the place of the other"
+            "results whose paths differ only in case: \(names). If the output's file system "
+                + "ignores case, one would overwrite the other"
         case .sameSupportFolder:
-            "stores that differ in their extension alone share a folder of external data: "
+            "stores that differ only in their extension share a folder of external data: "
                 + "\(names)"
         }
     }

@@ -89,7 +89,7 @@ package struct FileCheck {
             }
             let texts = [there.sql ?? "", trigger.sql.description].map(StatementWords.of)
             if texts[0] != texts[1] {
-                found.append("trigger \(trigger.name) is another one")
+                found.append("trigger \(trigger.name) differs from the expected one")
             }
         }
         return found
@@ -123,7 +123,9 @@ package struct FileCheck {
         for index in layout.indexes {
             let same = there[index.table]?.first { $0.name == index.name }
             if same == nil { found.append("no index \(index.name)") }
-            if let same, !same.fits(index) { found.append("index \(index.name) is another one") }
+            if let same, !same.fits(index) {
+                found.append("index \(index.name) differs from the expected one")
+            }
         }
         for join in layout.joinTables {
             let key = [join.namingColumn, join.inverseColumn]
@@ -159,7 +161,7 @@ package struct FileCheck {
                 continue
             }
             if !row.name.isExactly(name) {
-                found.append("Z_PRIMARYKEY calls entity \(name) otherwise")
+                found.append("Z_PRIMARYKEY has another name for entity \(name)")
             }
             if row.parent != Int64(layout.parentNumber(of: name)) {
                 found.append("parent of entity \(name) in Z_PRIMARYKEY")

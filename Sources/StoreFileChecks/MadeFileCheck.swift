@@ -134,7 +134,7 @@ package struct MadeFileCheck: Sendable {
             && bytes[48..<52].allSatisfy { $0 == 0 } && bytes[72..<92].allSatisfy { $0 == 0 }
             && bytes[18] == bytes[19]
             && bytes[18] == (source.header.isWriteAheadLogged ? 2 : 1)
-        return isOurs ? [] : ["the file's header is another one"]
+        return isOurs ? [] : ["the file's header differs from the expected one"]
     }
 
     // MARK: - Schema
@@ -208,12 +208,12 @@ package struct MadeFileCheck: Sendable {
                 && row.integer(0) == 1 && row.text(1).isExactly(metadata.uuid)
                 && row.blob(2) == list
         }
-        if !told { found.append("the row of Z_METADATA is another one") }
+        if !told { found.append("the row of Z_METADATA differs from the expected one") }
         if expected.layout.framework.hasModelCache {
             let cached = try only("Z_MODELCACHE", "Z_CONTENT", connection) { row in
                 row.storageClass(0) == 4 && row.blob(0) == destination.modelCache
             }
-            if !cached { found.append("the row of Z_MODELCACHE is another one") }
+            if !cached { found.append("the row of Z_MODELCACHE differs from the expected one") }
         }
         var rows = zip(Int64(1)..., expected.layout.entityOrder).map { number, name in
             PrimaryKeys.Row(
@@ -226,7 +226,7 @@ package struct MadeFileCheck: Sendable {
         if try PrimaryKeys.hasOddTypes(connection)
             || keys != rows.sorted(by: { $0.number < $1.number })
         {
-            found.append("the rows of Z_PRIMARYKEY are other ones")
+            found.append("the rows of Z_PRIMARYKEY differ from the expected ones")
         }
         return found
     }

@@ -34,7 +34,7 @@ package struct SchemaSurplus: Sendable {
                 return "surplus \(object.kind.rawValue) \(object.name)"
             }
             return Self.isMade(object, from: original)
-                ? nil : "\(object.kind.rawValue) \(object.name) is another one"
+                ? nil : "\(object.kind.rawValue) \(object.name) differs from the expected one"
         }
     }
 

@@ -79,11 +79,11 @@ extension RunError: CustomStringConvertible {
             "\(path) exists already; nothing was written. Remove it, or choose another output "
                 + "folder"
         case .outdatedOutput(let path, let store):
-            "\(store) was written after its result \(path) was made; both are as they are. Move "
-                + "the result and its external data elsewhere, then replay the store"
+            "\(store) was changed after Godwit built its result \(path). Godwit changed neither "
+                + "file. Move the result and its external data elsewhere, then replay the store"
         case .incompleteOutput(let path, let folder):
-            "the result \(path) lost its external data \(folder) after it had got its name; the "
-                + "original was not changed. Put the folder back, or move the result elsewhere, "
+            "the result \(path) lost its external data \(folder) after its publication. Godwit did "
+                + "not change the original. Put the folder back, or move the result elsewhere, "
                 + "then replay the store"
         case .halfPublished(let path, let folder):
             (path == folder
@@ -94,36 +94,36 @@ extension RunError: CustomStringConvertible {
                     + "Godwit changed neither them nor the original. Move \(path) elsewhere")
                 + ", then replay or cancel the store"
         case .validationFailed(let report):
-            "the result differs from what the mapping asks for and was discarded; the original "
-                + "is as it was:\n" + report.lines.joined(separator: "\n")
+            "validation failed: the result does not match the mapping. Godwit discarded it. The "
+                + "original is unchanged:\n" + report.lines.joined(separator: "\n")
         case .otherRun(let id, let store, _):
-            "\(store) belongs to the unfinished run \(id), which was asked for something else; "
-                + "nothing was changed. Repeat the command of that run, cancel that run, "
-                + "or use another state folder"
+            "\(store) belongs to the unfinished run \(id), which has different options. Nothing "
+                + "was changed. Run the command of that run again, cancel that run, or use "
+                + "another state folder"
         case .runOfOtherVersion(let id, let store, _, let engine):
             "\(store) belongs to the unfinished run \(id), which a version of Godwit with engine "
-                + "\(engine) began; nothing was changed. Finish the run with that version, or "
+                + "\(engine) began. Nothing was changed. Finish the run with that version, or "
                 + "cancel it"
         case .nothingToDo(let text), .lostStore(let text): text
         case .noRun(let id?, let state): "\(state) has no run \(id)"
         case .noRun(nil, let state): "\(state) has no run yet"
-        case .alreadyThere(let path): "\(path) is of the destination's version already"
+        case .alreadyThere(let path): "\(path) already has the destination's model version"
         case .stopped:
-            "the run was stopped; the original is as it was. The same command resumes it"
+            "the run was stopped. The original is unchanged. The same command resumes the run"
         case .resources(let text):
-            "\(text). Every original is whole; the same command resumes the run"
+            "\(text). Every original is intact. The same command resumes the run"
         case .noRoom(let shortage):
-            "\(shortage). No store was begun. Free room there, or choose folders on another disk"
+            "\(shortage). Godwit started no store. Free space there, or choose folders on another "
+                + "disk"
         case .badDelivery(let text):
-            "the result was discarded, and the original is as it was: \(text)"
+            "Godwit discarded the result. The original is unchanged: \(text)"
         case .resultOfOtherModel(let path, let entities):
-            "\(path) is of another version than the destination model: the hashes of \(entities) "
-                + "differ. Give the model that the result should be of, or the result that is of "
-                + "that model. Nothing was changed"
+            "\(path) has another version than the destination model: the hashes of \(entities) "
+                + "differ. Give the model of the result, or the right result. Nothing was changed"
         case .resultWithoutModel(let path):
             "\(path) holds no model: give its model as the destination. Nothing was changed"
         case .notShared(let path):
-            "\(path) lies in no folder that workers share: name one that holds it, on both sides. "
+            "\(path) is not in a shared folder: share its folder on the coordinator and workers. "
                 + "Nothing was written"
         }
     }

@@ -63,26 +63,25 @@ extension SwapError: CustomStringConvertible {
             "\(text) changed since it was planned. Run the same "
                 + "command again when no program writes to the store"
         case .storeBusy(let store, let holder):
-            "\(store) is open in \(holder). Nothing was changed; close it there, then run the "
-                + "same command again. A migration can be replayed as well"
+            "\(store) is open in \(holder). Nothing was changed. Close it there, then run the same "
+                + "command again. For a migration, you can also run godwit replay"
         case .clientsHidden(let store, let reason):
-            "godwit cannot see whether a program has \(store) open: \(reason). Nothing was "
-                + "changed; stop every program that uses the store and say so, or write results to "
-                + "another folder"
+            "Godwit cannot detect whether a program has \(store) open: \(reason). Nothing was "
+                + "changed. Stop every program that uses the store and confirm that, or write "
+                + "results to another folder"
         case .severalHardLinks(let store, let links):
-            "\(store) has \(links) hard links, and only one of them would get the new store. "
-                + "Nothing was changed; write results to another folder"
+            "\(store) has \(links) hard links. A swap would replace only one of them. Nothing was "
+                + "changed. Write results to another folder"
         case .swapRefused(let store, let reason):
-            "\(store) cannot be swapped: \(reason). The store is whole"
+            "\(store) cannot be swapped: \(reason). The store is intact"
         case .storeChangedSinceSwap(let store):
-            "\(store) changed since it was swapped, and putting the original back would lose that. "
-                + "Nothing was changed; a rollback that discards changes puts it back all the "
-                + "same"
+            "\(store) changed after its swap. A rollback would discard those changes. Nothing was "
+                + "changed. To put the original back, confirm that Godwit may discard them"
         case .swapOutcomeUnknown(let store, let reason):
-            "the state of \(store) is not what was recorded: \(reason). It was left as it is; "
-                + "its backup, if there is one, lies beside it in \(SwapPlan.backupPrefix)…"
+            "the state of \(store) is not what was recorded: \(reason). Godwit left it "
+                + "unchanged. Its backup, if any, is next to it in \(SwapPlan.backupPrefix)…"
         case .internalError(let text):
-            "a bug of godwit: \(text). The original store was not changed"
+            "a bug in Godwit: \(text). The original store was not changed"
         }
     }
 }

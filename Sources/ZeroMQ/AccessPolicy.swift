@@ -92,12 +92,12 @@ extension AccessRefusal: CustomStringConvertible {
         let who = "a \(request.mechanism) connection from \(request.address)"
         switch reason {
         case .unknownKey(let key):
-            return "refused \(who): the key \(key) is not on the list; add it to let it in"
+            return "refused \(who): the key \(key) is not on the list; add it there to allow it"
         case .noKey: return "refused \(who): it has no key"
         case .plain: return "refused \(who): connections need a key"
         case .plainFromAfar:
-            return "refused \(who): without a key only this machine may come in"
-        case .mechanism: return "refused \(who): only CURVE is taken"
+            return "refused \(who): only local connections may be without a key"
+        case .mechanism: return "refused \(who): only CURVE is allowed"
         case .malformed: return "refused a connection whose request could not be read"
         }
     }

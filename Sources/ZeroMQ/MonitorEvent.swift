@@ -52,7 +52,8 @@ package struct MonitorEvent: Hashable, Sendable {
     /// Why a peer was kept out, or nil for any other event.
     package var refusal: String? {
         switch kind {
-        case .disconnectedBeforeHandshake: return "it speaks another protocol, or left at once"
+        case .disconnectedBeforeHandshake:
+            return "it uses another protocol, or it closed the connection immediately"
         case .handshakeFailedAuthentication: return "its key is not on the list"
         case .handshakeFailedProtocol(.mechanism): return "it uses no key, or this side uses none"
         case .handshakeFailedProtocol(.cryptographic): return "it uses a wrong key of the server"

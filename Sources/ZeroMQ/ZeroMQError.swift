@@ -73,7 +73,7 @@ extension ZeroMQError: CustomStringConvertible {
         switch String(cString: clinux_error_name(number) ?? zmq_strerror(number)) {
         case "EADDRINUSE": return "; another process listens there: end it or choose another port"
         case "EADDRNOTAVAIL", "ENODEV": return "; this machine has no such address"
-        case "EEXIST": return "; a file is there that is no socket: choose another path"
+        case "EEXIST": return "; a file exists there and is not a socket: choose another path"
         case "EAGAIN" where action == .bind:
             return "; another program has locked the endpoint's folder: use a folder of its own"
         case "EACCES": return "; choose a port above 1023, or a folder that may be written to"

@@ -70,7 +70,7 @@ import Testing
     }
 
     /// Attempts that no present worker may repeat hold up no other job.
-    @Test func whatNobodyHereCanDoKeepsNoOthersBack() {
+    @Test func unassignableJobsDoNotBlockOthers() {
         var bench = CoordinatorBench()
         bench.join("w")
         bench.open()

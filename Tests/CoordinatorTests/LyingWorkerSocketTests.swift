@@ -107,7 +107,7 @@ import ZeroMQ
                 #expect(failed.state == .failed)
                 #expect(failed.reason?.code == .badDelivery)
                 #expect(failed.reason?.text.contains("worker liar") == true)
-                #expect(failed.reason?.text.contains("the original is as it was") == true)
+                #expect(failed.reason?.text.contains("The original is unchanged") == true)
                 #expect(try sharing.files.contents(of: store, limit: 1 << 30) == before)
             }
         }

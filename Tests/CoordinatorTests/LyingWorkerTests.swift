@@ -34,7 +34,7 @@ import Testing
                 #expect(try forged.acceptedContent(admitted) == honest.content)
             } catch let error as RunError {
                 #expect(error.code == .badDelivery, "\(error)")
-                #expect(error.description.contains("the original is as it was"))
+                #expect(error.description.contains("The original is unchanged"))
                 #expect(error.description.unicodeScalars.allSatisfy { $0.value >= 0x20 })
             }
             #expect(try lab.files.contents(of: honest.store, limit: 1 << 30) == before)

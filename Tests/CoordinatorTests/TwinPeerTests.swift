@@ -35,7 +35,7 @@ import Testing
 
     /// Time does not pass here: the new process comes in because the former one's connection is
     /// known to be gone.
-    @Test func whoWasKilledAndStartedAgainComesIn() throws {
+    @Test func acceptsRestartedWorker() throws {
         try CoordinatorLab.run { lab in
             let first = try lab.peer("w")
             try first.hello(instance: "a")

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct OwnerLockTests {
-    @Test func theSecondTakerIsToldWhoHolds() throws {
+    @Test func secondTakerLearnsTheHolder() throws {
         try withFolder { folder in
             let path = folder.appending("lock")
             #expect(try OwnerLock.currentHolder(of: path) == nil)

@@ -185,8 +185,8 @@ import ZeroMQ
             #expect(!EndReport.isComplete(open, leftOut: 0, of: .replay))
         }
         let text = try #require(EndReport.undone(undone, .replay))
-        #expect(text.hasPrefix("3 stores were cancelled or rolled back"))
-        #expect(text.contains("godwit migrate begins another run"))
+        #expect(text.hasPrefix("the run skipped 3 cancelled or rolled back stores"))
+        #expect(text.contains("run godwit migrate again"))
         #expect(EndReport.undone(ending([.done: 3]), .replay) == nil)
     }
 
@@ -194,14 +194,14 @@ import ZeroMQ
         var outcomes = StoreOutcomes(count: 1200)
         outcomes.fail("a", CommandFailure(.canBeRepeated, "r"))
         #expect(
-            outcomes.summary == "1 of 1,200 stores failed: 1 can be run again as it is")
+            outcomes.summary == "1 of 1,200 stores failed: 1 can be retried now")
         outcomes.fail("b", CommandFailure(.canBeRepeated, "r"))
         outcomes.fail("c", CommandFailure(.badData, "r"))
         outcomes.fail("d", CommandFailure(.inputOutput, "r"))
         outcomes.fail("e", CommandFailure(.bug, "r"))
         #expect(
-            outcomes.summary == "5 of 1,200 stores failed: 2 can be run again as they are, "
-                + "2 must be repaired first, as said above, 1 met a bug of godwit")
+            outcomes.summary == "5 of 1,200 stores failed: 2 can be retried now, "
+                + "2 need a fix first (see above), 1 hit a bug in Godwit")
     }
 
     private func thrown(by outcomes: StoreOutcomes) throws -> any Error {

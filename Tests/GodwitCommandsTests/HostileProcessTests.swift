@@ -13,7 +13,7 @@ import Testing
         ("folder", 64, "no store was found in folder"),
         ("absent", 64, "does not exist"), ("mirrored", 65, "CloudKit"),
         ("modelless", 65, "--from"), ("other", 65, "without Z_METADATA"),
-        ("flipped", 65, "cannot be read"),
+        ("flipped", 65, "is not a readable"),
     ]
 
     private func prepare(_ folder: URL) throws {

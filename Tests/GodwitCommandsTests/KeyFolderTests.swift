@@ -132,7 +132,7 @@ import ZeroMQ
             let before = try contents(folder)
             let maker = KeyGenerator(folder)
             #expect(try maker.hasCoordinator())
-            refused("holds") { _ = try maker.makeCluster(workers: ["new"], clients: []) }
+            refused("already contains") { _ = try maker.makeCluster(workers: ["new"], clients: []) }
             refused("worker-1") { _ = try maker.add(workers: ["new", "worker-1"], clients: []) }
             refused("client-1") { _ = try maker.add(workers: ["new"], clients: ["client-1"]) }
             #expect(try contents(folder) == before)
@@ -140,7 +140,7 @@ import ZeroMQ
             try DurableFileSystem().removeTree(folder.appending("workers/worker-2"))
             refused("worker-2.pub") { _ = try maker.add(workers: ["worker-2"], clients: []) }
             let other = folder.parent
-            refused("holds keys") {
+            refused("already contains keys") {
                 _ = try KeyGenerator(other).makeCluster(workers: [], clients: [])
             }
             #expect(try keys.coordinator().allowList().peers.count == 3)
@@ -193,7 +193,7 @@ import ZeroMQ
                     _ = try KeyGenerator(folder).makeCluster(workers: ["w"], clients: ["c"])
                     #expect(try KeyFolder(folder).worker().name == "w")
                 } else {
-                    refused("holds") {
+                    refused("already contains") {
                         _ = try KeyGenerator(folder).makeCluster(workers: ["w"], clients: ["c"])
                     }
                 }
@@ -232,7 +232,7 @@ import ZeroMQ
         }
     }
 
-    @Test func whatIsNoKeyIsRefused() throws {
+    @Test func refusesInvalidKey() throws {
         try withCluster { folder, keys in
             let list = folder.appending("coordinator/allowed/workers")
             try write("short\n", list.appending("x.pub"))
@@ -264,7 +264,7 @@ import ZeroMQ
             refused("/does/not/exist") { _ = try missing.worker() }
         }
         try withCluster(clients: []) { _, keys in
-            refused("no client", "--client NAME") { _ = try keys.client() }
+            refused("has no key", "--client NAME") { _ = try keys.client() }
         }
     }
 

@@ -63,7 +63,7 @@ import Testing
     @Test(arguments: [
         (["new"], "--output"), (["new", "--output", "k", "--workers", "-1"], "--workers"),
         (["new", "--output", "k", "--worker", "../x"], "--worker"),
-        (["new", "--output", "k", "--worker", "a", "--worker", "a"], "one name"),
+        (["new", "--output", "k", "--worker", "a", "--worker", "a"], "the same name"),
         (["list", "k"], "keys new"),
     ])
     func whatCannotBeIsRefused(words: [String], text: String) throws {

@@ -58,7 +58,7 @@ import Testing
         ])
     }
 
-    @Test func whatIsNoModelIsSaidToBeNone() throws {
+    @Test func reportsFilesThatAreNotModels() throws {
         let plan = ["plan", "a.sqlite", "--to"]
         try expect([
             (
@@ -83,7 +83,7 @@ import Testing
             ),
             (
                 ["verify", "a.sqlite", "a.sqlite", "--to", "New.mom"], 65,
-                ["of another version than the destination model", "Person", "--to"]
+                ["another version than the destination model", "Person", "--to"]
             ),
             (
                 ["verify", "a.sqlite", "modelless"], 65,
@@ -106,7 +106,7 @@ import Testing
     @Test func chunksAreAtLeastAPage() throws {
         let words = ["plan", "a.sqlite", "--to", "self", "--allow-missing-external"]
         try expect([
-            (words + ["--chunk-bytes", "4095"], 64, ["--chunk-bytes takes 4096"]),
+            (words + ["--chunk-bytes", "4095"], 64, ["--chunk-bytes must be at least 4096"]),
             (words + ["--chunk-bytes", "4096"], 0, []),
         ])
     }

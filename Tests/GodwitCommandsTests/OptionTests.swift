@@ -49,11 +49,11 @@ import Testing
     @Test func helpSaysWhatGoes() {
         let submit = SubmitCommand.helpMessage()
         #expect(!submit.contains("--workers") && !submit.contains("--state"))
-        #expect(submit.contains("needed"))
-        #expect(CoordinateCommand.helpMessage().contains("needed"))
-        #expect(WorkCommand.helpMessage().contains("needed"))
+        #expect(submit.contains("Required"))
+        #expect(CoordinateCommand.helpMessage().contains("Required"))
+        #expect(WorkCommand.helpMessage().contains("Required"))
         #expect(PlanCommand.helpMessage().contains("TMPDIR"))
-        #expect(MigrateCommand.helpMessage().contains("before it begins"))
+        #expect(MigrateCommand.helpMessage().contains("during the run"))
     }
 
     @Test(arguments: [

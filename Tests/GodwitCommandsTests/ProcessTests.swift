@@ -107,7 +107,7 @@ import Testing
                 (["inspect", "."], 64, "is a folder"),
                 (["inspect", "text"], 65, "not an SQLite database"),
                 (["model", "show", "text"], 65, "not an SQLite database"),
-                (["model", "hash", "self"], 64, "name one"),
+                (["model", "hash", "self"], 64, "not self"),
                 (["plan", "a.sqlite", "--to", "self", "--strategy", "evolve"], 64, "evolve"),
                 (["migrate", "a.sqlite", "--to", "self", "--output", "."], 64, "original"),
                 (

@@ -17,12 +17,12 @@ import Testing
     @Test func runsAreListed() {
         #expect(
             RecordedStatus.lines(of: [run()], holder: nil) == [
-                "run  state  begun                 state since           stores",
+                "run  state  started               in state since        stores",
                 "r1   ended  2025-03-01T12:00:00Z  2025-03-01T12:01:00Z  1,980 done, 20 failed",
             ])
     }
 
-    @Test func prunedRunsTellWhatTheyDid() {
+    @Test func prunedStatusKeepsOutcomes() {
         let pruned = run {
             $0.stores = ["pruned": 2_000]
             $0.pruned = .init(
@@ -43,14 +43,14 @@ import Testing
     }
 
     /// Only a run that no process works on needs a command.
-    @Test func pausesTellWhoGoesOn() {
+    @Test func pausedStatusExplainsHowToResume() {
         let paused = run {
             $0.state = "paused"
             $0.pause = .space("/s is full")
         }
         #expect(
             Array(RecordedStatus.lines(of: [paused], holder: "pid 7").dropFirst(2)) == [
-                "r1 is paused: no room: /s is full; it resumes by itself", "at work: pid 7",
+                "r1 is paused: no room: /s is full; it resumes by itself", "running: pid 7",
             ])
         let asked = run {
             $0.state = "paused"
@@ -62,8 +62,8 @@ import Testing
         #expect(
             Array(RecordedStatus.lines(of: [paused], holder: nil).dropFirst(2)) == [
                 "r1 is paused: no room: /s is full",
-                "no command works on it: the command of an unfinished run resumes it; where that",
-                "was godwit submit, start godwit coordinate with this --state",
+                "No command is working on an unfinished run. To resume it, run its command again.",
+                "If that was godwit submit, start godwit coordinate with this --state.",
             ])
     }
 }

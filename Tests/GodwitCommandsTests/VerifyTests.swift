@@ -51,7 +51,7 @@ import Testing
             for (words, warning) in [
                 (["a.sqlite"], "are the same file"), (["c.sqlite"], "are the same file"),
                 (["a.sqlite", "--to", "self"], "are the same file"),
-                (["b.sqlite"], "both stores are of the same version"),
+                (["b.sqlite"], "both stores have the same model version"),
                 (["b.sqlite", "--to", "self"], nil),
             ] as [([String], String?)] {
                 let ended = try ProcessTests().run(["verify", "a.sqlite"] + words, in: folder)

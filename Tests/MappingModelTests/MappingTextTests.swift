@@ -86,6 +86,6 @@ struct MappingTextTests {
         #expect(Set(notes.map(\.description)).count == notes.count)
         #expect(InferenceNote.objectsDropped(entity: "A").description.contains("of A"))
         let joined = InferenceNote.tablesJoined(root: "R", sourceRoots: ["A", "B"])
-        #expect(joined.description.contains("A, B come into one table under R"))
+        #expect(joined.description.contains("A, B now share the table of R"))
     }
 }

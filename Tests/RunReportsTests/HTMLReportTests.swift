@@ -44,7 +44,7 @@ import Testing
         for words in [
             "2 of 3 stores migrated, 1 failed", "Failures by cause", "Slowest stores",
             "By version of the source", "Time by stage", "u2/notes.sqlite", "it is damaged",
-            "Note.folder: 3 × a reference to an object that is not there",
+            "Note.folder: 3 × a reference to a missing object",
             "view appView: it does not fit", "pages of 2048 bytes", "persistent history",
             "u4/thumbs.db: it is not an SQLite database", "bmV3ZXI=", "12 chunks, 2 attempts",
             "type replay for run-1", "type rollBack for run-1", "type prune for run-1",

@@ -25,7 +25,7 @@ import Testing
                 compared    17,507,000 values, 2,501,000 links, 20 join rows, 5,002,000 index
                             entries: no difference
                 dropped     1,000 rows of removed entities, persistent history of 1 store
-                inherited   in 1 store: 3 × a reference to an object that is not there
+                inherited   in 1 store: 3 × a reference to a missing object
                 repeated    1 store begun more than once
                 originals   1 store kept, 2.4 GiB
 

@@ -144,7 +144,7 @@ import Testing
             for name in names.prefix(2) {
                 try FileManager.default.removeItem(at: folder.appendingPathComponent(name))
             }
-            try lab.expectRefusal(saying: ["2 external data files", "have the references kept"])
+            try lab.expectRefusal(saying: ["2 external data files", "keep the references"])
             let outcome = try lab.migrate(options: PlanOptions(allowsMissingExternalData: true))
             #expect(outcome.validation.isEqual)
             #expect(try lab.externalFiles(lab.results).count == names.count - 2)

@@ -131,7 +131,7 @@ import Testing
             let folder = lab.originals.appendingPathComponent(".store_SUPPORT")
             #expect(FileManager.default.fileExists(atPath: folder.path))
             try FileManager.default.removeItem(at: folder)
-            let refused = try lab.expectRefusal(saying: ["have the references kept"])
+            let refused = try lab.expectRefusal(saying: ["keep the references"])
             #expect(refused?.status == .badData)
         }
     }

@@ -51,7 +51,8 @@ import Testing
             "a unique index", "surplus objects", "surplus index OTHER",
             "CREATE UNIQUE INDEX OTHER ON ZTAG (Z_PK)"),
         Change(
-            "another trigger of the app", "surplus objects", "trigger APP_TRIGGER is another one",
+            "another trigger of the app", "surplus objects",
+            "trigger APP_TRIGGER differs from the expected one",
             "DROP TRIGGER APP_TRIGGER; CREATE TRIGGER APP_TRIGGER AFTER DELETE ON ZTAG "
                 + "BEGIN DELETE FROM APP_TABLE; END"),
         Change(

@@ -81,7 +81,7 @@ import Testing
             let found = try StoreSearch.discover(selection)
             #expect(found.stores.isEmpty)
             for words in [
-                "in/b.sqlite (it is a symbolic link out of the folder", "thumbs.db (it is not an",
+                "in/b.sqlite (it is a symbolic link to ", "thumbs.db (it is not an",
                 "in/result (it is the folder of the results or of the runs)",
                 "files and folders that the patterns leave out (1)",
                 "no SQLite databases (1)",

@@ -5,7 +5,7 @@ import Testing
 
 /// What was named: single stores, patterns, lists, and how they go together.
 @Suite struct SelectionDiscoveryTests {
-    @Test func whatIsNamedIsTakenOrTold() throws {
+    @Test func includesOrReportsNamedPaths() throws {
         try DiscoveryLab.with { lab in
             try lab.otherDatabase("cache.db")
             try lab.file("text", Array("hello".utf8))

@@ -39,7 +39,7 @@ import Testing
                 Issue.record("\(String(describing: error))")
                 return
             }
-            #expect(error?.description.contains("discards changes") == true)
+            #expect(error?.description.contains("may discard them") == true)
             #expect(try lab.clientView() == seen)
             let back = try prepare(lab, plan, discards: true)
             let lock = try StoreLock(lab.store)

@@ -24,9 +24,9 @@ import Testing
         ),
         (
             "WaitingReason", "Sources/ClusterProtocol/Messages/WaitingReason.swift",
-            "Why nothing moves"
+            "Reasons for waits"
         ),
-        ("IdleReason", "Sources/ClusterProtocol/Messages/IdleReason.swift", "Why nothing moves"),
+        ("IdleReason", "Sources/ClusterProtocol/Messages/IdleReason.swift", "Reasons for waits"),
         ("Code", "Sources/ClusterProtocol/Messages/CoordinatorMessage.swift", "Refusals"),
     ]
 

@@ -153,7 +153,7 @@ import Testing
         #expect(lab.pool.nextWake == nil)
     }
 
-    @Test func aProgramThatIsNotThereIsTold() throws {
+    @Test func reportsMissingExecutable() throws {
         let pool = try ProcessSlots(
             PoolLab.plan(1), program: SlotProgram(path: "/nowhere/godwit", arguments: []))
         // Nothing is started before there is a job.

@@ -51,14 +51,14 @@ import Testing
         }
         #expect(
             try text(program, input: FilePath("/does/not/exist"))
-                == "opening /does/not/exist for a slot failed: ENOENT; check that it is there")
+                == "opening /does/not/exist for a slot failed: ENOENT; check that it exists")
         // No user can write or execute a folder.
         #expect(
             try text(program, input: FilePath("/")).hasPrefix("opening / for a slot failed"))
         let folder = SlotProgram(path: FilePath("/"), arguments: [])
         #expect(
             try text(folder, input: FilePath("/dev/null"))
-                == "starting / failed: EACCES; give this user the right to it")
+                == "starting / failed: EACCES; give this user permission for it")
     }
 
     @Test func startsAndStopsLeaveNothingBehind() throws {

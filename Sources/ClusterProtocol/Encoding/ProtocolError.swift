@@ -34,7 +34,7 @@ extension ProtocolError: CustomStringConvertible {
             "a message of \(bytes) bytes is longer than the limit of \(limit)"
         case .tooShort(let bytes): "a message of \(bytes) bytes is cut off"
         case .unknownVersion(let found, let known):
-            "the protocol's version \(found) is not understood here, \(known) is; "
+            "protocol version \(found) is not supported (this side uses \(known)); "
                 + "use the same release of godwit on both sides"
         case .unknownType(let number): "\(number) is no type of message that is expected here"
         case .malformed(let message): "the message \(message) cannot be decoded"

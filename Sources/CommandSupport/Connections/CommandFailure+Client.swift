@@ -23,14 +23,14 @@ extension CommandFailure {
         case .unreadable(let fault):
             self = .usage("the answer of \(endpoint) cannot be read: \(fault)")
         case .unexpectedAnswer:
-            self.init(.bug, "the coordinator at \(endpoint) answered something else than asked")
+            self.init(.bug, "the coordinator at \(endpoint) sent an unexpected answer")
         case .lost:
             self.init(
                 .canBeRepeated,
-                "the connection to \(endpoint) was lost before the answer, and what was asked for "
-                    + "may have begun: look with godwit status \(options)")
+                "the connection to \(endpoint) was lost before the answer arrived. The coordinator "
+                    + "may have accepted the request. Check with godwit status \(options)")
         case .interrupted:
-            self.init(.canBeRepeated, "asked to end before there was an answer")
+            self.init(.canBeRepeated, "interrupted before the answer arrived")
         case .notSendable(let fault): self = .usage(Self.text(ofUnsent: fault))
         case .noRun:
             self = .usage("the coordinator at \(endpoint) has no run yet; godwit submit begins one")
@@ -71,13 +71,13 @@ extension CommandFailure {
                 + "\(connection.keys ?? "this side") on its list of workers: this is a worker's "
                 + "key; give a client's, such as that of clients/NAME in the folder of keys"
         case .mechanism where connection.keys == nil:
-            return "the coordinator at \(endpoint) asks for keys: give --keys FOLDER"
+            return "the coordinator at \(endpoint) requires keys: use --keys FOLDER"
         case .mechanism:
-            return "what listens at \(endpoint) uses no keys: it is another program, or a "
-                + "coordinator in the clear, to which one connects without --keys"
+            return "the program at \(endpoint) does not use keys. It may be another program or a "
+                + "coordinator started without keys. For the latter, leave out --keys"
         case .other(let reason):
             return "the handshake with \(endpoint) failed: \(reason); "
-                + "is it a coordinator, and are the keys those that go with it?"
+                + "check that it is a coordinator and that the keys are for it"
         }
     }
 
@@ -100,7 +100,8 @@ extension CommandFailure {
         case .notFound, .notPossible, .badRequest: return .usage(text)
         case .protocolVersion, .badMessage:
             return .usage(
-                "the coordinator at \(connection.endpoint) does not understand: \(refusal.text)")
+                "the coordinator at \(connection.endpoint) could not read the request: "
+                    + refusal.text)
         }
     }
 

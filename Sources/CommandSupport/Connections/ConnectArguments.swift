@@ -48,10 +48,10 @@ package struct ConnectArguments: ParsableArguments {
     @Option(help: "Where the coordinator listens: tcp://HOST:PORT or ipc:///PATH.")
     var connect: String
 
-    @Option(help: "The folder of keys that godwit keys new made, or a client's part of it.")
+    @Option(help: "The folder that godwit keys new made, or a client's folder in it.")
     package var keys: String?
 
-    @Flag(help: "Connect unencrypted; this machine's own addresses only.")
+    @Flag(help: "Connect unencrypted. Allowed only for local addresses.")
     var plain = false
 
     package init() {}
@@ -68,13 +68,14 @@ package struct ConnectArguments: ParsableArguments {
 
 /// The same options for commands that otherwise work on a state folder.
 package struct ConnectChoice: ParsableArguments {
-    @Option(help: "Speak to the coordinator that listens here, instead of --state.")
+    @Option(
+        help: "Send the command to the coordinator at this endpoint instead of using --state.")
     var connect: String?
 
     @Option(help: "With --connect: the folder of this client's keys.")
     var keys: String?
 
-    @Flag(help: "With --connect: in the clear; this machine's own addresses only.")
+    @Flag(help: "With --connect: connect unencrypted. Allowed only for local addresses.")
     package var plain = false
 
     package init() {}
@@ -83,7 +84,7 @@ package struct ConnectChoice: ParsableArguments {
         if let connect {
             try CoordinatorConnection.check(connect, keys: keys, plain: plain)
         } else if keys != nil || plain {
-            throw ValidationError("--keys and --plain go with --connect")
+            throw ValidationError("--keys and --plain require --connect")
         }
     }
 
@@ -104,7 +105,7 @@ package struct ConnectChoice: ParsableArguments {
 
 /// One store of a coordinator's run.
 package struct StoreOfRun: ParsableArguments {
-    @Option(help: "With --connect: one store of the run, by its number there.")
+    @Option(help: "With --connect: only this store, by its number in the run (see watch).")
     package var store: Int?
 
     package init() {}
@@ -118,6 +119,6 @@ package struct StoreOfRun: ParsableArguments {
     /// Refuses the option where a state folder is meant, which finds stores by their paths.
     package func refuse() throws(CommandFailure) {
         guard store != nil else { return }
-        throw .usage("--store goes with --connect; without it name the store by its path")
+        throw .usage("--store requires --connect. Without --connect, give the path of the store")
     }
 }

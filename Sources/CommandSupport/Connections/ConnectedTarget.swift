@@ -26,7 +26,7 @@ package enum ConnectedTarget {
     package static func run(_ target: String?) throws(CommandFailure) -> String? {
         guard let target, target.contains("/") else { return target }
         throw .usage(
-            "with --connect a target is a run, such as r3; name one of its stores by --store "
-                + "NUMBER, as the notes of the run tell it")
+            "with --connect a target is a run, such as r3; to select one store, use --store "
+                + "NUMBER (godwit watch shows the numbers)")
     }
 }

@@ -16,19 +16,20 @@ extension FailureCause {
         case .modelMissing: "Give the model that wrote the store with --from."
         case .externalDataMissing:
             "Restore the support folder, or keep the references with --allow-missing-external."
-        case .noMapping: "Change the model, or go by a version in between."
+        case .noMapping:
+            "Change the model, or migrate through an intermediate version."
         case .dataRefused: "Correct the data in the app, or change the model."
-        case .sourceChanged: "Stop what writes the store."
-        case .locked: "Wait until it has ended, or stop it."
+        case .sourceChanged: "Stop the program that writes to the store."
+        case .locked: "Wait for the other run or program to finish, or stop it."
         case .missing: "Put the file back, or mount its disk."
         case .outputExists: "Remove the result, or give another --output."
         case .noSpace: "Free space or inodes."
-        case .inputOutput: "Check the disk and the rights to the file."
-        case .validationFailed: "The original is as it was. Please report this."
+        case .inputOutput: "Check the disk and the file permissions."
+        case .validationFailed: "The original is unchanged. Please report this bug."
         case .swapRefused: "See the reason of each store, or use --output."
         case .crashed: "See the reason of each store, and report it; other stores are not affected."
         case .stopped: "Run the same command again."
-        case .bug: "The original is as it was. Please report this."
+        case .bug: "The original is unchanged. Please report this bug."
         }
     }
 
@@ -55,7 +56,7 @@ extension RunError {
         case .noRoom: "see --output and --state"
         case .swap(.clientsHidden), .file(.clientsHidden), .swap(.file(.clientsHidden)):
             "see --assume-closed and --output"
-        case .notShared: "--root NAME=FOLDER names one"
+        case .notShared: "see --root NAME=FOLDER"
         case .resultOfOtherModel, .resultWithoutModel: "see --to"
         case .swap(.storeChangedSinceSwap): "see --discard-changes"
         case .store, .outputExists, .outdatedOutput, .incompleteOutput, .halfPublished,

@@ -16,8 +16,8 @@ package enum FolderOption {
             if let status = try status(path) {
                 if status.isFolder { return }
                 throw .usage(
-                    "\(option) \(text): \(path) is \(status.kind) and cannot be or hold the "
-                        + "folder; name another one, which is made where it is missing")
+                    "\(option) \(text): \(path) is \(status.kind), not a folder. Give another "
+                        + "folder; Godwit creates it if needed")
             }
             guard path.parent != path else { return }
             path = path.parent
@@ -31,9 +31,9 @@ package enum FolderOption {
         for (name, folder) in folders.sorted(by: { $0.key < $1.key }) {
             let found = try status(folder)
             guard found?.isFolder != true else { continue }
-            let text = found.map { "is \($0.kind)" } ?? "is not there"
+            let text = found.map { "is \($0.kind)" } ?? "does not exist"
             throw .usage(
-                "--root \(name)=\(folder): the folder \(text); name one of this machine, and "
+                "--root \(name)=\(folder): the folder \(text); give one on this machine, and "
                     + "check that its file system is mounted")
         }
     }

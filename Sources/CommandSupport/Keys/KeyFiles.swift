@@ -47,10 +47,10 @@ package enum KeyFiles {
         let status = try reading(folder) { () throws(DurableFileError) in
             try FileStatus(of: folder)
         }
-        guard status.isFolder else { throw .usage("\(folder) is no folder of keys") }
+        guard status.isFolder else { throw .usage("\(folder) is not a folder of keys") }
         guard status.permissions & writing == 0 || status.permissions & sticky != 0 else {
             throw .usage(
-                "others may exchange the keys in \(folder); run chmod go-w \(folder)")
+                "other users can replace the keys in \(folder). Run chmod go-w \(folder)")
         }
     }
 

@@ -64,8 +64,8 @@ package struct KeyFolder: Hashable, Sendable {
             folder = path
         } else {
             throw .usage(
-                "\(path) holds no coordinator's keys; make a folder of keys by "
-                    + "godwit keys new --output DIR, or name that one's \(Self.coordinatorFolder)")
+                "\(path) has no coordinator key. Create keys with godwit keys new --output DIR, or "
+                    + "give DIR/\(Self.coordinatorFolder)")
         }
         return Coordinator(folder: folder, keys: try KeyFiles.pair(in: folder))
     }
@@ -131,9 +131,10 @@ package struct KeyFolder: Hashable, Sendable {
             try KeyFiles.checkNotWritable(all)
             let chosen = names.filter { name == nil || $0 == name }
             guard !chosen.isEmpty else {
-                let text = name.map { "no \(role.rawValue) \($0)" } ?? "no \(role.rawValue)"
+                let text = name.map { "no key \($0)" } ?? "no key"
+                let rest = names.isEmpty ? "" : " It has: \(names)."
                 throw .usage(
-                    "\(all) holds \(text)\(names.isEmpty ? "" : " but \(names)"); add one by "
+                    "\(all) has \(text).\(rest) Add a key with "
                         + "godwit keys new --output \(path) --\(role.rawValue) NAME")
             }
             return chosen.map { ($0, all.appending($0)) }

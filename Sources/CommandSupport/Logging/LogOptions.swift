@@ -6,11 +6,11 @@ package struct LogOptions: ParsableArguments {
     @Option(
         help: """
             Log messages of this level and above: trace, debug, info, notice, warning, error or \
-            critical; info without it.
+            critical. Default: info.
             """)
     var logLevel: LogLevel?
 
-    @Option(help: "Write log messages as text, or as one JSON object a line (json).")
+    @Option(help: "Write log messages as text, or as one JSON object per line (json).")
     var logFormat: LogFormat?
 
     /// Whether an option of the log was given.

@@ -70,9 +70,9 @@ extension Note.WorkerChange {
         case .returned(let attempts):
             "is back and continues \(counted(attempts, "attempt"))"
         case .refused(let reason): "was refused: \(reason)"
-        case .silent: "sends nothing"
-        case .drains: "finishes its jobs and exits"
-        case .quarantined(let reason): "gets no jobs for a while: \(reason)"
+        case .silent: "is silent"
+        case .drains: "is draining: it finishes its jobs, then exits"
+        case .quarantined(let reason): "is quarantined for a while: \(reason)"
         case .left(let reason): "has left: \(reason)"
         }
     }
@@ -106,7 +106,7 @@ extension Note.StoreChange {
             "\(job.attempt) of \(job.work.name)\(job.worker.isEmpty ? "" : " on \(job.worker)") "
                 + "made no progress for too long"
         case .secondAttempt(let job):
-            "\(job.work.name) takes long; \(job.worker) tries it, too, as \(job.attempt)"
+            "\(job.work.name) is slow; \(job.worker) also runs it as attempt \(job.attempt)"
         case .accepted(let work, let rows, let bytes):
             "\(work.name): \(counted(Int(rows), "row")), \(bytes) bytes"
         case .quarantined(let work, let cause): "\(work.name) is quarantined: \(cause)"
@@ -143,16 +143,16 @@ extension Note.RunChange {
         case .stopped(let reason): reason
         case .ended: "the run has ended"
         case .awaitsSwap(let stores):
-            "nothing is left to do but the swap of \(counted(stores, "store")), which "
-                + "godwit swap \(run) requests"
+            counted(stores, "store is", plural: "stores are")
+                + " ready. To swap \(stores == 1 ? "it" : "them"): godwit swap \(run)"
         case .filesLeftOut(let count, let files): Note.leftOut(count, files)
         case .requestFailed(_, let text): text
-        case .reopened(let stores): "it had ended while stores wait for work: \(stores)"
-        case .spaceUnknown(let text): "the free space that it needs cannot be read: \(text)"
+        case .reopened(let stores): "reopened, because stores are not finished: \(stores)"
+        case .spaceUnknown(let text): "cannot determine the free disk space: \(text)"
         case .swapsDeferred(let isDeferred):
-            isDeferred ? "its swaps wait from now on" : "its swaps wait no more"
-        case .nothingFailed: "nothing failed, and nothing is replayed"
-        case .nothingAwaitsSwap: "nothing waits for its swap"
+            isDeferred ? "the run now defers its swaps" : "the run no longer defers its swaps"
+        case .nothingFailed: "no store has failed: there is nothing to replay"
+        case .nothingAwaitsSwap: "no store is ready to swap"
         }
     }
 }

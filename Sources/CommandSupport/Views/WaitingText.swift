@@ -12,11 +12,11 @@ extension WaitingReason {
         case .noReadyWorker(let workers): "no suitable worker takes jobs: \(workers.text)"
         case .noWorkerWithEngine(let engine): "no worker with engine \(engine)"
         case .noSuitableWorker(let shortage):
-            "no worker with \(shortage.missing); the nearest has \(shortage.there)"
+            "no worker has \(shortage.missing); the best match has \(shortage.there)"
         case .unclaimed(1, let seconds):
-            "1 job waits for a worker that is not heard of; its lease ends in \(seconds) s"
+            "1 job is leased to a silent worker; the lease ends in \(seconds) s"
         case .unclaimed(let jobs, let seconds):
-            "\(jobs) jobs wait for a worker that is not heard of; their leases end in \(seconds) s"
+            "\(jobs) jobs are leased to silent workers; the leases end in \(seconds) s"
         case .allWorkersBusy: "all workers are busy"
         case .backOff(_, let cause):
             "waits before the next try" + (cause.map { " after: \($0)" } ?? "")
@@ -36,10 +36,10 @@ extension WaitingReason {
             "quarantined until a replay" + (cause.map { ": \($0)" } ?? "")
         case .offers: "the next stores are being read"
         case .behindOtherTasks: "merges, checks and swaps of other stores come first"
-        case .failedOnFreeWorkers: "the free workers that were asked have just failed it"
+        case .failedOnFreeWorkers: "the job just failed on the free workers"
         case .noRoom(let text): text
         case .ledgerFull: "the ledger's disk is full; it resumes when there is space"
-        case .ledgerUnreadable: "the ledger could not be read, and is tried again"
+        case .ledgerUnreadable: "the coordinator could not read the ledger and tries again"
         }
     }
 

@@ -35,7 +35,7 @@ package struct WatchLines: WatchObserver {
     package func observe(_ change: WatchConnection) {
         let endpoint = connection.endpoint
         switch change {
-        case .silent(let time): again("nothing was heard of \(endpoint) for \(time.words)")
+        case .silent(let time): again("no message from \(endpoint) for \(time.words)")
         case .lost: again("the connection to \(endpoint) is lost")
         case .handshakeRefused(let refusal):
             again(CommandFailure.text(of: refusal, connection))
@@ -46,7 +46,7 @@ package struct WatchLines: WatchObserver {
     }
 
     private func again(_ reason: String) {
-        view.log("\(reason); the run does not depend on this: trying again")
+        view.log("\(reason); the run continues; reconnecting")
     }
 }
 

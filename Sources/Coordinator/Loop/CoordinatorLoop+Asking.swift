@@ -43,12 +43,12 @@ extension StoreState {
     /// What has become of a store, behind its name.
     fileprivate var words: String {
         switch self {
-        case .waiting: "waits for its turn"
-        case .running: "is under way"
+        case .waiting: "is waiting"
+        case .running: "is in progress"
         case .validated: "waits for its swap"
         case .done: "is done"
         case .failed: "has failed"
-        case .cancelled: "was given up"
+        case .cancelled: "was cancelled"
         case .rolledBack: "was rolled back"
         case .pruned: "was pruned"
         }

@@ -165,7 +165,7 @@ final class CoordinatorLoop: PollLoopHandler {
             name = hello.worker
             if case .worker(let key, let known) = peer.identity {
                 guard key == hello.worker else {
-                    dependencies.note("\(known) calls itself \(hello.worker) and is refused")
+                    dependencies.note("refused worker \(known): it claims the name \(hello.worker)")
                     return refuse(
                         ClientID(peer.connection.text), .badMessage,
                         "the worker says hello as \(hello.worker), and its key is \(key)", peer)
@@ -309,11 +309,11 @@ final class CoordinatorLoop: PollLoopHandler {
             guard error.isOutOfSpace, plan.waitsForLedgerSpace else {
                 throw RunError.ledger(error)
             }
-            if blockedUntil == nil { dependencies.note("the ledger has no room: \(error)") }
+            if blockedUntil == nil { dependencies.note("the ledger's disk is full: \(error)") }
             blockedUntil = sockets.now + Self.retryInterval
             return false
         }
-        if blockedUntil != nil { dependencies.note("the ledger has room again") }
+        if blockedUntil != nil { dependencies.note("the ledger's disk has space again") }
         blockedUntil = nil
         return true
     }

@@ -139,7 +139,7 @@ package final class RunningCoordinator: Sendable {
             return try ClusterRuns(plan.runs).requestsInRoots()
         } catch {
             queues.loop.submit {
-                $0.dependencies.note("what runs left cannot be looked for: \(error)")
+                $0.dependencies.note("cannot search for leftover files of runs: \(error)")
             }
             return []
         }

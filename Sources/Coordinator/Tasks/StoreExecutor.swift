@@ -77,7 +77,7 @@ final class StoreExecutor: Sendable {
                     do throws(RunError) {
                         try PartitionedStoreSession(store.found, of: store.run).removeAll()
                     } catch {
-                        note("something of \(store.found.path) could not be removed: \(error)")
+                        note("could not remove a temporary file of \(store.found.path): \(error)")
                     }
                 }
             }

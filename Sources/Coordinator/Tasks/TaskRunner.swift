@@ -61,10 +61,10 @@ package struct TaskReport: Sendable {
     private static func text(halfway failure: SharedFailure) -> String {
         guard failure.isFailedSync else { return failure.text }
         return failure.text
-            + ". The result may have its name by now, and whether that name reached the disk no "
-            + "later sync can tell. The original is untouched where it is, or in the run's backup "
-            + "beside it. Check the disk first; then resume the run, which ends the move, or put "
-            + "the original back by godwit rollback"
+            + ". The result may already have its name. The rename may not be on disk, and a later "
+            + "sync cannot confirm it. The original is untouched in its place, or in the run's "
+            + "backup next to it. Check the disk first. Then resume the run to finish the move, or "
+            + "put the original back with godwit rollback"
     }
 }
 

@@ -52,7 +52,8 @@ package enum StoreCompanion: String, Hashable, Sendable, Codable, CaseIterable {
         }
         let start = try files.openForReading(database).read(count: 100, at: 0)
         switch DatabaseHeader.read(start) {
-        case .failure(let fault): return .foreign("it lies beside a file of which \(fault.reason)")
+        case .failure(let fault):
+            return .foreign("its database file is not usable: \(fault.reason)")
         case .success(let header):
             switch WriteAheadLog.judge(prefix: prefix, length: size, pageSize: header.pageSize) {
             case .empty: return .none

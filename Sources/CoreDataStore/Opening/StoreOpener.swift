@@ -233,10 +233,10 @@ package struct StoreOpener: Sendable {
             return "its pages have reserved bytes, as encrypted databases do"
         }
         if size % Int64(header.pageSize) != 0 {
-            return "its length is no multiple of its page size: it is truncated"
+            return "the file is truncated (its length is not a multiple of its page size)"
         }
         if header.pageCount > size / Int64(header.pageSize) {
-            return "it has fewer pages than its header says: it is truncated"
+            return "the file is truncated (it has fewer pages than its header says)"
         }
         return nil
     }

@@ -118,8 +118,8 @@ struct AllowListLog {
     mutating func read(keys count: Int, isNew: Bool) -> String? {
         let wasTrouble = trouble.take() != nil
         guard wasTrouble || isNew else { return nil }
-        let again = wasTrouble ? "the list of keys can be read again: " : ""
-        return again + "\(counted(count, "key")) \(count == 1 ? "is" : "are") on the list now"
+        let list = wasTrouble ? "the key list is readable again and" : "the key list"
+        return "\(list) now has \(counted(count, "key"))"
     }
 
     /// The list could not be read.

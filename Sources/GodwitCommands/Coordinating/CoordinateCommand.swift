@@ -22,10 +22,10 @@ import ZeroMQ
 struct CoordinateCommand: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "coordinate",
-        abstract: "Hands out the jobs of runs to workers, until it is asked to end.",
+        abstract: "Assigns jobs to workers until you stop it.",
         discussion: """
-            Workers connect with godwit work; runs begin with godwit submit. It may be killed at \
-            any moment: the next start with the same --state resumes every unfinished run.
+            Workers connect with godwit work; godwit submit starts runs. You may kill it at any \
+            moment: the next start with the same --state resumes every unfinished run.
             """)
 
     @Option(help: "Where to listen: tcp://HOST:PORT (0.0.0.0 for all addresses) or ipc:///PATH.")
@@ -36,28 +36,28 @@ struct CoordinateCommand: ParsableCommand {
 
     @Option(
         name: .customLong("root"),
-        help: "A folder that workers see, too, as NAME=FOLDER; needed, may be repeated.")
+        help: "A folder shared with the workers, as NAME=FOLDER. Required; repeatable.")
     var roots: [String] = []
 
-    @Option(help: "The folder that keys new has written, or the coordinator's part of it.")
+    @Option(help: "The folder that godwit keys new made, or its coordinator folder.")
     var keys: String?
 
-    @Flag(help: "Listen unencrypted; this machine's own addresses only.")
+    @Flag(help: "Listen unencrypted. Allowed only for local addresses.")
     var plain = false
 
-    @Option(help: "Jobs at a time that plans assume.")
+    @Option(help: "Number of parallel jobs to plan for.")
     var slots = 8
 
-    @Option(help: "The most jobs at a time.")
+    @Option(help: "Maximum number of jobs at a time. Default: no limit.")
     var jobs: Int?
 
-    @Option(help: "The most bytes of stores a second, such as 50MiB.")
+    @Option(help: "Maximum bytes of stores per second, such as 50MiB. Default: no limit.")
     var bytesPerSecond: ByteSize?
 
     @Flag(
         help: """
-            Take results of small stores that the workers alone have validated, which saves the \
-            coordinator the reading; the reports say so.
+            Accept results of small stores that only the workers have validated. This saves the \
+            coordinator from reading them. Reports note it.
             """)
     var trustWorkers = false
 
@@ -70,8 +70,8 @@ struct CoordinateCommand: ParsableCommand {
         }
         if roots.isEmpty {
             throw ValidationError(
-                "name the folders that hold the stores by --root NAME=FOLDER, which may be "
-                    + "repeated; workers have them under the same names")
+                "give each folder that holds stores with --root NAME=FOLDER (repeatable). "
+                    + "Workers use the same names")
         }
         if keys != nil, plain { throw ValidationError("choose one of --keys and --plain") }
         if keys == nil {
@@ -79,11 +79,11 @@ struct CoordinateCommand: ParsableCommand {
             case .file: break
             case .loopback where plain: break
             case .loopback:
-                throw ValidationError("give --keys FOLDER, or --plain to listen in the clear")
+                throw ValidationError("use --keys FOLDER, or --plain to listen unencrypted")
             case .network:
                 throw ValidationError(
-                    "\(listen) can be reached from other machines: give --keys FOLDER; nothing "
-                        + "goes over a network in the clear")
+                    "other machines can reach \(listen): use --keys FOLDER. Unencrypted "
+                        + "connections are allowed only on this machine")
             }
         }
         guard (1...4096).contains(slots) else {

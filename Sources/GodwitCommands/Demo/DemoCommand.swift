@@ -19,8 +19,8 @@ struct DemoCommand: ParsableCommand {
         commandName: "demo",
         abstract: "Makes a small fleet in Core Data's format, migrates it, shows the report.",
         discussion: """
-            Works in ./godwit-demo and nowhere else. A folder of that name that an earlier demo \
-            made is replaced; any other one is left alone. One of the stores is broken on purpose.
+            Writes only to ./godwit-demo. It replaces the folder of an earlier demo and refuses \
+            any other folder with that name. One of the stores is broken on purpose.
             """)
 
     /// Worker processes of the demo's run, with one slot each.
@@ -56,7 +56,7 @@ struct DemoCommand: ParsableCommand {
             seconds: clock())
         try report.show(single: nil, asJSON: false)
         guard ending.counts == [.done: stores.count - 1, .failed: 1] else {
-            throw CommandFailure(.bug, "a bug of godwit: the demo did not end as it must")
+            throw CommandFailure(.bug, "a bug in Godwit: the demo did not finish as expected")
         }
         Console.print(Self.proof)
         Console.print("\nFiles in \(folder.path):")
@@ -94,11 +94,11 @@ struct DemoCommand: ParsableCommand {
 
     private static let proof = """
 
-        What was proved of every result before it took its store's name, by code that
-        shares nothing with the copying: every value, link, place in an ordered list
-        and index entry is what the source and the mapping ask for; required values,
+        Before each swap, separate validation code, which shares nothing with the
+        copying code, checked the result: every value, link, place in an ordered list
+        and index entry matches the source and the mapping; required values,
         cardinality and uniqueness hold; pages, schema, metadata and version hashes
-        are right. The broken store is as it was.
+        are right. The broken store is unchanged.
         """
 
     private static let nextCommands = """
@@ -106,9 +106,9 @@ struct DemoCommand: ParsableCommand {
         Try next:
           godwit inspect  godwit-demo/backups/user-01.sqlite
           godwit status   --state godwit-demo/.godwit
-          godwit replay   --state godwit-demo/.godwit  once the broken one is repaired
+          godwit replay   --state godwit-demo/.godwit  after you repair the broken store
           godwit rollback --state godwit-demo/.godwit  puts every original back
-          godwit prune    --state godwit-demo/.godwit  what kept originals take
-        (built with `swift build -c release`, the command lies in .build/release)
+          godwit prune    --state godwit-demo/.godwit  shows the size of kept originals
+        (After `swift build -c release`, the program is .build/release/godwit.)
         """
 }

@@ -27,7 +27,8 @@ struct DemoFolder {
         if try FileStatus.ifPresent(path) != nil {
             guard try FileStatus.ifPresent(path.appending(mark)) != nil else {
                 throw CommandFailure.usage(
-                    "\(path) is there and no demo made it: run the demo in another folder")
+                    "\(path) exists but is not from an earlier demo. Run the demo in another "
+                        + "folder")
             }
             try folder.files.removeTree(path)
         }

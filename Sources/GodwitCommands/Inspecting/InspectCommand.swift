@@ -10,8 +10,8 @@ struct InspectCommand: ParsableCommand {
         commandName: "inspect",
         abstract: "Shows what a store holds and what is unusual in it.",
         discussion: """
-            Reads only. Where the -wal has content or a journal is hot, a copy is read, which \
-            lies in the system's temporary folder (TMPDIR) for as long.
+            Never writes to the store. If the -wal has content or a journal is hot, it reads a \
+            temporary copy in TMPDIR and removes the copy at the end.
             """)
 
     @Argument(help: "The store's database file.")

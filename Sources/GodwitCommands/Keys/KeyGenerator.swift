@@ -48,8 +48,8 @@ package struct KeyGenerator {
             }
             if let first = there.first {
                 throw CommandFailure.usage(
-                    "\(folder) holds \(first) already; name another folder, which is made where "
-                        + "it is missing")
+                    "\(folder) already contains \(first). Give another folder; Godwit creates it "
+                        + "if needed")
             }
             let keys = try KeyPair.generate()
             let coordinator = building.appending(KeyFolder.coordinatorFolder)
@@ -94,7 +94,7 @@ package struct KeyGenerator {
                 for path in [place(role, name), listed(role, name, own)] {
                     guard try FileStatus.ifPresent(path) == nil else {
                         throw CommandFailure.usage(
-                            "\(path) is there already; no key is overwritten: choose another "
+                            "\(path) already exists; Godwit never overwrites a key: choose another "
                                 + "name, or remove it if it is unused")
                     }
                 }

@@ -7,22 +7,22 @@ import ZeroMQ
 /// `godwit keys`.
 struct KeysCommand: ParsableCommand {
     package static let configuration = CommandConfiguration(
-        commandName: "keys", abstract: "Makes and shows the CURVE keys of a cluster.",
+        commandName: "keys", abstract: "Creates and lists the CURVE keys of a cluster.",
         subcommands: [NewKeysCommand.self, ListKeysCommand.self])
 }
 
 /// `godwit keys new`.
 package struct NewKeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "new", abstract: "Makes the keys of a cluster, or adds some to it.",
+        commandName: "new", abstract: "Creates the keys of a cluster, or adds keys to it.",
         discussion: """
-            In a folder that is missing or empty: the coordinator's key, its list of who may \
-            come in, and keys of workers and clients. Each command takes the folder as --keys \
-            and finds its own key there. To another machine carry only what is used there, such \
-            as DIR/workers/worker-1, and give that folder as --keys.
-            In a folder with keys: adds the workers and clients that --worker and --client name; \
-            a coordinator that runs lets them in. No key is ever overwritten. To shut a key out \
-            remove its file from DIR/coordinator/allowed.
+            In a missing or empty folder: creates the coordinator's key, its list of allowed \
+            keys, and keys for workers and clients. Each command takes the folder as --keys and \
+            finds its own key there. Copy only the needed folder to each other machine, such as \
+            DIR/workers/worker-1, and give that folder as --keys.
+            In a folder with keys: adds keys for the given --worker and --client names. A \
+            running coordinator accepts them. It never overwrites a key. To revoke a key, remove \
+            its file from DIR/coordinator/allowed.
             """)
 
     /// As many as a small cluster needs.
@@ -39,13 +39,13 @@ package struct NewKeysCommand: ParsableCommand {
     @Option(help: "Clients of a new cluster: client-1 and so on (default: 1).")
     var clients: Int?
 
-    @Option(name: .customLong("worker"), help: "The name of a worker to add; may be repeated.")
+    @Option(name: .customLong("worker"), help: "The name of a worker to add. Repeatable.")
     var workerNames: [String] = []
 
-    @Option(name: .customLong("client"), help: "The name of a client to add; may be repeated.")
+    @Option(name: .customLong("client"), help: "The name of a client to add. Repeatable.")
     var clientNames: [String] = []
 
-    @Flag(help: "Print what was made as JSON.")
+    @Flag(help: "Print the new keys as JSON.")
     var json = false
 
     func validate() throws {
@@ -72,8 +72,8 @@ package struct NewKeysCommand: ParsableCommand {
         KeyLine.show(made)
         Console.log(
             isNew
-                ? "Give \(output) as --keys to commands on this machine; to another one carry "
-                    + "only the folders of the keys used there."
+                ? "On this machine, use --keys \(output). To each other machine, copy only the "
+                    + "folders of the keys used there."
                 : "Added to the list in \(output)/\(KeyFolder.coordinatorFolder)/"
                     + KeyFolder.allowedFolder)
     }
@@ -87,8 +87,8 @@ package struct NewKeysCommand: ParsableCommand {
     private func add(_ maker: KeyGenerator) throws(CommandFailure) -> [KeyGenerator.Made] {
         guard workers == nil, clients == nil, !(workerNames + clientNames).isEmpty else {
             throw .usage(
-                "\(output) holds the keys of a cluster already; add to them by --worker NAME or "
-                    + "--client NAME, or name another folder")
+                "\(output) already contains the keys of a cluster. Add keys with --worker NAME or "
+                    + "--client NAME, or give another folder")
         }
         return try maker.add(
             workers: try names(.worker, nil, workerNames, standard: 0),
@@ -101,7 +101,7 @@ package struct NewKeysCommand: ParsableCommand {
         let count = count ?? (named.isEmpty ? standard : 0)
         let all = KeyGenerator.names(role, count: count) + named
         guard Set(all).count == all.count else {
-            throw .usage("two \(role.folder) have one name")
+            throw .usage("two \(role.folder) have the same name")
         }
         return all
     }
@@ -112,7 +112,7 @@ struct ListKeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Lists the keys that a coordinator allows.")
 
-    @Argument(help: "The folder that keys new has written, or its coordinator's part.")
+    @Argument(help: "The folder that godwit keys new made, or its coordinator folder.")
     var folder: String
 
     @Flag(help: "Print JSON.")

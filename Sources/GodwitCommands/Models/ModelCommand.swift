@@ -52,7 +52,7 @@ struct ModelShowCommand: ParsableCommand {
 struct ModelDiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff", abstract: "Lists the differences between two models.",
-        discussion: ModelCommand.modelHelp + " Ends with 0 whether they differ or not.")
+        discussion: ModelCommand.modelHelp + " The exit code is 0 whether or not they differ.")
 
     @Argument(help: "The source model.")
     var source: ModelArgument

@@ -17,34 +17,35 @@ import ZeroMQ
 /// `godwit work`.
 struct WorkCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "work", abstract: "Runs jobs for a coordinator, until it is asked to end.",
+        commandName: "work", abstract: "Runs jobs for a coordinator until you stop it.",
         discussion: """
-            The worker connects again until the coordinator answers. At SIGTERM or SIGINT it \
-            begins no job, waits --grace seconds for running jobs, and returns the others; a \
-            second signal ends it at once, which loses only the work on running jobs.
+            The worker retries until it reaches the coordinator. On SIGTERM or SIGINT it starts \
+            no more jobs and gives running jobs --grace seconds to finish. It returns the rest \
+            to the coordinator. A second signal stops it at once and loses only the work on \
+            running jobs.
             """)
 
     @Option(help: "Where the coordinator listens: tcp://HOST:PORT or ipc:///PATH.")
     var connect: String
 
-    @Option(help: "Jobs at a time; by default as many as there are processors.")
+    @Option(help: "Number of jobs at a time. Default: the number of processors.")
     package var slots: Int?
 
     @Option(
         name: .customLong("root"),
-        help: "A folder that jobs name, as NAME=FOLDER; needed, may be repeated.")
+        help: "A shared folder, as NAME=FOLDER. Required; repeatable.")
     var roots: [String] = []
 
-    @Option(help: "The folder that keys new has written, or this worker's part of it.")
+    @Option(help: "The folder that godwit keys new made, or this worker's folder in it.")
     var keys: String?
 
-    @Flag(help: "Connect unencrypted; this machine's own addresses only.")
+    @Flag(help: "Connect unencrypted. Allowed only for local addresses.")
     package var plain = false
 
     @Option(
         help: """
-            With --keys, which worker's key to use; by default the first one that is free. \
-            Otherwise the worker's lasting name; by default the host's and a number.
+            With --keys, the worker whose key to use. Default: the first free key. Without \
+            --keys, the worker's permanent name. Default: the host name and a suffix.
             """)
     package var name: String?
 
@@ -53,18 +54,18 @@ struct WorkCommand: ParsableCommand {
 
     @Option(
         help: """
-            Bytes that they may take, all slots together; where they take more, the job that \
-            takes most is ended and tried elsewhere.
+            Maximum size of the --scratch files of all slots. Above it, the worker stops the job \
+            that uses most, and another worker retries it.
             """)
     var scratchLimit: ByteSize?
 
-    @Option(help: "Bytes of address space that a slot may use, 512MiB or more.")
+    @Option(help: "Maximum address space of a slot, at least 512MiB.")
     var slotMemory = ByteSize(bytes: 4 << 30)
 
-    @Option(help: "Seconds that running jobs have to finish when the worker is asked to end.")
+    @Option(help: "Seconds that running jobs have to finish after SIGTERM or SIGINT.")
     var grace = 20
 
-    @Flag(help: "End when the process that started this one has ended.")
+    @Flag(help: "Exit when the parent process exits.")
     var exitWhenOrphaned = false
 
     @OptionGroup(title: "LOG")
@@ -126,8 +127,8 @@ struct WorkCommand: ParsableCommand {
             case .broken(let broken):
                 throw CommandFailure(
                     .bug,
-                    "a bug of Godwit ended this worker (\(broken)); its jobs are done by others: "
-                        + "start it again, and report the bug")
+                    "this worker stopped because of a bug in Godwit (\(broken)). Other workers "
+                        + "take over its jobs. Restart it and report the bug")
             }
         }
     }
@@ -139,7 +140,7 @@ struct WorkCommand: ParsableCommand {
         } catch {
             throw .usage("--root: \(error)")
         }
-        guard setup.roots.count == roots.count else { throw .usage("--root names a root twice") }
+        guard setup.roots.count == roots.count else { throw .usage("a --root NAME is given twice") }
         try FolderOption.checkRoots(setup.roots)
         let host = Self.hostName
         let count = slots ?? max(1, ProcessInfo.processInfo.activeProcessorCount)

@@ -15,7 +15,7 @@ extension PlanError: CustomStringConvertible {
         switch self {
         case .unsupported(let text): text
         case .keyOverflow(let table):
-            "keys of table \(table) would pass 2⁶² when its sources are put together"
+            "primary keys of table \(table) would exceed 2⁶² after the source tables are merged"
         case .refused(let texts): texts.joined(separator: "\n")
         }
     }

@@ -44,7 +44,7 @@ package struct ExtraObjectTrial {
                 object: object, isKept: isKept,
                 reason: isKept
                     ? "statistics of what is kept are carried over"
-                    : "SQLite makes it again when asked to")
+                    : "an internal SQLite table that SQLite recreates when needed")
         }
         if let reason = refusal(of: object) {
             return ExtraObject(object: object, isKept: false, reason: reason)
@@ -55,7 +55,8 @@ package struct ExtraObjectTrial {
             try trial.create(object)
             try check(object, before: before, in: trial)
             try trial.execute("RELEASE trial")
-            return ExtraObject(object: object, isKept: true, reason: "it still fits")
+            return ExtraObject(
+                object: object, isKept: true, reason: "compatible with the new schema")
         } catch {
             undo(trial)
             return ExtraObject(object: object, isKept: false, reason: reason(for: error))
@@ -73,8 +74,7 @@ package struct ExtraObjectTrial {
                 + "a newer version"
         }
         if let name = name(behind: "not authorized to use function: ", in: text) {
-            return "it calls \(name), which is not one of SQLite's functions that reach nothing "
-                + "but their arguments"
+            return "it calls \(name), which is not a pure SQLite function"
         }
         if let name = name(behind: "no such table: ", in: text) {
             let table = name.hasPrefix("main.") ? String(name.dropFirst(5)) : name

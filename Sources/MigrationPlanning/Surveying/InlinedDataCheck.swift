@@ -34,9 +34,10 @@ package enum InlinedDataCheck {
         guard missing == 0 else {
             throw .dataRefused(
                 "\(store.path): \(columns.sorted().joined(separator: ", ")) no longer allow "
-                    + "external storage, and \(missing) of the files to bring back are not there. "
-                    + "Restore the support directory, or keep external storage allowed. Nothing "
-                    + "was written")
+                    + "external storage, and \(missing) of the external files "
+                    + "\(missing == 1 ? "is" : "are") missing, so their data cannot be stored "
+                    + "inline. Restore the support folder, or keep \"allows external storage\". "
+                    + "Nothing was written")
         }
     }
 }

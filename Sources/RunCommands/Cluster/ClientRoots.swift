@@ -68,12 +68,14 @@ package struct ClientRoots: Sendable {
         else {
             let known = folders.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
             throw .usage(
-                "\(given) is in no shared folder (\(known.joined(separator: ", "))): "
-                    + "the coordinator could not find it. Name the folder that holds it by --root")
+                "\(given) is not in a shared folder (\(known.joined(separator: ", "))), so the "
+                    + "coordinator cannot find it. Add its folder with --root NAME=FOLDER")
         }
         let names = path.components.dropFirst(root.value.components.count)
         let isOdd = names.contains { $0.elementsEqual([0x2E]) || $0.elementsEqual([0x2E, 0x2E]) }
-        guard !isOdd else { throw .usage("\(given) does not exist and holds . or .. as a name") }
+        guard !isOdd else {
+            throw .usage("\(given) does not exist, and its path contains . or ..")
+        }
         let relative = names.reduce(FilePath("")) { $0.appending(FilePath(bytes: $1)) }
         return FileReference(root: root.key, path: relative.description)
     }

@@ -41,7 +41,8 @@ extension ReplayCommand {
     func replay(_ connection: CoordinatorConnection) throws {
         guard workers == nil, !noWait else {
             throw CommandFailure.usage(
-                "--workers and --no-wait do not go with --connect: the run keeps its own settings")
+                "--workers and --no-wait cannot be used with --connect: the run keeps its own "
+                    + "settings")
         }
         let target = try ConnectedTarget.run(arguments.target)
         let coordinator = try ConnectedCoordinator(connection)
@@ -49,7 +50,7 @@ extension ReplayCommand {
         let accepted = try coordinator.begin(
             .replay(run: run, store: choice.store), of: run)
         if json { return try Console.printJSON(AcceptedRun(run: accepted)) }
-        Console.print("run \(accepted) begins its replay")
+        Console.print("the replay of run \(accepted) has started")
         Console.print("follow it with: godwit watch \(accepted) \(connection.options)")
     }
 }

@@ -7,7 +7,7 @@ import RunReports
 /// `godwit pause`.
 package struct PauseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "pause", abstract: "Pauses a run of a coordinator: it begins no more jobs.",
+        commandName: "pause", abstract: "Pauses a run of a coordinator: it starts no more jobs.",
         discussion: "Running jobs finish, and their results count.")
 
     @Argument(help: "The run, such as r3.")
@@ -29,7 +29,8 @@ package struct PauseCommand: ParsableCommand {
 package struct ResumeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume", abstract: "Resumes a paused or stopped run of a coordinator.",
-        discussion: "Also one that stopped by itself, such as by --max-failures.")
+        discussion:
+            "Also resumes a run that stopped automatically, for example because of --max-failures.")
 
     @Argument(help: "The run, such as r3.")
     var target: String
@@ -79,7 +80,7 @@ package struct DrainCommand: ParsableCommand {
         if here.count > mostNames {
             names += " and \(grouped(here.count - mostNames)) more, which godwit workers lists"
         }
-        throw .usage("there is no worker \(name); connected are \(names)")
+        throw .usage("there is no worker \(name). Connected workers: \(names)")
     }
 }
 
@@ -114,9 +115,9 @@ package struct ThrottleCommand: ParsableCommand {
         commandName: "throttle",
         abstract: "Limits the speed of a run of a coordinator, or of all runs together.",
         discussion:
-            "Applies from the next job on, until it is changed. An omitted limit is removed.")
+            "Applies from the next job until you change it. It removes a limit that you omit.")
 
-    @Argument(help: "A run, such as r3; all runs together without it.")
+    @Argument(help: "A run, such as r3. Default: all runs together.")
     var target: String?
 
     @OptionGroup
@@ -128,7 +129,7 @@ package struct ThrottleCommand: ParsableCommand {
     @Option(help: "The most bytes of sources a second, such as 20MiB.")
     var bytesPerSecond: ByteSize?
 
-    @Flag(help: "Take the limits away.")
+    @Flag(help: "Remove the limits.")
     var off = false
 
     func validate() throws {
@@ -137,10 +138,12 @@ package struct ThrottleCommand: ParsableCommand {
             throw ValidationError("give --jobs, --bytes-per-second or both, or --off")
         }
         if let jobs, !(1...MessageLimits.index).contains(jobs) {
-            throw ValidationError("--jobs takes a number from 1 on; pause begins no job at all")
+            throw ValidationError(
+                "--jobs must be at least 1. To start no jobs, use godwit pause")
         }
         if let bytesPerSecond, bytesPerSecond.bytes > MessageLimits.amount {
-            throw ValidationError("--bytes-per-second is too much to be a limit: take --off")
+            throw ValidationError(
+                "--bytes-per-second is too large. To remove the limit, use --off")
         }
     }
 

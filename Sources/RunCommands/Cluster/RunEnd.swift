@@ -88,7 +88,7 @@ struct RunEnd {
         switch ending {
         case .interrupted:
             return [
-                "run \(run) continues without a watcher; watch it again: godwit watch \(target)"
+                "you stopped watching. Run \(run) continues. To watch it: godwit watch \(target)"
             ]
         case .stopped(let reason):
             return [
@@ -112,7 +112,7 @@ struct RunEnd {
                     + "coordinator's state folder")
             if last.stores[.failed, default: 0] > 0 {
                 lines.append(
-                    "retry what failed, once its causes are repaired: godwit replay \(target)")
+                    "after you fix the causes, retry the failed stores: godwit replay \(target)")
             }
             if last.stores[.validated, default: 0] > 0 {
                 lines.append("swap the results in with: godwit swap \(target)")

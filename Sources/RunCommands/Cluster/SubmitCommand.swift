@@ -14,8 +14,8 @@ package struct SubmitCommand: ParsableCommand {
         commandName: "submit",
         abstract: "Submits a run to a coordinator.",
         discussion: """
-            The coordinator gets PATHs and --output by the names of shared folders, so that each \
-            machine finds them in its own places. The same command again resumes the same run.
+            submit sends PATHs and --output as paths within shared folders. Each machine \
+            resolves them below its own --root. Run the same command again to resume the run.
             """)
 
     @OptionGroup
@@ -34,41 +34,41 @@ package struct SubmitCommand: ParsableCommand {
     @Option(
         name: .customLong("root"),
         help: """
-            A folder of this machine and its name at the coordinator, as NAME=FOLDER; needed, may \
-            be repeated.
+            A shared folder as NAME=FOLDER: the coordinator's name and the path on this machine. \
+            Required; repeatable.
             """)
     var roots: [String] = []
 
     @Flag(
         help: """
-            Stop before the swap; godwit swap --connect, or the same command without it, does it \
-            later.
+            Stop before the swap. To swap later, use godwit swap --connect, or the same command \
+            without --defer-swap.
             """)
     var deferSwap = false
 
     @Flag(
         help: """
-            Swap in place also where the coordinator cannot see whether a program has a store \
-            open, because you have stopped every program that uses the stores.
+            Swap in place even if the coordinator cannot detect whether a program has a store \
+            open. First stop every program that uses the stores.
             """)
     var assumeClosed = false
 
-    @Flag(help: "Fail stores that a full disk stops, instead of waiting for room.")
+    @Flag(help: "If a disk is full, fail the store instead of waiting for space.")
     package var noWait = false
 
-    @Option(help: "Stop the run after this many failed stores.")
+    @Option(help: "Stop the run after this many stores have failed. Default: no limit.")
     var maxFailures: Int?
 
-    @Option(help: "The most stores of the run at a time.")
+    @Option(help: "Maximum number of the run's stores at a time.")
     var limitStores: Int?
 
-    @Option(help: "The most jobs of the run at a time.")
+    @Option(help: "Maximum number of the run's jobs at a time.")
     var limitJobs: Int?
 
     @Flag(
         help: """
-            Follow the run to its end; it ends with 0 where every store is migrated or waits for \
-            its swap, with 75 otherwise.
+            Wait until the run ends. The exit code is 0 if every store was migrated or is ready \
+            to swap, and 75 otherwise.
             """)
     var wait = false
 

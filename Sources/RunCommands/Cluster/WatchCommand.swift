@@ -7,17 +7,17 @@ package struct WatchCommand: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Follows a run of a coordinator to its end.",
         discussion: """
-            It connects again when the coordinator does. A signal, such as that of Ctrl-C, ends \
-            the watching, never the run.
+            It reconnects when the coordinator is back. Ctrl-C or another signal stops watch, \
+            never the run.
             """)
 
-    @Argument(help: "A run, such as r3; the newest one without it.")
+    @Argument(help: "A run, such as r3. Default: the newest run.")
     package var target: String?
 
     @OptionGroup
     var connection: ConnectArguments
 
-    @Flag(help: "Print one JSON value a line.")
+    @Flag(help: "Print one JSON value per line.")
     var json = false
 
     package init() {}

@@ -72,7 +72,8 @@ package struct EndReport {
             } else if let single {
                 Console.print(ResultText.text(of: single, run: ending.id))
             } else if ending.counts == [.done: 1] {
-                Console.print("The store was of the destination's version already: unchanged.")
+                Console.print(
+                    "The store already has the destination's model version. Nothing changed.")
             } else if ending.counts.values.reduce(0, +) > 1 {
                 try TextReport.write(report, stores: stores) { Console.print($0) }
                 Console.print("\nThe whole report: \(folder.appending("report.html"))")
@@ -145,7 +146,7 @@ package struct EndReport {
             let all = ending.counts.values.reduce(0, +)
             Console.log(
                 "godwit: \(grouped(failed)) of \(counted(all, "store")) failed earlier in this "
-                    + "run; replay runs them again")
+                    + "run; retry them with godwit replay")
         }
         let unfinished = StoreState.allCases.filter(\.isUnfinished).reduce(0) { sum, state in
             // A result that waits for its swap is where it should be.
@@ -154,13 +155,12 @@ package struct EndReport {
         if unfinished > 0, ending.stopReason == nil {
             Console.log(
                 "godwit: \(counted(unfinished, "store is", plural: "stores are")) not finished; "
-                    + "the same command resumes it")
+                    + "run the same command again to resume the run")
         }
         if let text = EndReport.undone(ending, purpose) { Console.log("godwit: \(text)") }
         if leftOut > 0 {
             Console.log(
-                "godwit: \(counted(leftOut, "file was", plural: "files were")) left out that may "
-                    + "hold a user's data, see above")
+                "godwit: skipped \(counted(leftOut, "file")) that may contain user data; see above")
         }
         guard EndReport.isComplete(ending, leftOut: leftOut, of: purpose) else {
             throw ExitCode(CommandStatus.canBeRepeated.rawValue)
@@ -171,11 +171,12 @@ package struct EndReport {
     static func undone(_ ending: RunEnding, _ purpose: Purpose) -> String? {
         let count = (ending.counts[.cancelled] ?? 0) + (ending.counts[.rolledBack] ?? 0)
         guard count > 0 else { return nil }
-        let stores = counted(count, "store was", plural: "stores were")
-        let text = "\(stores) cancelled or rolled back in this run and not migrated again; "
+        let text = "the run skipped \(counted(count, "cancelled or rolled back store")). "
+        let them = count == 1 ? "it" : "them"
         return switch purpose {
-        case .migration: text + "once it has ended, the same command begins another run"
-        case .replay: text + "godwit migrate begins another run for them"
+        case .migration:
+            text + "After the run ends, run the same command again to migrate \(them)"
+        case .replay: text + "To migrate \(them), run godwit migrate again"
         }
     }
 

@@ -13,15 +13,15 @@ struct EngineOptions: ParsableArguments {
 
     @Option(
         help: """
-            How tables are cut: auto, key, entity or uuid:<Entity>.<attribute>; uuid: may be \
-            repeated.
+            How to split tables into chunks: auto, key, entity or uuid:<Entity>.<attribute>. \
+            Repeat the option for several uuid attributes.
             """)
     var partition: [PartitionArgument] = []
 
     @Option(
         help: """
-            Bytes that a chunk may hold, 4096 or more, such as 1MiB; 64MiB without it. This and \
-            --partition mean --strategy partitioned.
+            Maximum size of a chunk, at least 4096 bytes, such as 1MiB. Default: 64MiB. \
+            --chunk-bytes and --partition imply --strategy partitioned.
             """)
     var chunkBytes: ByteSize?
 
@@ -31,13 +31,15 @@ struct EngineOptions: ParsableArguments {
     @Option(help: "Keep or nullify references to missing objects.")
     var dangling = DanglingPolicy.keep
 
-    @Flag(help: "Keep references to external data files that are not there.")
+    @Flag(help: "Migrate stores with missing external data files and keep the references.")
     var allowMissingExternal = false
 
     @Flag(help: "Hard-link external data files instead of copying them.")
     var linkExternal = false
 
-    @Option(help: "The Core Data version to write as, 637 or later, such as 1522.")
+    @Option(
+        help:
+            "The Core Data framework version to record in results, 637 or later, such as 1522.")
     var framework: Int?
 
     /// The least bytes of a chunk: a page, below which cutting costs and bounds nothing.
@@ -50,7 +52,7 @@ struct EngineOptions: ParsableArguments {
         }
         if let chunkBytes, chunkBytes.bytes < Self.leastChunkBytes {
             throw ValidationError(
-                "--chunk-bytes takes \(Self.leastChunkBytes) bytes, a page, or more")
+                "--chunk-bytes must be at least \(Self.leastChunkBytes) (one page)")
         }
     }
 

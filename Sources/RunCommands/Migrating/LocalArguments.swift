@@ -59,15 +59,15 @@ extension LocalOptions {
 struct LocalArguments: LocalOptions {
     @Option(
         help: """
-            Worker processes, with one job at a time each; without it as many as there are \
+            Number of worker processes; each runs one job at a time. Default: the number of \
             processors.
             """)
     var workers: Int?
 
     @Option(
         help: """
-            The folder of runs: ledger, reports, and while a run lasts plans and shards. \
-            Without it .godwit in --output, or beside the first PATH.
+            The state folder: the ledger, the reports and, during a run, plans and shards. \
+            Default: .godwit in --output, or next to the first PATH.
             """)
     var state: String?
 
@@ -80,13 +80,13 @@ struct LocalArguments: LocalOptions {
 /// Those of `plan`, which begins no run.
 struct PlanPlace: LocalOptions {
     @Option(
-        help: "Jobs at a time that are reckoned with; without it as many as there are processors.")
+        help: "Number of parallel jobs to plan for. Default: the number of processors.")
     var workers: Int?
 
     @Option(
         help: """
-            The folder of the run to come: what reading needs lies there, and is removed at the \
-            end. Without it the system's temporary folder (TMPDIR).
+            The state folder that the later run will use. plan puts temporary files there and \
+            removes them at the end. Default: TMPDIR.
             """)
     var state: String?
 

@@ -85,6 +85,8 @@ package struct LocalRuns {
     private static func isToldElsewhere(_ note: Note) -> Bool {
         switch note {
         case .store(_, _, .ended(.failed, _, _)), .worker(_, .joined), .worker(_, .left): true
+        // No other attempt follows: the end reports the same cause as the store's.
+        case .store(_, _, .attemptFailed(_, let cause)): cause.code.decision == .quarantineChunk
         default: false
         }
     }
@@ -160,18 +162,18 @@ package struct LocalRunEnd {
         case .noSpace(let reason):
             throw CommandFailure(
                 .inputOutput,
-                "\(reason). Every original is whole; make room and run the same command again, "
-                    + "which resumes the run \(run)")
+                "\(reason). Every original is intact. Free disk space, then run the same command "
+                    + "again to resume the run \(run)")
         case .withoutSlots(let text):
             throw CommandFailure(
                 .inputOutput,
-                "no worker process of the run \(run) can be started (\(text)). Every original is "
-                    + "whole; repair the cause, then run the same command again to resume the run")
+                "Godwit cannot start a worker process of the run \(run) (\(text)). Every original "
+                    + "is intact. Fix the cause, then run the same command again to resume the run")
         case .interrupted:
             throw CommandFailure(
                 .canBeRepeated,
-                "the run \(run) was stopped; every original is whole, and the same command "
-                    + "resumes it")
+                "the run \(run) was stopped. Every original is intact. Run the same command again "
+                    + "to resume the run")
         }
     }
 

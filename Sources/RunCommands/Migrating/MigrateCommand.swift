@@ -15,10 +15,9 @@ package struct MigrateCommand: ParsableCommand {
         commandName: "migrate",
         abstract: "Migrates stores, in place or into another folder.",
         discussion: """
-            Without --output each store is swapped for its result once that has been validated, \
-            and the original is kept beside it until it is pruned; rollback puts it back. With \
-            --output the originals are never touched. The same command again resumes a run that \
-            was stopped, for whatever reason.
+            Without --output, Godwit validates each result, swaps it in and keeps the original \
+            next to it until prune removes it; rollback puts it back. With --output, it never \
+            touches the originals. Run the same command again to resume a stopped run.
             """)
 
     @OptionGroup
@@ -35,20 +34,23 @@ package struct MigrateCommand: ParsableCommand {
 
     @Flag(
         help: """
-            Swap in place also where godwit cannot see whether a program has a store open: on \
-            network file systems, FUSE, and for stores of other users without CAP_LEASE. You have \
-            stopped every program that uses the stores.
+            Swap in place even if Godwit cannot detect whether a program has a store open \
+            (network file systems, FUSE, stores of other users without CAP_LEASE). First stop \
+            every program that uses the stores.
             """)
     var assumeClosed = false
 
     @Flag(
         help: """
-            End with 74 where there is too little room for the whole run before it begins, or a \
-            disk is full later, instead of waiting for room.
+            Exit with 74 instead of waiting if disk space is too low, before or during the run.
             """)
     var noWait = false
 
-    @Option(help: "End the run after this many failed stores; any number without it.")
+    @Option(
+        help: """
+            Stop the run after this many stores have failed. Default: no limit. The same command \
+            resumes it.
+            """)
     var maxFailures: Int?
 
     @OptionGroup(title: "WORKER PROCESSES")
@@ -56,8 +58,8 @@ package struct MigrateCommand: ParsableCommand {
 
     @Flag(
         help: """
-            Swap in results of small stores that the worker processes alone have validated; the \
-            report says so.
+            Accept results of small stores that only the worker processes have validated. The \
+            report notes this.
             """)
     var trustWorkers = false
 

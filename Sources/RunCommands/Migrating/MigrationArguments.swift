@@ -61,7 +61,7 @@ struct ModelOptions: ParsableArguments {
 package struct OutputOption: ParsableArguments {
     @Option(
         help: """
-            The folder of the results, made where it is missing; without it stores are swapped in \
+            The folder of the results; Godwit creates it if needed. Default: stores are swapped in \
             place.
             """)
     var output: String?

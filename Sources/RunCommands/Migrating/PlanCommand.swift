@@ -12,9 +12,9 @@ package struct PlanCommand: ParsableCommand {
         commandName: "plan",
         abstract: "Shows what a migration would do, and writes nothing.",
         discussion: """
-            Stores are read as migrate would read them: a store that is not at rest, and UUID \
-            attributes that tables are cut by, need room below --state or in the system's \
-            temporary folder (TMPDIR), which is freed at the end.
+            plan reads stores as migrate does. It needs temporary space in --state or TMPDIR for \
+            a store with an active -wal or journal, and for --partition uuid. It frees that \
+            space at the end.
             """)
 
     @OptionGroup
@@ -23,7 +23,7 @@ package struct PlanCommand: ParsableCommand {
     @OptionGroup
     var place: PlanPlace
 
-    @Flag(help: "Print the plan of every store of several, not their totals alone.")
+    @Flag(help: "With several stores, print the plan of each one before the totals.")
     var all = false
 
     func run() throws {

@@ -49,8 +49,8 @@ struct PlanReport: Hashable, Sendable, Codable {
             oddities: planned.source.oddities)
         if let reason = planned.hiddenClients {
             notes.append(
-                "godwit cannot see whether a program has the store open: \(reason). Migrating it "
-                    + "in place takes --assume-closed; --output needs nothing")
+                "Godwit cannot detect whether a program has the store open: \(reason). To migrate "
+                    + "it in place, use --assume-closed. --output does not need that option")
         }
     }
 
@@ -102,7 +102,7 @@ extension PlanReport {
             "store      \(store)", "source     \(source), \(counted(rows, "row"))",
             "strategy   \(work)", "framework  \(sourceFramework) -> \(framework)",
             "disk       \(disk) beside the source, \(counted(resources.files, "file"))",
-            "memory     \(memory) a slot beyond the largest single value",
+            "memory     \(memory) per slot, plus the largest single value",
         ]
     }
 

@@ -93,7 +93,7 @@ struct PlanTotals: Hashable, Sendable {
         ]
         let changed =
             changedURIs == 0
-            ? "of no object change"
+            ? "no change"
             : "of \(counted(changedURIs, "object")) in "
                 + "\(counted(storesWithChangedURIs, "store")) change"
         return lines + ["URIs       \(changed)"]

@@ -23,7 +23,9 @@ enum ResultText {
         if let backup = found.backup {
             lines += labelled("result", "swapped in; the original is kept in \(backup)")
         } else if found.isInPlace {
-            lines += labelled("result", "built and validated; godwit swap puts it in its place")
+            lines += labelled(
+                "result",
+                "built and validated. Run godwit swap to replace the original")
         } else {
             lines += labelled("result", "\(found.output)")
         }
@@ -34,7 +36,8 @@ enum ResultText {
         lines += labelled("time", "\(Seconds.words(all)): \(steps.joined(separator: ", "))")
         if dropped > 0 {
             lines += labelled(
-                "dropped", "\(counted(dropped, "row")) of entities that the destination has not")
+                "dropped",
+                "\(counted(dropped, "row")) of entities that the destination model does not have")
         }
         for (place, line) in validation.lines.enumerated() {
             lines += labelled(place == 0 ? "validated" : "", line)

@@ -9,28 +9,28 @@ struct SlotOptions: ParsableArguments {
     @Flag(
         help: """
             Run jobs on threads of this process instead of in worker processes: for debuggers, \
-            sanitizers, and machines that start no processes. A store that crashes SQLite then \
-            ends the command.
+            sanitizers and environments that cannot start processes. A store that crashes \
+            SQLite then ends the command.
             """)
     var inProcess = false
 
     @Option(
         help: """
-            The executable of the worker processes, such as one that carries migration policies; \
-            godwit itself without it.
+            The executable to run as worker processes, such as one with your migration \
+            policies. Default: godwit.
             """)
     var workerCommand: String?
 
     @Option(
         help: """
-            Bytes of address space of each worker process, such as 2GiB; 4GiB without it.
+            Maximum address space of each worker process, such as 2GiB. Default: 4GiB.
             """)
     var workerMemory: ByteSize?
 
     @Option(
         help: """
-            Seconds without progress after which a worker process is killed and its job retried; \
-            120 without it.
+            Kill a worker process after this many seconds without progress and retry its job. \
+            Default: 120.
             """)
     var workerTimeout: Int?
 
@@ -42,7 +42,7 @@ struct SlotOptions: ParsableArguments {
         }
         if let workerMemory, workerMemory.bytes < SlotLimits.leastAddressSpaceBytes {
             let least = ByteSize(bytes: SlotLimits.leastAddressSpaceBytes).words
-            throw ValidationError("--worker-memory takes \(least) or more")
+            throw ValidationError("--worker-memory must be at least \(least)")
         }
         if let workerTimeout, !(1...86_400).contains(workerTimeout) {
             throw ValidationError("--worker-timeout takes seconds from 1 to 86400")

@@ -4,12 +4,13 @@ import ArgumentParser
 struct StoreFilters: ParsableArguments {
     @Option(
         name: .customLong("stores"),
-        help: "A file that names stores or folders, one path a line; may be repeated.")
+        help: "A file that lists stores or folders, one path per line. Repeatable.")
     var lists: [String] = []
 
-    @Option(help: "Take only files of folders whose path fits this pattern; may be repeated.")
+    @Option(
+        help: "Include only files found in folders whose path matches this pattern. Repeatable.")
     var include: [String] = []
 
-    @Option(help: "Leave out files of folders whose path fits this pattern; may be repeated.")
+    @Option(help: "Exclude files found in folders whose path matches this pattern. Repeatable.")
     var exclude: [String] = []
 }

@@ -33,10 +33,11 @@ struct StoreOutcomes {
     var summary: String {
         let isBug = failures.count { $0.status == CommandStatus.bug.rawValue }
         let asIs = failures.count { $0.status == CommandStatus.canBeRepeated.rawValue }
+        let broken = failures.count - asIs - isBug
         let kinds = [
-            (asIs, "can be run again as \(asIs == 1 ? "it is" : "they are")"),
-            (failures.count - asIs - isBug, "must be repaired first, as said above"),
-            (isBug, "met a bug of godwit"),
+            (asIs, "can be retried now"),
+            (broken, "\(broken == 1 ? "needs" : "need") a fix first (see above)"),
+            (isBug, "hit a bug in Godwit"),
         ]
         let words = kinds.filter { $0.0 > 0 }.map { "\(grouped($0.0)) \($0.1)" }
         return "\(grouped(failures.count)) of \(counted(count, "store")) failed: "

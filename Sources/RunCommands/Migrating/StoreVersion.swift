@@ -43,15 +43,15 @@ struct VerifiedVersions: Hashable, Sendable {
         let (first, second) = (source.fingerprint.main, destination.fingerprint.main)
         if first.isFile(second) {
             warning =
-                "\(source.path) and \(destination.path) are the same file, which equals itself "
-                + "whatever a migration did"
+                "\(source.path) and \(destination.path) are the same file. The "
+                + "comparison proves nothing"
         } else if !isDestinationNamed,
             source.metadata.versionHashes == destination.metadata.versionHashes
         {
             warning =
-                "both stores are of the same version: they are compared as a rewrite. Where the "
-                + "result should be of another one, name it with --to; --to self says that it "
-                + "should not"
+                "both stores have the same model version, so Godwit compares them as a rewrite. If "
+                + "you expected another version, give it with --to. Use --to self to confirm the "
+                + "rewrite"
         } else {
             warning = nil
         }

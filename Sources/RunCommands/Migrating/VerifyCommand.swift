@@ -15,8 +15,9 @@ package struct VerifyCommand: ParsableCommand {
         commandName: "verify",
         abstract: "Compares a store with the result of its migration.",
         discussion: """
-            Differences are listed by object URI, never by value, and end the command with 1. \
-            Neither store is changed. Without --to the result's own model is what it should be of.
+            Lists differences by object URI, never by value. Exits with 1 if there are any. It \
+            changes neither store. Without --to, Godwit compares the result with the model \
+            stored in it.
             """)
 
     @Argument(help: "The original store.")

@@ -44,8 +44,8 @@ package struct LoadedModel {
             guard !computed.unconfirmed.isEmpty else { return [] }
             let entities = computed.unconfirmed.keys.sorted()
             return [
-                "\(name): the version hashes of \(list(entities)) follow rules that no known "
-                    + "store proves; give the compiled .momd or a template store to be sure"
+                "\(name): Godwit could not confirm how Core Data computes the version hashes of "
+                    + "\(list(entities)). To be sure, give the compiled .momd or a template store"
             ]
         }
         let differing = computed.differences(from: storedHashes)

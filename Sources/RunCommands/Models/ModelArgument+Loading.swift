@@ -43,7 +43,7 @@ extension ModelArgument {
     ) throws -> LoadedModel {
         switch form {
         case .itself:
-            throw CommandFailure.usage("\(label) is no model here: name one")
+            throw CommandFailure.usage("\(label) must be a model here, not self")
         case .source(let path):
             return LoadedModel(model: try XMLModelReader.read(try url(path, label)), name: text)
         case .sourceBundle(let path, let version):

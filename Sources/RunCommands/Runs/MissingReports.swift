@@ -26,11 +26,11 @@ struct MissingReports {
                 try ReportWriter.keep(run.id, state: state, slots: slots)
                 let folder = state.appending("runs").appending(FilePath(run.id))
                 Console.log(
-                    "godwit: the report of the run \(run.id), whose command was killed before it "
-                        + "wrote one, is \(folder.appending("report.html"))")
+                    "godwit: the command of run \(run.id) was killed before it wrote a report. "
+                        + "Godwit wrote the report now: \(folder.appending("report.html"))")
             } catch {
                 Console.log(
-                    "godwit: the report of the run \(run.id) cannot be written: \(error)")
+                    "godwit: could not write the report of run \(run.id): \(error)")
             }
         }
     }

@@ -14,25 +14,28 @@ package struct PruneCommand: ParsableCommand {
         commandName: "prune",
         abstract: "Removes the kept originals and leftovers of a run permanently.",
         discussion: """
-            Shows what would be freed; --yes removes it. Stores that are pruned cannot be rolled \
-            back any more.
+            Lists the files and the space that they use; --yes removes them. Godwit cannot roll \
+            back pruned stores.
             """)
 
     @OptionGroup
     var arguments: RunArguments
 
-    @Option(help: "All ended runs that ended longer ago than this, such as 30d, 12h or 45m.")
+    @Option(help: "Prune every run that ended more than this long ago, such as 30d, 12h or 45m.")
     var olderThan: Age?
 
-    @Flag(help: "Kept originals, too, whose stores are gone or no Core Data stores any more.")
+    @Flag(
+        help: """
+            Also remove kept originals whose stores are missing or are no longer Core Data stores.
+            """)
     var lost = false
 
-    @Flag(help: "Remove what is shown.")
+    @Flag(help: "Remove the files. Without --yes, prune only lists them.")
     var yes = false
 
     func validate() throws {
         if olderThan != nil, arguments.target != nil {
-            throw ValidationError("name a run or store, or give --older-than, not both")
+            throw ValidationError("give a run or store, or --older-than, not both")
         }
     }
 
@@ -54,7 +57,7 @@ package struct PruneCommand: ParsableCommand {
             refused += estimate.refused.count
             show(estimate)
         }
-        if !yes { Console.print("Nothing was removed; --yes removes it.") }
+        if !yes { Console.print("Godwit removed nothing. Use --yes to remove the files.") }
         if refused > 0 { throw ExitCode(CommandStatus.canBeRepeated.rawValue) }
     }
 

@@ -13,7 +13,7 @@ package struct ReplayCommand: ParsableCommand {
         commandName: "replay",
         abstract: "Retries the failed stores of a run.",
         discussion: """
-            Repair the causes first. Chunks of a large store that were copied are not copied again.
+            Fix the causes first. Godwit does not copy finished chunks of a large store again.
             """)
 
     @OptionGroup
@@ -27,7 +27,7 @@ package struct ReplayCommand: ParsableCommand {
 
     @Option(
         help: """
-            Worker processes, with one job at a time each; without it as many as there are \
+            Number of worker processes; each runs one job at a time. Default: the number of \
             processors.
             """)
     var workers: Int?
@@ -35,7 +35,7 @@ package struct ReplayCommand: ParsableCommand {
     @OptionGroup
     var slotOptions: SlotOptions
 
-    @Flag(help: "End with 74 where a disk is full, instead of waiting for room.")
+    @Flag(help: "Exit with 74 instead of waiting if a disk is full.")
     var noWait = false
 
     @Flag(help: "Print JSON.")

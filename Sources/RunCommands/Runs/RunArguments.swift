@@ -11,15 +11,15 @@ import StoreRuns
 package struct RunArguments: ParsableArguments {
     @Argument(
         help: """
-            A run, such as r3, or a store of a run; without it the newest run of --state that \
-            had something to do.
+            A run, such as r3, or the path of one of its stores. Default: the newest run in \
+            --state that migrated, or has yet to migrate, a store.
             """)
     var target: String?
 
     @Option(
         help: """
-            The folder of runs; without it .godwit beside the store or in a folder above it, or \
-            in the current folder.
+            The state folder. Default: .godwit next to the store, in a folder above it, or in \
+            the current folder.
             """)
     var state: String?
 
@@ -73,8 +73,8 @@ package struct RunArguments: ParsableArguments {
         // The ids that runs get.
         if let target, store == nil, target.wholeMatch(of: /r[0-9]+/) == nil {
             throw .usage(
-                "there is no file \(target), and runs are called r1, r2 and so on: name a run or a "
-                    + "store that is there")
+                "\(target) is neither a file nor a run (r1, r2, …). Give a run or an existing "
+                    + "store")
         }
         let folder =
             if let state { FilePath(state) } else { try nearestFolder(store) }

@@ -13,10 +13,10 @@ import StoreRuns
 package struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Shows the state of runs, also while they run.",
+        abstract: "Shows the state of runs. It also works during a run.",
         discussion: """
-            Without a TARGET, all runs of --state; with a store, the runs that have it. With \
-            --connect, a TARGET is a run.
+            Without a TARGET it lists all runs in --state. If TARGET is a store, it lists the \
+            runs that include it. With --connect, TARGET must be a run.
             """)
 
     @OptionGroup
@@ -117,7 +117,7 @@ struct RecordedStatus: Hashable, Sendable, Codable {
     /// - Returns: lines of text.
     static func lines(of runs: [RecordedStatus], holder: String?) -> [String] {
         var table = TextTable([
-            ("run", .left), ("state", .left), ("begun", .left), ("state since", .left),
+            ("run", .left), ("state", .left), ("started", .left), ("in state since", .left),
             ("stores", .left),
         ])
         for run in runs { table.add([run.run, run.state, run.begun, run.changed, run.words]) }
@@ -132,11 +132,11 @@ struct RecordedStatus: Hashable, Sendable, Codable {
             RunState(rawValue: run.state)?.isUnfinished == true
         }
         if let holder {
-            lines.append("at work: \(holder)")
+            lines.append("running: \(holder)")
         } else if unfinished {
             lines += WrappedText.lines(
-                "no command works on it: the command of an unfinished run resumes it; where that "
-                    + "was godwit submit, start godwit coordinate with this --state")
+                "No command is working on an unfinished run. To resume it, run its command again. "
+                    + "If that was godwit submit, start godwit coordinate with this --state.")
         }
         return lines
     }

@@ -17,8 +17,8 @@ package struct SwapCommand: ParsableCommand {
         commandName: "swap",
         abstract: "Swaps in the results of migrate --defer-swap.",
         discussion: """
-            A store that changed since it was migrated is migrated again and then swapped. A store \
-            that a program has open keeps its waiting result.
+            If a store changed after its migration, Godwit migrates it again and then swaps it. \
+            If a program has a store open, Godwit skips the store. Swap it later.
             """)
 
     @OptionGroup
@@ -32,8 +32,9 @@ package struct SwapCommand: ParsableCommand {
 
     @Flag(
         help: """
-            Swap also where godwit cannot see whether a program has a store open, because you \
-            have stopped every program that uses the stores. With --connect, submit decides.
+            Swap even if Godwit cannot detect whether a program has a store open. First stop \
+            every program that uses the stores. With --connect, set this option when you submit \
+            the run.
             """)
     var assumeClosed = false
 
@@ -73,7 +74,7 @@ package struct SwapCommand: ParsableCommand {
             do throws(CommandFailure) {
                 try ReportWriter.keep(end.run, state: selection.state, slots: processors)
             } catch {
-                Console.log("godwit: the report of the run \(end.run) cannot be written: \(error)")
+                Console.log("godwit: could not write the report of run \(end.run): \(error)")
             }
         }
         try list.finish()
@@ -86,20 +87,20 @@ package struct RollbackCommand: ParsableCommand {
         commandName: "rollback",
         abstract: "Puts the originals of a run back.",
         discussion: """
-            Byte for byte, with -wal and external data. A store that was written since its swap \
-            is refused, unless --discard-changes says that what was written may be lost.
+            It restores the database, -wal and external data byte for byte. It refuses a store \
+            that was changed after its swap. Use --discard-changes to discard those changes.
             """)
 
     @OptionGroup
     package var arguments: RunArguments
 
-    @Flag(help: "Lose what was written to stores since their swap.")
+    @Flag(help: "Discard changes made to stores after their swap.")
     var discardChanges = false
 
     @Flag(
         help: """
-            Put originals back also where godwit cannot see whether a program has a store open, \
-            because you have stopped every program that uses the stores.
+            Put originals back even if Godwit cannot detect whether a program has a store open. \
+            First stop every program that uses the stores.
             """)
     package var assumeClosed = false
 

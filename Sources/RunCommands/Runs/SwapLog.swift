@@ -22,8 +22,8 @@ final class SwapLog: Sendable {
             case .waits(let reason):
                 return CommandChange(
                     path: path,
-                    text: "not swapped; its result waits: repair the cause and swap "
-                        + "again", failure: CommandFailure(.canBeRepeated, reason))
+                    text: "not swapped. Godwit kept the result. Fix the cause, then run godwit "
+                        + "swap again", failure: CommandFailure(.canBeRepeated, reason))
             case .failed:
                 let status: CommandStatus =
                     if case .failure(let cause)? = record { CommandStatus(cause) } else { .bug }

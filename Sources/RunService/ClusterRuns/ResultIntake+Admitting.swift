@@ -166,7 +166,7 @@ extension ResultIntake {
             case .notRegularFile, .overLimit, .changedMeanwhile, .refusedPath, .refusedFolder:
                 throw .badDelivery(PrintableText.line(error.description))
             case .system where error.isMissing:
-                throw .badDelivery("a file of it is not there")
+                throw .badDelivery("a file of it is missing")
             case .system, .lockHeld, .inUse, .clientsHidden, .stopped: throw .file(error)
             }
         } catch let error as RunError {

@@ -21,7 +21,7 @@ extension ForgeError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .recipe(let reason): "the recipe cannot be followed: \(reason). Correct it"
-        case .exists(let path): "\(path) is there already: remove it or choose another name"
+        case .exists(let path): "\(path) already exists: remove it or choose another name"
         case .store(let error): "the store could not be forged: \(error)"
         case .model(let error): "the store could not be forged: \(error)"
         case .file(let error): "the store could not be forged: \(error)"

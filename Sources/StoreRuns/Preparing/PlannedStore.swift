@@ -199,8 +199,8 @@ package struct StorePreparation {
                 })
         else {
             throw EngineError.dataRefused(
-                "\(source.path): no entity of its model is in the destination model; is that the "
-                    + "model of another app? Nothing was written")
+                "\(source.path): the source and destination models have no entity in common. Check "
+                    + "that the destination is the right app's model. Nothing was written")
         }
         let layout = try cache.stores.layout(
             of: destination.model,

@@ -16,22 +16,22 @@ package enum FailureCause: String, Hashable, Sendable, Codable, CaseIterable {
     package var title: String {
         switch self {
         case .damaged: "damaged, or not a Core Data store"
-        case .unsupported: "holds something that is not supported"
+        case .unsupported: "uses an unsupported feature"
         case .modelMissing: "holds no model"
         case .externalDataMissing: "external data files are missing"
         case .noMapping: "no mapping leads to the destination model"
         case .dataRefused: "the data break a rule of the destination model"
         case .sourceChanged: "changed while it was migrated"
         case .locked: "in use by another run or program"
-        case .missing: "not there"
+        case .missing: "a file is missing"
         case .outputExists: "a result exists already"
-        case .noSpace: "no room on the disk"
+        case .noSpace: "the disk is full"
         case .inputOutput: "a file could not be read or written"
-        case .validationFailed: "the result was not what it must be"
+        case .validationFailed: "validation failed"
         case .swapRefused: "the result cannot take the store's place"
         case .crashed: "crashed, hung or took too much memory wherever it was tried"
         case .stopped: "the run was stopped first"
-        case .bug: "a bug of godwit"
+        case .bug: "a bug in Godwit"
         }
     }
 }

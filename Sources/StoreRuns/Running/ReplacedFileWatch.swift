@@ -20,17 +20,17 @@ package struct LateClient: Hashable, Sendable {
             "\(FileUser.words(users)) opened the old file of \(store) while the store was "
             + "replaced"
         if isWaitedFor {
-            return "\(FileUser.words(users)) still has the old file of \(store) open. It is locked "
-                + "as long as this process lives, which waits until the program closes it. Restart "
-                + "that program, or have it open the store again"
+            return "\(FileUser.words(users)) still has the old file of \(store) open. Godwit "
+                + "keeps the file locked and waits until the program closes it. Restart the "
+                + "program, or reopen the store in it"
         }
         if let failure {
-            return "\(what), and that file could not be made unusable: \(failure). It is locked as "
-                + "long as the program has it open. Restart that program, or have it open the "
-                + "store again"
+            return "\(what), and that file could not be made unusable: \(failure). Godwit "
+                + "keeps it locked as long as the program has it open. Restart the program, or "
+                + "reopen the store in it"
         }
-        return "\(what), and finds no database in it. Restart that program, or have it open the "
-            + "store again"
+        return "\(what), and finds no database in it. Restart the program, or reopen the store in "
+            + "it"
     }
 }
 

@@ -91,14 +91,14 @@ package struct StateFolder: Sendable {
         guard let link = try LinkWalk.foreignLink(on: path) else { return }
         throw .refusedPath(
             path,
-            reason: "\(link) is a symbolic link of another user, who may lead it anywhere; nothing "
-                + "was changed. Name the folder itself")
+            reason: "\(link) is a symbolic link owned by another user, who can change its target. "
+                + "Nothing was changed. Give the folder itself")
     }
 
     private static let foreign = """
-        it or its ledger belongs to another user, or other users may write it, so that its \
-        records may be theirs; nothing was changed. Name another state folder, or take the \
-        right to write away from others (chmod go-w)
+        it or its ledger belongs to another user, or other users can write to it and could \
+        forge its records. Nothing was changed. Give another state folder, or remove the write \
+        permission of other users (chmod go-w)
         """
 
     /// Closes a ledger on a way out whose own reason is what counts; the lock goes with its owner.

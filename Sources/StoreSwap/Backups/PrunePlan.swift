@@ -40,8 +40,8 @@ package struct PrunePlan: Hashable, Sendable, Codable {
             guard facts.position != .snapshot || isGivenUp else {
                 throw SwapError.swapRefused(
                     store: swap.store.path.description,
-                    reason: "its swap was stopped on its way and still needs the backup; go on "
-                        + "with it or roll it back first")
+                    reason: "its swap was interrupted and still needs the backup. Resume it or "
+                        + "roll it back first")
             }
             var stale = backupNames.subtracting(storeNames)
             if let existing { stale.formIntersection(existing) }

@@ -102,10 +102,10 @@ extension StoreMoves {
             guard file.isSame(try live()) else { return try keep(file.path) }
             if let beside = try foreignCompanion(of: file, known: replaced) {
                 throw refusal(
-                    "\(beside) belongs to \(store) or to \(file.path), which a program had put in "
-                        + "the store's place when a command was killed, and no one but that "
-                        + "program can tell: keep copies of all three, move \(file.path) away, "
-                        + "with the other file if that is its own, and run the same command again")
+                    "a program put \(file.path) in the store's place when a command was killed. "
+                        + "Godwit cannot determine whether \(beside) belongs to \(store) or to "
+                        + "\(file.path). 1. Copy all three files. 2. Move \(file.path) away, and "
+                        + "\(beside) if it belongs to it. 3. Run the same command again")
             }
             try giveBack(from: file.path, placed: file.identity)
             throw SwapError.changed(store)

@@ -89,7 +89,7 @@ struct StoreMoves {
         throw SwapError.storeBusy(
             store: store.description,
             holder: users.isEmpty
-                ? "programs that open it again and again" : FileUser.words(users))
+                ? "programs that keep opening it" : FileUser.words(users))
     }
 
     /// Lets clients in again, but into no file that had the store's name and has lost it: a

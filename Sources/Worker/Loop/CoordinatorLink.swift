@@ -130,10 +130,10 @@ final class CoordinatorLink {
         // Both sides may notice, and whichever is first closes the connection.
         case .handshakeFailedProtocol where !hasKey, .handshakeFailed where !hasKey,
             .disconnectedBeforeHandshake where !hasKey:
-            "the other side accepts no worker without a key, or is no coordinator; give this "
-                + "worker keys"
+            "the program there requires keys, or it is not a coordinator; give this worker keys"
         case .handshakeFailedProtocol(.mechanism):
-            "the other side uses no keys: it is no coordinator, or one in the clear"
+            "the program there does not use keys: it is not a coordinator, or it was started "
+                + "without keys"
         case .handshakeFailedProtocol(.cryptographic):
             "the coordinator has another key than coordinator.pub says"
         // A server that cannot read what came closes without a word.

@@ -119,7 +119,7 @@ final class WorkerLoop: PollLoopHandler {
     }
 
     func becameWritable(_ socket: Socket) throws {
-        if socket === link.socket, !link.sendRest() { lose("it takes no more messages") }
+        if socket === link.socket, !link.sendRest() { lose("it accepts no messages") }
     }
 
     func observed(_ event: MonitorEvent, of socket: Socket) throws {
@@ -291,7 +291,7 @@ final class WorkerLoop: PollLoopHandler {
             take(.scratch(free: keeper.free))
         }
         do throws(ProtocolError) {
-            if try !link.send(message) { lose("it takes no more messages") }
+            if try !link.send(message) { lose("it accepts no messages") }
         } catch {
             dependencies.note(.unsendable("\(error)"))
         }

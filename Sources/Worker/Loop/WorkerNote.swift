@@ -46,16 +46,16 @@ extension WorkerNote: CustomStringConvertible {
                 + "again"
         case .unreadable(let text): "a message of the coordinator cannot be read: \(text)"
         case .unsendable(let text): "a message to the coordinator cannot be sent: \(text)"
-        case .slotEnded(let slot, let text): "slot \(slot) is started again: \(text)"
+        case .slotEnded(let slot, let text): "restarting slot \(slot): \(text)"
         case .slotBegan(let slot): "slot \(slot) waits for jobs"
         case .cannotRemove(let attempt, let text):
-            "the files of the attempt \(attempt) could not be removed: \(text)"
-        case .cannotMeasure(let text): "the free room of the scratch folder is unknown: \(text)"
+            "could not remove the files of attempt \(attempt): \(text)"
+        case .cannotMeasure(let text): "the free space of the scratch folder is unknown: \(text)"
         case .scratchExceeded(let attempt, let bytes):
             "the attempt \(attempt) is ended: temporary files take more than the scratch limit, "
                 + "most of it its \(bytes) bytes"
         case .drained: "drained: running jobs are finished, then the worker ends"
-        case .terminating: "ending: running jobs are finished or given back"
+        case .terminating: "stopping: finishing or returning running jobs"
         }
     }
 }

@@ -172,7 +172,7 @@ package final class ProcessSlots: Slots {
                     AttemptFailure(
                         attempt: failure.attempt, code: failure.code, text: failure.text,
                         slotEnded: false)))
-        default: throw .nonsense("it speaks of a job that it has not")
+        default: throw .nonsense("it reported a job that it does not have")
         }
     }
 

@@ -50,9 +50,9 @@ extension SlotError: CustomStringConvertible {
 
     private static func remedy(_ number: Int32) -> String {
         switch number {
-        case EACCES, EPERM: "give this user the right to it"
-        case ENOENT, ENOTDIR: "check that it is there"
-        case ENOEXEC: "check that it is a program of this machine's kind"
+        case EACCES, EPERM: "give this user permission for it"
+        case ENOENT, ENOTDIR: "check that it exists"
+        case ENOEXEC: "check that it is an executable for this architecture"
         default: "raise the limits of processes, descriptors and memory, or use fewer slots"
         }
     }

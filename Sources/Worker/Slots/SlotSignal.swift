@@ -16,7 +16,7 @@ enum SlotSignal {
         case SIGTRAP: "SIGTRAP, a check of the program that failed"
         case SIGABRT: "SIGABRT, aborted by a library"
         case SIGFPE: "SIGFPE, a wrong calculation"
-        case SIGKILL: "SIGKILL, from outside: a person, or the kernel for want of memory"
+        case SIGKILL: "SIGKILL, from outside: a user, or the kernel (out of memory)"
         case SIGTERM: "SIGTERM, from outside"
         case SIGSYS: "SIGSYS, a system call that a sandbox forbids"
         default: "signal \(number)"

@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func resultsThatWaitAreGivenUp() throws {
+    @Test func cancelDiscardsResultsReadyToSwap() throws {
         try withTemporaryFolder { url in
             try makeStores(in: url)
             let cluster = try CoordinateCommandTests.Cluster(in: url)
@@ -94,7 +94,7 @@ import Testing
             #expect(other.log.contains("no run of this state folder has the store"), "\(other.log)")
             let unknown = try run("status", "nix.sqlite")
             #expect(unknown.status == 64)
-            #expect(unknown.log.contains("there is no file nix.sqlite"), "\(unknown.log)")
+            #expect(unknown.log.contains("nix.sqlite is neither a file nor a run"), "\(unknown.log)")
             #expect(try run("status", "r9").status == 64)
         }
     }

@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNotThereIsAMistake() throws {
+    @Test func missingPathIsUsageError() throws {
         try withScript { url, script in
             let process = try ClientProcess(["status", "r9"], in: url)
             try script.expect(
@@ -135,7 +135,7 @@ import Testing
                 #expect(told.status == 64)
                 #expect(
                     told.log
-                        == "godwit: there is no worker \(name); connected are rack 7, worker-1\n")
+                        == "godwit: there is no worker \(name). Connected workers: rack 7, worker-1\n")
             }
         }
     }
@@ -148,7 +148,7 @@ import Testing
             }.description
         }
         #expect(try text(0) == "there is no worker x: no worker is connected")
-        #expect(try text(2) == "there is no worker x; connected are w0, w1")
+        #expect(try text(2) == "there is no worker x. Connected workers: w0, w1")
         #expect(try text(60).hasSuffix(" and 10 more, which godwit workers lists"))
     }
 
@@ -268,7 +268,7 @@ import Testing
             #expect(kill(process.identifier, signal) == 0)
             let shown = try process.finish()
             #expect(shown.status == 0)
-            #expect(shown.output.contains("continues without a watcher"))
+            #expect(shown.output.contains("you stopped watching"))
             #expect(shown.output.contains("godwit watch r3"))
         }
     }
@@ -342,7 +342,7 @@ import Testing
         }
     }
 
-    @Test func whoWaitsForARunThatStopsIsToldHowToGoOn() throws {
+    @Test func submitWaitPrintsResumeHintWhenRunStops() throws {
         try withScript { url, script in
             let process = try ClientProcess(makeStores(url) + ["--wait"], in: url)
             _ = try script.next()
@@ -378,7 +378,7 @@ import Testing
             (["throttle", "--connect", "ipc:///c"], "--off"),
             (["throttle", "--off", "--jobs", "1", "--connect", "ipc:///c"], "--off"),
             (["submit", "a", "--to", "self", "--connect", "ipc:///c"], "--root"),
-            (["submit", "/"] + destination, "is in no shared folder"),
+            (["submit", "/"] + destination, "is not in a shared folder"),
             (["submit", "none"] + destination, "none does not exist"),
             (["submit", ".", "--workers", "2"] + destination, "--limit-jobs"),
             (["submit", ".", "--state", "s"] + destination, "--state"),

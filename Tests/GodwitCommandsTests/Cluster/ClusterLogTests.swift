@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func whoComesWithoutAKeyOrWithAnotherOneIsTold() throws {
+    @Test func logReportsConnectionsWithMissingOrUnknownKeys() throws {
         try withTemporaryFolder { url in
             let cluster = try Cluster(in: url)
             _ = try KeyGenerator(FilePath(url.appendingPathComponent("other").path))

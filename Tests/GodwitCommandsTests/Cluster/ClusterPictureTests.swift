@@ -88,7 +88,7 @@ import Testing
         #expect(lines[1].hasPrefix("r40  "))
     }
 
-    @Test func notesThatReportsTellAreNoLines() {
+    @Test func reportedNotesAreNotPrintedAgain() {
         var picture = ClusterPicture()
         let key = StoreKey(run: "r3", number: 1)
         let quiet: [Note] = [
@@ -153,7 +153,7 @@ import Testing
         #expect(line.contains("2 jobs unclaimed, 3 waiting"))
         #expect(
             line.hasSuffix(
-                "; 2 jobs wait for a worker that is not heard of; their leases end in 5 s"))
+                "; 2 jobs are leased to silent workers; the leases end in 5 s"))
         let moving = ClusterSamples.run(
             jobs: ["running": 1, "resting": 1], waitingFor: backOff)
         #expect(
@@ -220,7 +220,7 @@ import Testing
         #expect(try end(.ended(nil, failures: nil)).status == .canBeRepeated)
     }
 
-    @Test func whoStoppedIsToldHowToGoOn() throws {
+    @Test func watchAfterInterruptPrintsResumeHint() throws {
         let stopped = try end(.stopped(reason: "3 stores failed"))
         #expect(stopped.status == .canBeRepeated)
         #expect(

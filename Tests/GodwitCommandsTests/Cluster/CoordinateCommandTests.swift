@@ -75,7 +75,7 @@ import Testing
         }
         let text = CoordinateCommand.message(for: error)
         #expect(text.contains("--root NAME=FOLDER"), "\(text)")
-        #expect(text.contains("workers have them under the same names"), "\(text)")
+        #expect(text.contains("Workers use the same names"), "\(text)")
     }
 
     @Test func aLedgerThatIsNoneIsInputAndOutput() throws {
@@ -166,7 +166,7 @@ import Testing
             #expect(second.status == 75, "\(second.log)")
             let unknown = try cluster.ask("drain", "rack")
             #expect(unknown.status == 64)
-            #expect(unknown.log == "godwit: there is no worker rack; connected are rack-7\n")
+            #expect(unknown.log == "godwit: there is no worker rack. Connected workers: rack-7\n")
             let drained = try cluster.ask("drain", "rack-7")
             #expect(drained.status == 0, "\(drained.log)")
             // It ends by itself.
@@ -224,14 +224,14 @@ extension CoordinateCommandTests {
     @Test func eachChangeIsToldOnce() {
         var news = AllowListLog()
         #expect(news.read(keys: 3, isNew: false) == nil)
-        #expect(news.read(keys: 1, isNew: true) == "1 key is on the list now")
+        #expect(news.read(keys: 1, isNew: true) == "the key list now has 1 key")
         let first = news.failed("x.pub is no key")
         #expect(first?.contains("x.pub is no key") == true)
         for _ in 0..<5 { #expect(news.failed("x.pub is no key") == nil) }
         #expect(news.failed("y.pub is no key")?.contains("y.pub") == true)
         #expect(
             news.read(keys: 2, isNew: false)
-                == "the list of keys can be read again: 2 keys are on the list now")
+                == "the key list is readable again and now has 2 keys")
         #expect(news.read(keys: 2, isNew: false) == nil)
         #expect(news.failed("y.pub is no key") != nil)
     }

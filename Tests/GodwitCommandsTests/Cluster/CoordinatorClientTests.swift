@@ -38,7 +38,7 @@ import ZeroMQ
             { try CommandFailure.translating { try client.ask(request) } }, script)
     }
 
-    @Test func whereNobodyIsTheEndpointIsNamed() throws {
+    @Test func connectionErrorNamesEndpoint() throws {
         try withTemporaryFolder { url in
             let endpoint = ClientProcess.endpoint(in: url)
             let client = try client(clear(endpoint))
@@ -51,7 +51,7 @@ import ZeroMQ
         }
     }
 
-    @Test func whoDoesNotAnswerIsToldFromWhoIsNotThere() throws {
+    @Test func errorDistinguishesSilentFromMissingCoordinator() throws {
         try withTemporaryFolder { url in
             let endpoint = ClientProcess.endpoint(in: url)
             let script = try ClientScript(endpoint)

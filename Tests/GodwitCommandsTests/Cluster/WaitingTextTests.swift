@@ -21,7 +21,7 @@ import Testing
             (.noWorkerWithEngine("7"), "no worker with engine 7"),
             (
                 .noSuitableWorker(shortage),
-                "no worker with the root run and the policies p, q; the nearest has the roots "
+                "no worker has the root run and the policies p, q; the best match has the roots "
                     + "a, b, c, d, e, f and 2 more"
             ),
             (
@@ -29,15 +29,15 @@ import Testing
                     Shortage(
                         roots: NameList(["a", "b"]), policies: NameList([]),
                         present: NameList([]))),
-                "no worker with the roots a, b; the nearest has no root"
+                "no worker has the roots a, b; the best match has no root"
             ),
             (
                 .unclaimed(jobs: 1, seconds: 30),
-                "1 job waits for a worker that is not heard of; its lease ends in 30 s"
+                "1 job is leased to a silent worker; the lease ends in 30 s"
             ),
             (
                 .unclaimed(jobs: 2, seconds: 24),
-                "2 jobs wait for a worker that is not heard of; their leases end in 24 s"
+                "2 jobs are leased to silent workers; the leases end in 24 s"
             ),
             (.allWorkersBusy, "all workers are busy"),
             (.backOff(seconds: 9, nil), "waits before the next try"),
@@ -74,10 +74,10 @@ import Testing
             ),
             (.offers, "the next stores are being read"),
             (.behindOtherTasks, "merges, checks and swaps of other stores come first"),
-            (.failedOnFreeWorkers, "the free workers that were asked have just failed it"),
+            (.failedOnFreeWorkers, "the job just failed on the free workers"),
             (.noRoom("x is full"), "x is full"),
             (.ledgerFull, "the ledger's disk is full; it resumes when there is space"),
-            (.ledgerUnreadable, "the ledger could not be read, and is tried again"),
+            (.ledgerUnreadable, "the coordinator could not read the ledger and tries again"),
         ] as [(WaitingReason, String)])
     func runsSayWhyTheyWait(reason: WaitingReason, text: String) {
         #expect(reason.text == text)

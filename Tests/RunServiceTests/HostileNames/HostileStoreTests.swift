@@ -44,7 +44,9 @@ import Testing
         if addsView { try lab.damage("CREATE VIEW own AS SELECT 1 AS one") }
     }
 
-    private static let words = ["Thing.x integer", "none that Core Data can store", "Rename it"]
+    private static let words = [
+        "Thing.x integer", "Core Data does not allow the name", "Rename it",
+    ]
 
     @Test(arguments: [false, true]) func aStoresOwnModel(addsView: Bool) throws {
         try withCanary { lab, model in

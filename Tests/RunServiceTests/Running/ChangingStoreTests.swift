@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func whatIsToldOfAChangedStore() {
+    @Test func reportsChangedStore() {
         let error = RunError.store(.changed("/a"))
         #expect(FailureCause(error) == .sourceChanged)
         #expect(error.code == .sourceChanged)

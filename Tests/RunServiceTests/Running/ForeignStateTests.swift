@@ -29,7 +29,7 @@ import Testing
                 Issue.record("\(String(describing: error))")
                 return
             }
-            #expect(path == lab.state && reason.contains("Name another state folder"))
+            #expect(path == lab.state && reason.contains("Give another state folder"))
             #expect(try lab.bytes() == bytes)
             #expect(try FileStatus.ifPresent(lab.state.appending(FilePath(Ledger.fileName))) == nil)
         }
@@ -77,7 +77,7 @@ import Testing
                     selection, discardsChanges: false, environment: lab.environment())
                 try #require(lchown(link.description, 4242, 4242) == 0)
                 let error = #expect(throws: RunError.self) { try rollback.run { _ in } }
-                #expect("\(String(describing: error))".contains("symbolic link of another user"))
+                #expect("\(String(describing: error))".contains("link owned by another user"))
                 #expect(try lab.bytes() == bytes)
                 // Our own links are followed.
                 try #require(lchown(link.description, geteuid(), getegid()) == 0)

@@ -162,7 +162,7 @@ import Testing
             let log = StoreCompanion.writeAheadLog.path(of: store)
             let written = try moveWithoutLog(store, lab)
             let refused = try #require(try lab.rollBack().first?.failure)
-            #expect(refused.description.contains("changed since it was swapped"))
+            #expect(refused.description.contains("changed after its swap"))
             #expect(try FileStatus.ifPresentLink(store) == nil)
             #expect(try lab.files.contents(of: log, limit: 1 << 30) == written)
             #expect(rename(lab.path("moved.sqlite").description, store.description) == 0)

@@ -49,7 +49,7 @@ import Testing
             if inRollback {
                 // The log may as well be the original's: it was written after the swap.
                 let refused = try #require(try lab.rollBack().first?.failure).description
-                #expect(refused.contains("keep copies of all three"))
+                #expect(refused.contains("Copy all three files"))
                 let out = try #require(
                     try lab.files.tree(at: lab.data).map(\.path).first {
                         try FileStatus(ofLink: $0).isRegularFile

@@ -59,7 +59,7 @@ extension CoordinatorMachine {
                 connection, name,
                 Refusal(
                     code: .notPossible,
-                    text: "engine \(hello.engine) is not taken here, \(known) is",
+                    text: "this coordinator needs engine \(known), not \(hello.engine)",
                     protocols: state.settings.protocols))
         }
         let index: Int
