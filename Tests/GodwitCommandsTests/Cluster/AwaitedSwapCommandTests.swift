@@ -94,7 +94,8 @@ import Testing
             #expect(other.log.contains("no run of this state folder has the store"), "\(other.log)")
             let unknown = try run("status", "nix.sqlite")
             #expect(unknown.status == 64)
-            #expect(unknown.log.contains("nix.sqlite is neither a file nor a run"), "\(unknown.log)")
+            #expect(
+                unknown.log.contains("nix.sqlite is neither a file nor a run"), "\(unknown.log)")
             #expect(try run("status", "r9").status == 64)
         }
     }
