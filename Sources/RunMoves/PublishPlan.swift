@@ -232,34 +232,39 @@ package struct PublishPlan: Codable {
         guard let built = try tree.status(of: building), self.building.isSame(built.identity) else {
             throw .changedMeanwhile(self.building.path)
         }
-        var moved: (from: FilePath, to: FilePath)?
-        if let support {
-            let from = try place(support.from, tree, files)
-            let to = try place(support.to, tree, files)
-            if try tree.status(of: to)?.identity.inode != support.inode {
-                guard try state(of: support, at: from, tree) == .whole else {
-                    throw .changedMeanwhile(support.from)
-                }
-                try rename(from, to, tree) { $0.isFolder && $0.identity.inode == support.inode }
-            }
-            moved = (from, to)
-        }
-        // What another program put beside them is not moved.
-        var staysNamed = false
+        let moved = try nameSupport(tree, files)
         do throws(DurableFileError) {
-            // An earlier process may have moved them, and they have lain open to others since.
-            if let support, let moved {
-                let state = try state(of: support, at: moved.to, tree)
-                staysNamed = state == .changed
-                guard state == .whole else { throw .changedMeanwhile(support.to) }
-            }
             try rename(building, output, tree) { self.building.isFile($0.identity) }
         } catch {
             // Where the database did not get its name, its data must not keep theirs.
-            if let moved, !staysNamed {
-                giveBack(moved.to, as: moved.from, unlessGone: building, tree)
-            }
+            if let moved { giveBack(moved.to, as: moved.from, unlessGone: building, tree) }
             throw error
+        }
+    }
+
+    /// Gives the folder of external data its name, or finds it there as it was found once.
+    ///
+    /// - Returns: its places; nil where there is none.
+    /// - Throws: `DurableFileError`, `changedMeanwhile` where it does not hold what it held: with
+    ///   its name, it keeps that, for another program may have put files there.
+    private func nameSupport(
+        _ tree: HeldTree, _ files: DurableFileSystem
+    ) throws(DurableFileError) -> (from: FilePath, to: FilePath)? {
+        guard let support else { return nil }
+        let from = try place(support.from, tree, files)
+        let to = try place(support.to, tree, files)
+        switch try state(of: support, at: to, tree) {
+        case .whole: return (from, to)
+        case .changed: throw .changedMeanwhile(support.to)
+        case .empty:
+            try tree.rename(to, to: from, existing: .refuse)
+            throw .changedMeanwhile(support.to)
+        case .missing:
+            guard try state(of: support, at: from, tree) == .whole else {
+                throw .changedMeanwhile(support.to)
+            }
+            try rename(from, to, tree) { $0.isFolder && $0.identity.inode == support.inode }
+            return (from, to)
         }
     }
 

@@ -24,7 +24,7 @@ import Testing
                     StoreSelection(paths: [folder]), output: folder.appending("result"))
             }
             for words in [
-                "b.sqlite (it is a symbolic link out of the folder", "thumbs.db (it is not an",
+                "b.sqlite (it is a symbolic link to", "thumbs.db (it is not an",
                 "result (it is the folder of the results",
             ] {
                 #expect("\(error)".contains(words), "\(error)")

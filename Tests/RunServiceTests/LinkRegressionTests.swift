@@ -120,7 +120,7 @@ struct LinkRegressionTests {
         #expect(apart.store.relations[PropertyKey("Note", "tags")]?.count == 3)
         let shared = try Self.tags([Self.tagging + "(1, 1), (2, 1)"], whole).refusals()
         #expect(shared.count == 1)
-        #expect(shared.first?.contains("Note.tags leads to 1 object more than once") == true)
+        #expect(shared.first?.contains("Note.tags links 1 object more than once") == true)
     }
 
     @Test("a missing owner counts as long as its links are kept")

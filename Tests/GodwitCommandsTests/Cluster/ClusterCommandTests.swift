@@ -135,8 +135,8 @@ import Testing
                 #expect(told.status == 64)
                 #expect(
                     told.log
-                        == "godwit: there is no worker \(name). Connected workers: rack 7, worker-1\n"
-                )
+                        == "godwit: there is no worker \(name). Connected workers: rack 7, "
+                        + "worker-1\n")
             }
         }
     }

@@ -268,7 +268,7 @@ import Testing
             } else {
                 let change = try #require(try lab.rollBack().first)
                 #expect(change.failure == nil, "\(change)")
-                #expect(change.text.contains("older version"))
+                #expect(change.text.contains("an older Godwit"))
                 #expect(try lab.content(store) == old)
                 #expect(try lab.bytes() == bytes)
             }
