@@ -136,12 +136,13 @@ extension SelectedRun {
 
     /// Takes back the external data of a publication that was stopped halfway.
     ///
-    /// - Throws: `RunError`, `.halfPublished` where they stay.
+    /// - Parameters:
+    ///   - store: of the run.
+    ///   - takesLost: takes back also what may be all that is left of the store.
+    /// - Throws: `RunError`, `.halfPublished` where they stay, `.lostStore` where the store is
+    ///   gone.
     func takeBackPublication(of store: StoreSummary, takesLost: Bool) throws(RunError) {
-        guard store.found.output != nil, let move = try mover.unfinished(store.found) else {
-            return
-        }
-        try mover.discardParts(of: move, evenIfLast: takesLost)
+        try mover.takeBackHalf(of: store.found, evenIfLast: takesLost)
     }
 
     /// Completes a publication whose result has its name, or whose store is gone, and takes any
@@ -157,9 +158,9 @@ extension SelectedRun {
         let mover = mover
         guard let move = try mover.unfinished(store.found) else { return false }
         do throws(RunError) {
-            var isCompleted = try mover.hasBegun(move)
-            if !isCompleted { isCompleted = try mover.mayBeLast(move) }
-            if isCompleted {
+            var isToBeCompleted = try mover.hasBegun(move)
+            if !isToBeCompleted { isToBeCompleted = try mover.mayBeLast(move) }
+            if isToBeCompleted {
                 if case .publish(let plan) = move.way,
                     mover.isCurrent(plan, move.result.store) == false
                 {

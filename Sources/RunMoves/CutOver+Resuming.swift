@@ -119,6 +119,9 @@ extension CutOver {
     /// Removes what a move made before it changed the store: another plan of the run would find
     /// parts of a backup that are older than its own.
     ///
+    /// - Parameters:
+    ///   - recorded: the move.
+    ///   - evenIfLast: discards also a result that may be all that is left of its store.
     /// - Throws: `RunError` where another run has the store, or a file cannot be removed, and
     ///   `.halfPublished` where external data stay that another program may use, and `.lostStore`
     ///   where the result may be all that is left of its store.
@@ -152,11 +155,16 @@ extension CutOver {
 
     /// Takes half of a publication back that was stopped between its renames.
     ///
+    /// - Parameters:
+    ///   - found: its store.
+    ///   - evenIfLast: takes back also what may be all that is left of the store.
     /// - Throws: `RunError`, `.halfPublished` and `.lostStore` as for a move.
-    package func takeBackHalf(of found: FoundStore) throws(RunError) {
+    package func takeBackHalf(
+        of found: FoundStore, evenIfLast: Bool = false
+    ) throws(RunError) {
         guard found.output != nil, let recorded = try unfinished(found), try !hasBegun(recorded)
         else { return }
-        try discardParts(of: recorded)
+        try discardParts(of: recorded, evenIfLast: evenIfLast)
     }
 
     /// - Returns: the files that now lie beside the store under names of their own.

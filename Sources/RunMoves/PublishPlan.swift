@@ -222,7 +222,7 @@ package struct PublishPlan: Codable {
     /// folder is synced by the caller.
     ///
     /// - Throws: `DurableFileError`, `changedMeanwhile` where the result is not what was validated;
-    ///   the folder of external data keeps its name only beside the database.
+    ///   then the folder of external data keeps its name only if another program changed it.
     package func run(_ files: DurableFileSystem) throws(DurableFileError) {
         let tree = try open(files)
         let output = try place(self.output, tree, files)

@@ -79,6 +79,14 @@ package struct RunArguments: ParsableArguments {
         let folder =
             if let state { FilePath(state) } else { try nearestFolder(store) }
         let isThere = try CommandFailure.translating { try FileStatus.ifPresent(folder) != nil }
+        let isMissing = try CommandFailure.translating {
+            try store.map { try FileStatus.ifPresent($0) == nil } ?? false
+        }
+        if let target, isMissing, !isThere {
+            throw .usage(
+                "\(target) does not exist, and there is no folder of runs at \(folder). Give an "
+                    + "existing store, or name with --state the folder of runs that migrate used")
+        }
         guard isThere else {
             throw .usage(
                 "there is no folder of runs at \(folder): name the one that migrate used with "

@@ -96,6 +96,11 @@ import Testing
             #expect(unknown.status == 64)
             #expect(
                 unknown.log.contains("nix.sqlite is neither a file nor a run"), "\(unknown.log)")
+            let nowhere = try ClientProcess(
+                ["status", "/nowhere/nix.sqlite", "--state", "nix"], in: url, isConnected: false
+            ).finish()
+            #expect(nowhere.status == 64)
+            #expect(nowhere.log.contains("/nowhere/nix.sqlite does not exist"), "\(nowhere.log)")
             #expect(try run("status", "r9").status == 64)
         }
     }
