@@ -53,17 +53,24 @@ package struct PlanFile: Sendable {
             guard ContentDigest.hexadecimal(of: bytes) == digest else {
                 throw EngineError.wrongPlan("\(path) is not the plan that the job names")
             }
-            let plan = try JSONDecoder().decode(MigrationPlan.self, from: Data(bytes))
-            guard plan.engine == Planner.engineVersion else {
+            // First: what else stands in a plan is each engine's own.
+            let maker = try JSONDecoder().decode(Maker.self, from: Data(bytes)).engine
+            guard maker == Planner.engineVersion else {
                 throw EngineError.wrongPlan(
-                    "engine \(plan.engine) made it, this is engine \(Planner.engineVersion)")
+                    "engine \(maker) made it, this is engine \(Planner.engineVersion)")
             }
+            let plan = try JSONDecoder().decode(MigrationPlan.self, from: Data(bytes))
             self.init(try LaidOutPlan(plan), bytes: bytes)
         } catch let error as EngineError {
             throw error
         } catch {
             throw .wrongPlan("\(path): \(error)")
         }
+    }
+
+    /// The part of a plan that every engine can read.
+    private struct Maker: Codable {
+        let engine: String
     }
 
     private init(_ laidOut: LaidOutPlan, bytes: [UInt8]) {

@@ -22,7 +22,7 @@ import Testing
         let entities = (1...Int64(rows.count)).map { number in
             EntityFeed(
                 source: "E\(number)", sourceNumber: number, destination: "E\(number)",
-                destinationNumber: number)
+                destinationNumber: number, pass: Int(number) - 1)
         }
         let feed = Feed(
             sourceTable: Self.table, destinationTable: Self.table, offset: 0, entities: entities,

@@ -57,4 +57,15 @@ import Testing
             expectRefused(path, digest: ContentDigest.hexadecimal(of: bytes))
         }
     }
+
+    @Test func aPlanOfAnotherFormIsRefusedByItsEngine() throws {
+        try withPlan { _, path in
+            let bytes = Array("{\"engine\":\"1\"}".utf8)
+            try DurableFileSystem().publish(bytes, to: path)
+            let error = #expect(throws: EngineError.self) {
+                try PlanFile(reading: path, digest: ContentDigest.hexadecimal(of: bytes))
+            }
+            #expect("\(try #require(error))".contains("engine 1 made it"))
+        }
+    }
 }

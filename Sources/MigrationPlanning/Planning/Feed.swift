@@ -19,6 +19,8 @@ package struct EntityFeed: Hashable, Sendable, Codable {
     package var sourceNumber: Int64
     package var destination: String
     package var destinationNumber: Int64
+    /// The place of the entity mapping in the plan's mapping: one source entity can have several.
+    package var pass: Int
 }
 
 /// One destination column of a feed.

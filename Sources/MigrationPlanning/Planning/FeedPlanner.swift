@@ -24,7 +24,7 @@ struct FeedPlanner {
     /// Groups entity mappings by the pair of tables, in the order of the destination's tables.
     private mutating func collectFeeds() {
         var found: [Feed] = []
-        for mapping in context.mapping.entityMappings {
+        for (pass, mapping) in context.mapping.entityMappings.enumerated() {
             guard let from = mapping.source, let to = mapping.destination,
                 let sourceTable = context.source.table(of: from)?.name,
                 let destinationTable = context.destination.table(of: to)?.name,
@@ -33,7 +33,7 @@ struct FeedPlanner {
             else { continue }
             let entity = EntityFeed(
                 source: from, sourceNumber: Int64(sourceNumber), destination: to,
-                destinationNumber: Int64(destinationNumber))
+                destinationNumber: Int64(destinationNumber), pass: pass)
             let place = found.firstIndex {
                 $0.sourceTable == sourceTable && $0.destinationTable == destinationTable
             }
@@ -112,9 +112,9 @@ struct FeedPlanner {
     private func attributeCell(
         _ key: PropertyKey, column: ColumnLayout, for entity: EntityFeed
     ) throws(PlanError) -> Cell? {
-        let mapping = context.mapping(ofSource: entity.source)
+        let mapping = context.mapping.entityMappings[entity.pass]
         guard
-            let value = mapping?.attributes.first(where: { $0.destination == key.property })?.value
+            let value = mapping.attributes.first(where: { $0.destination == key.property })?.value
         else { return nil }
         switch value {
         case .null: return nil

@@ -10,8 +10,8 @@ struct PlanContext {
     let mapping: Mapping
     /// The highest key ever used in each source table: the larger of `Z_MAX` and its keys.
     let highestKeys: [String: Int64]
-    /// The mapping of each source entity that has a destination.
-    private let bySource: [String: EntityMapping]
+    /// The passes over each source entity, in the mapping's order.
+    private let passes: [String: [Pass]]
     /// Offsets by source and destination table.
     let offsets: [TablePair: Int64]
     /// Source tables by destination table, in the order in which their keys follow each other.
@@ -22,8 +22,17 @@ struct PlanContext {
         let destination: String
     }
 
+    /// One entity mapping that carries objects: each object of its source entity passes through
+    /// it once.
+    private struct Pass {
+        let mapping: EntityMapping
+        let destination: String
+        let tables: TablePair
+    }
+
     /// - Throws: `PlanError.keyOverflow` when keys that are put above others pass 2⁶², and
-    ///   `.unsupported` for mappings that need a policy.
+    ///   `.unsupported` for mappings that need a policy, or that put one object twice into the
+    ///   same table.
     init(
         source: StoreLayout, destination: StoreLayout, mapping: Mapping,
         highestKeys: [String: Int64]
@@ -32,7 +41,7 @@ struct PlanContext {
         self.destination = destination
         self.mapping = mapping
         self.highestKeys = highestKeys
-        var bySource: [String: EntityMapping] = [:]
+        var passes: [String: [Pass]] = [:]
         var offsets: [TablePair: Int64] = [:]
         var tops: [String: Int64] = [:]
         var sources: [String: [String]] = [:]
@@ -44,8 +53,14 @@ struct PlanContext {
                 let sourceTable = source.table(of: from)?.name,
                 let destinationTable = destination.table(of: to)?.name
             else { continue }
-            bySource[from] = entityMapping
             let pair = TablePair(source: sourceTable, destination: destinationTable)
+            if let other = passes[from]?.first(where: { $0.tables == pair }) {
+                throw .unsupported(
+                    "entity mappings \(other.mapping.name) and \(entityMapping.name) both put "
+                        + "the objects of \(from) into the table \(destinationTable)")
+            }
+            passes[from, default: []].append(
+                Pass(mapping: entityMapping, destination: to, tables: pair))
             guard offsets[pair] == nil else { continue }
             // Above the highest key ever given out, so that a deleted object's URI stays dead.
             let offset = tops[destinationTable] ?? 0
@@ -57,13 +72,10 @@ struct PlanContext {
             sources[destinationTable, default: []].append(sourceTable)
             tops[destinationTable] = top
         }
-        self.bySource = bySource
+        self.passes = passes
         self.offsets = offsets
         self.sources = sources
     }
-
-    /// The mapping that carries the objects of a source entity; nil when they are dropped.
-    func mapping(ofSource entity: String) -> EntityMapping? { bySource[entity] }
 
     /// How far keys move from one table to another.
     func offset(from sourceTable: String, to destinationTable: String) -> Int64 {
@@ -79,16 +91,13 @@ struct PlanContext {
             upper: next.map { offset(from: $0, to: destinationTable) - own })
     }
 
-    /// Where objects of a source entity are in the destination; nil when they are dropped.
-    func place(ofSource entity: String) -> Target.Place? {
-        guard let to = bySource[entity]?.destination,
-            let number = destination.number(of: to),
-            let sourceTable = source.table(of: entity)?.name,
-            let destinationTable = destination.table(of: to)?.name
-        else { return nil }
+    /// Where a pass puts its objects in the destination.
+    private func place(of pass: Pass) -> Target.Place? {
+        guard let number = destination.number(of: pass.destination) else { return nil }
+        let (from, to) = (pass.tables.source, pass.tables.destination)
         return Target.Place(
-            number: Int64(number), offset: offset(from: sourceTable, to: destinationTable),
-            keys: keys(from: sourceTable, to: destinationTable))
+            number: Int64(number), offset: offset(from: from, to: to),
+            keys: keys(from: from, to: to))
     }
 
     /// What becomes of the objects of an entity and of all that inherit from it.
@@ -96,7 +105,8 @@ struct PlanContext {
     /// - Parameters:
     ///   - entity: of the source.
     ///   - isValid: whether objects that become this destination entity count; others are
-    ///     dropped from the links in question.
+    ///     dropped from the links in question. It is true of entities of one table alone, so
+    ///     that at most one pass over an entity counts.
     /// - Returns: one for every such entity that the source numbers; its place is nil where the
     ///   objects are dropped.
     func targets(
@@ -105,10 +115,9 @@ struct PlanContext {
         let isAlone = source.table(of: entity).flatMap { source.onlyEntity(of: $0) } != nil
         return source.model.family(of: entity).compactMap { member in
             guard let number = source.number(of: member.name) else { return nil }
-            let isKept = bySource[member.name].map(isValid) ?? false
+            let kept = passes[member.name]?.first { isValid($0.mapping) }
             return Target(
-                sourceNumber: Int64(number),
-                place: isKept ? place(ofSource: member.name) : nil, isAlone: isAlone)
+                sourceNumber: Int64(number), place: kept.flatMap(place), isAlone: isAlone)
         }
     }
 

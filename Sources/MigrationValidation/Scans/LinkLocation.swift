@@ -138,8 +138,9 @@ struct LinkLocation: Sendable {
         var targets: [Int64: Fate] = [:]
         for entity in scope.source.model.family(of: relationship.destination) {
             guard let number = scope.source.number(of: entity.name),
-                let fate = scope.fates(ofSource: entity.name).first?.fate,
-                scope.destination.model.isKind(fate.entity, of: wanted)
+                let fate = scope.fates(ofSource: entity.name).lazy.map(\.fate).first(where: {
+                    scope.destination.model.isKind($0.entity, of: wanted)
+                })
             else { continue }
             targets[Int64(number)] = fate
         }
