@@ -21,11 +21,12 @@ package struct CancelRun: Sendable {
     /// A selected store alone is cancelled, also where it failed: the run goes on without it. A
     /// store whose result has its name already is done instead.
     ///
-    /// - Returns: the run's id, and how many stores were cancelled.
+    /// - Returns: the run's id, how many stores were cancelled, and how many had, or got, their
+    ///   results.
     /// - Throws: `RunError.nothingToDo` for a run that has ended, for a store that is done, and
     ///   where a swap has begun; `.ledger` where the ledger cannot be read or written; other cases
     ///   where files cannot be removed.
-    package func run() throws(RunError) -> (run: String, stores: Int) {
+    package func run() throws(RunError) -> (run: String, stores: Int, done: Int) {
         try StateFolder(selection.state, files: environment.files).withLedger("cancelling") {
             ledger, state throws(RunError) in
             let selected = try SelectedRun(
@@ -49,7 +50,7 @@ package struct CancelRun: Sendable {
                 }
             }
             var count = 0
-            var isDone = false
+            var done = 0
             _ = try selected.forEach(in: states) { store throws(RunError) in
                 if isWhole {
                     guard try selected.isCancelledWithRun(store) else { return }
@@ -59,24 +60,24 @@ package struct CancelRun: Sendable {
                     try RunError.translating { try places?.removeAll(environment.files) }
                 }
                 if outcome == .cancelled { count += 1 }
-                if outcome == .isDone { isDone = true }
+                if outcome == .isDone { done += 1 }
             }
             let registry = RunRegistry(ledger: ledger, environment: environment)
             if isWhole {
                 try registry.change(selected.run.id, .cancelled, .cancelled)
             } else {
-                guard count > 0 || isDone else {
+                guard count > 0 || done > 0 else {
                     throw .nothingToDo(
                         "the store is not waiting, under way or failed in the run "
                             + "\(selected.run.id): there is nothing to cancel")
                 }
                 try registry.endIfFinished(selected.run.id)
-                guard !isDone else {
+                guard done == 0 else {
                     throw .nothingToDo(
                         "the result of the store has its name already: the store is done")
                 }
             }
-            return (selected.run.id, count)
+            return (selected.run.id, count, done)
         }
     }
 }
@@ -106,12 +107,25 @@ extension SelectedRun {
     ) throws(RunError) -> Cancellation {
         // It must not be left between two names.
         guard try begunSwap(of: store) == nil else { return .swapHasBegun }
-        if store.found.output != nil, try endPublication(of: store, removeFiles) {
-            return .isDone
+        var keepsFiles = false
+        if store.found.output != nil {
+            switch try endPublication(of: store, removeFiles) {
+            case .isDone: return .isDone
+            case .isKept: keepsFiles = true
+            case .isTakenBack: break
+            }
+        } else {
+            do throws(RunError) {
+                try mover.expectOriginal(of: store.found)
+            } catch {
+                guard case .lostStore(let reason) = error else { throw error }
+                environment.warn("\(store.found.path) is cancelled; \(reason)")
+                keepsFiles = true
+            }
         }
-        try discardBackup(of: store)
+        if !keepsFiles { try discardBackup(of: store) }
         // Before its end is durable: a start looks again at stores that have not ended.
-        if try isBegun(store) { try removeFiles() }
+        if !keepsFiles, try isBegun(store) { try removeFiles() }
         try record([
             changed(store, .cancelled), .released(run: run.id, store: store.number),
         ])
@@ -128,7 +142,7 @@ extension SelectedRun {
         return try mover.unfinished(store.found) != nil
     }
 
-    private var mover: CutOver {
+    var mover: CutOver {
         CutOver(
             run: run.id, mark: mark, folders: folders, ledger: ledger, environment: environment,
             clients: ClientPolicy())
@@ -139,31 +153,46 @@ extension SelectedRun {
     /// - Parameters:
     ///   - store: of the run.
     ///   - takesLost: takes back also what may be all that is left of the store.
+    ///   - removes: whether to take them back; otherwise nothing is changed.
     /// - Throws: `RunError`, `.halfPublished` where they stay, `.lostStore` where the store is
     ///   gone.
-    func takeBackPublication(of store: StoreSummary, takesLost: Bool) throws(RunError) {
-        try mover.takeBackHalf(of: store.found, evenIfLast: takesLost)
+    func takeBackPublication(
+        of store: StoreSummary, takesLost: Bool, removes: Bool
+    ) throws(RunError) {
+        try mover.endHalf(of: store.found, takesLost: takesLost, removes: removes)
     }
 
-    /// Completes a publication whose result has its name, or whose store is gone, and takes any
+    /// How the publication of a cancelled store ends.
+    private enum PublicationEnd {
+        /// The result has its name, or there is none.
+        case isDone
+        /// Nothing of it is at the names of the result, or what is there is not Godwit's to move.
+        case isTakenBack
+        /// It stays as it is until it is pruned: it may be all that is left of its store.
+        case isKept
+    }
+
+    /// Completes a publication whose result has its name, or whose store is lost, and takes any
     /// other one back.
     ///
     /// An outdated or incomplete result stays with a warning.
     ///
-    /// - Returns: whether the store is done.
     /// - Throws: `RunError` where the ledger or a file cannot be read or written.
     private func endPublication(
         of store: StoreSummary, _ removeFiles: () throws(RunError) -> Void
-    ) throws(RunError) -> Bool {
+    ) throws(RunError) -> PublicationEnd {
         let mover = mover
-        guard let move = try mover.unfinished(store.found) else { return false }
+        guard let move = try mover.unfinished(store.found) else { return .isTakenBack }
         do throws(RunError) {
-            var isToBeCompleted = try mover.hasBegun(move)
-            if !isToBeCompleted { isToBeCompleted = try mover.mayBeLast(move) }
+            let fate = try mover.fate(of: move)
+            let hasBegun = try mover.hasBegun(move)
+            var isToBeCompleted = hasBegun
+            if !hasBegun {
+                try mover.expectFolder(of: move)
+                if fate == .lost { isToBeCompleted = try mover.keepsLast(move) }
+            }
             if isToBeCompleted {
-                if case .publish(let plan) = move.way,
-                    mover.isCurrent(plan, move.result.store) == false
-                {
+                if case .publish(let plan) = move.way, fate == .written {
                     throw RunError.outdatedOutput(plan.output, store: move.result.store)
                 }
                 let result = try mover.move(move)
@@ -173,14 +202,17 @@ extension SelectedRun {
                     try mover.moved(move, result) + [
                         .released(run: run.id, store: store.number)
                     ] + states(of: store, upTo: .done))
-                return true
+                return .isDone
             }
             try mover.discardParts(of: move)
+            return .isTakenBack
         } catch {
-            guard try !mover.mayBeLast(move) else { throw error }
             // A full or broken disk may be repaired; nothing else will ever change.
             let text: String
             switch error {
+            case .lostStore(let reason):
+                environment.warn("\(store.found.path) is cancelled; \(reason)")
+                return .isKept
             case .halfPublished(let path, let folder):
                 let reason =
                     path == folder
@@ -193,8 +225,11 @@ extension SelectedRun {
             default: throw error
             }
             environment.warn("\(store.found.path) is cancelled; \(text)")
+            guard try !mover.keepsLast(move) else { return .isKept }
+            // What was built goes: nothing can be completed or taken back any more.
+            try record([mover.void(store.found)])
+            return .isTakenBack
         }
-        return false
     }
 
     /// The changes that lead a store to its end, which the ledger takes one at a time.

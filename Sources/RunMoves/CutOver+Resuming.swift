@@ -44,11 +44,12 @@ extension CutOver {
                 }
             }
             if isThere {
-                switch (isCurrent(plan, recorded.result.store), try hasBegun(recorded)) {
-                case (true?, _), (nil, true): return recorded
-                case (false?, true):
+                switch (try fate(of: recorded), hasBegun: try hasBegun(recorded)) {
+                case (.asRead, _), (.lost, _), (.uncertain, true), (.unrecorded, true):
+                    return recorded
+                case (.written, true):
                     throw .outdatedOutput(plan.output, store: recorded.result.store)
-                case (_, false): break
+                case (.written, false), (.uncertain, false), (.unrecorded, false): break
                 }
             }
             try discardParts(of: recorded)
@@ -86,21 +87,6 @@ extension CutOver {
         }
     }
 
-    /// Whether a publication still is of the store as it was read.
-    ///
-    /// The result of a store that is gone may be all that is left of it. A store that cannot be
-    /// looked at is no reason to leave a publication half made: the next steps report it.
-    ///
-    /// - Returns: nil where the plan does not say how the store was read, or it cannot be read now.
-    func isCurrent(_ plan: PublishPlan, _ store: FilePath) -> Bool? {
-        do throws(DurableFileError) {
-            return try plan.isUpToDate(store)
-        } catch {
-            if case .changedMeanwhile = error { return false }
-            return error.isMissing ? true : nil
-        }
-    }
-
     /// Whether a recorded move is of a result that its worker alone validated, and can still be
     /// made otherwise.
     ///
@@ -128,12 +114,7 @@ extension CutOver {
     package func discardParts(
         of recorded: Recorded, evenIfLast: Bool = false
     ) throws(RunError) {
-        if !evenIfLast, try mayBeLast(recorded) {
-            throw .lostStore(
-                "\(recorded.result.store) is gone, and its result \(recorded.places.building) may "
-                    + "be all that is left of it: copy it from there, then prune lost stores to "
-                    + "remove it")
-        }
+        if !evenIfLast, try keepsLast(recorded) { throw try lastCopy(recorded) }
         let plan: SwapPlan
         switch recorded.way {
         case .publish(let plan):
@@ -155,16 +136,11 @@ extension CutOver {
 
     /// Takes half of a publication back that was stopped between its renames.
     ///
-    /// - Parameters:
-    ///   - found: its store.
-    ///   - evenIfLast: takes back also what may be all that is left of the store.
     /// - Throws: `RunError`, `.halfPublished` and `.lostStore` as for a move.
-    package func takeBackHalf(
-        of found: FoundStore, evenIfLast: Bool = false
-    ) throws(RunError) {
+    package func takeBackHalf(of found: FoundStore) throws(RunError) {
         guard found.output != nil, let recorded = try unfinished(found), try !hasBegun(recorded)
         else { return }
-        try discardParts(of: recorded, evenIfLast: evenIfLast)
+        try discardParts(of: recorded)
     }
 
     /// - Returns: the files that now lie beside the store under names of their own.

@@ -213,20 +213,7 @@ package struct CutOver: Sendable {
             try !hasBegun(recorded)
         else { return false }
         if try mayHaveBegun(recorded) { return true }
-        return try mayBeLast(recorded)
-    }
-
-    /// Whether a result that waits for its publication may be all that is left of its store.
-    ///
-    /// - Throws: `RunError` where the files cannot be looked at.
-    func mayBeLast(_ recorded: Recorded) throws(RunError) -> Bool {
-        guard case .publish(let plan) = recorded.way else { return false }
-        return try RunError.translating {
-            let store = try FileStatus.ifPresentLink(recorded.result.store)
-            guard store?.isRegularFile != true else { return false }
-            let built = try FileStatus.ifPresentLink(plan.building.path)
-            return built.map { plan.building.isFile($0.identity) } ?? false
-        }
+        return try keepsLast(recorded)
     }
 
     /// Whether a move that stands in the ledger unfinished has moved files of the store.
@@ -272,7 +259,13 @@ package struct CutOver: Sendable {
                 if let folder = try plan.lostExternalData(files) {
                     throw RunError.incompleteOutput(plan.output, externalData: folder)
                 }
+                let hasName = try FileStatus.ifPresentLink(plan.output) != nil
                 try plan.run(files)
+                if try hasName && !plan.stands(files) {
+                    result.leftovers.append(
+                        "the result, or its external data, was changed after Godwit gave it its "
+                            + "name and before that was recorded. Godwit did not validate it again")
+                }
             case .swap(let plan):
                 let lock = try recorded.lock ?? StoreLock(plan.store.path, faults: files.faults)
                 let record = backupRecorder(of: recorded.found)

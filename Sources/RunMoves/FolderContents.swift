@@ -34,6 +34,9 @@ struct FolderContents: Hashable, Codable {
         owned = ContentDigest.hexadecimal(of: found.owned)
     }
 
+    /// Whether it lacks files that were there before.
+    func hasFewerFiles(than former: FolderContents) -> Bool { files < former.files }
+
     /// Whether there is no file.
     var isEmpty: Bool { files == 0 }
 

@@ -102,12 +102,13 @@ package struct PruneRun: Sendable {
                         + "roll it back first")
             } else if let places = try selected.presentPlaces(of: store) {
                 // A swap that went no further has left the names of its backup.
-                if removes, let left = try selected.discardBackup(of: store) {
-                    try pruneUnswapped(left, &estimate)
+                if let left = try selected.discardBackup(of: store, removes: removes) {
+                    try pruneUnswapped(left, removes: removes, &estimate)
                 }
                 // So has a publication that was stopped halfway.
-                if removes, store.state != .done {
-                    try selected.takeBackPublication(of: store, takesLost: takesLost)
+                if store.state != .done {
+                    try selected.takeBackPublication(
+                        of: store, takesLost: takesLost, removes: removes)
                 }
                 try RunError.translating {
                     // The run's folder counts as a whole.
@@ -222,7 +223,7 @@ package struct PruneRun: Sendable {
     ///
     /// - Throws: `RunError.nothingToDo` where it is not.
     private func pruneUnswapped(
-        _ swap: SwapPlan, _ estimate: inout PruneEstimate
+        _ swap: SwapPlan, removes: Bool, _ estimate: inout PruneEstimate
     ) throws(RunError) {
         guard try hasBackup(swap) else {
             _ = try isMounted(swap)
@@ -234,7 +235,7 @@ package struct PruneRun: Sendable {
                     + "in \(swap.backupFolder) may be all that is left of it: copy it from there, "
                     + "then prune lost stores to remove it")
         }
-        try removeLost(swap, nil, removes: true, &estimate)
+        try removeLost(swap, nil, removes: removes, &estimate)
     }
 
     private func removeLost(
@@ -273,11 +274,13 @@ package struct PruneRun: Sendable {
         }
         return try PrunePlan(
             swap,
-            backupNames: try names(
-                in: main.backup, scratch.appending("backup"), model: request.sourceModel),
-            storeNames: try names(
-                in: swap.store.path, scratch.appending("store"),
-                model: request.destination?.model ?? request.sourceModel),
+            backupNames: try ReferencedNames.names(
+                in: main.backup, scratch: scratch.appending("backup"), model: request.sourceModel,
+                files: files),
+            // One that was migrated further since holds its own model.
+            storeNames: try ReferencedNames.names(
+                in: swap.store.path, scratch: scratch.appending("store"),
+                model: request.destination?.model ?? request.sourceModel, files: files),
             existing: Set(existing), rollback: rollback, files: files)
     }
 
@@ -293,25 +296,6 @@ package struct PruneRun: Sendable {
             }
             return SupportFolder.folder(ofStore: other) == support
         }
-    }
-
-    /// Names of the files that a store refers to.
-    ///
-    /// `model`: of the request, for a store that holds none; one that was migrated further since
-    /// holds its own.
-    private func names(
-        in store: FilePath, _ scratch: FilePath, model: Model?
-    ) throws -> Set<String> {
-        try files.makeFolders(scratch)
-        let opener = StoreOpener(files: files)
-        let opened: SourceStore
-        do throws(StoreError) {
-            opened = try opener.open(store, scratch: scratch)
-        } catch {
-            guard let model else { throw error }
-            opened = try opener.open(store, scratch: scratch, given: model)
-        }
-        return try ExternalNames.referenced(by: opened)
     }
 
     /// The run's folder with the bytes of its files; nil where it is gone.

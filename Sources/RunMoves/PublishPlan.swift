@@ -74,62 +74,6 @@ package struct PublishPlan: Codable {
             inode: status.identity.inode, held: try FolderContents(of: built, in: tree))
     }
 
-    /// Whether a store still is as it was read; nil where the plan does not say how that was.
-    ///
-    /// - Throws: `DurableFileError`, `isMissing` where the store is gone.
-    func isUpToDate(_ store: FilePath) throws(DurableFileError) -> Bool? {
-        guard let source else { return nil }
-        // First: a store that is gone may have taken its external data with it.
-        let now = try StoreFingerprint(of: store)
-        if let sourceHeld {
-            let (folder, tree, held) = try Self.sourceData(of: store)
-            guard try holds(held, sourceHeld, at: folder, tree, beside: twin) else { return false }
-        }
-        // Hard links say nothing of contents.
-        return now.differences(from: source).subtracting([.changed]).isEmpty
-    }
-
-    /// The folder of a store's external data, and what it holds.
-    private static func sourceData(
-        of store: FilePath
-    ) throws(DurableFileError) -> (folder: FilePath, tree: HeldTree, held: FolderContents) {
-        let folder = SupportFolder.folder(ofStore: store)
-        let tree = try HeldTree(folder.parent)
-        return (folder, tree, try FolderContents(of: folder, in: tree))
-    }
-
-    /// The folder of the result's external data, wherever it is now.
-    private var twin: FilePath? {
-        get throws(DurableFileError) {
-            guard let support else { return nil }
-            for path in [support.to, support.from]
-            where try FileStatus.ifPresentLink(path)?.identity.inode == support.inode {
-                return path
-            }
-            return nil
-        }
-    }
-
-    /// Whether a folder holds what it held before.
-    ///
-    /// Where times leave that open, the bytes of the same files in another folder decide: those
-    /// of a store and of its result are equal. Where there are none, a change of links, rights or
-    /// owners explains the times.
-    private func holds(
-        _ now: FolderContents, _ former: FolderContents, at folder: FilePath, _ tree: HeldTree,
-        beside other: FilePath?
-    ) throws(DurableFileError) -> Bool {
-        switch now.compared(with: former) {
-        case .same: return true
-        case .different: return false
-        case .unclear(let hasOtherOwners):
-            guard let other,
-                let areSame = try FolderContents.haveSameBytes(folder, other, tree)
-            else { return hasOtherOwners }
-            return areSame
-        }
-    }
-
     /// A file that belongs to a database of the result's name; nil where there is none.
     ///
     /// SQLite would apply a log or journal of another database to the result.
@@ -143,53 +87,6 @@ package struct PublishPlan: Codable {
         return nil
     }
 
-    /// Whether the result still has its name and is as it was published, external data included.
-    ///
-    /// - Throws: `DurableFileError`.
-    func stands(_ files: DurableFileSystem) throws(DurableFileError) -> Bool {
-        // An app that has it open, or was killed, may have written to its log.
-        guard try sideFile() == nil else { return false }
-        guard let support else {
-            return try FileStatus.ifPresentLink(output).map { building.isSame($0.identity) }
-                ?? false
-        }
-        guard let tree = try openIfThere(files),
-            let there = try tree.status(of: place(output, tree, files)),
-            building.isSame(there.identity)
-        else { return false }
-        return try state(of: support, at: place(support.to, tree, files), tree) == .whole
-    }
-
-    /// The folder of external data that a result with its name has lost; nil where it has none.
-    ///
-    /// What was written to a result that has its name is its owner's.
-    ///
-    /// - Throws: `DurableFileError`.
-    func lostExternalData(_ files: DurableFileSystem) throws(DurableFileError) -> FilePath? {
-        guard let support, let tree = try openIfThere(files),
-            let there = try tree.status(of: place(output, tree, files)),
-            building.isFile(there.identity)
-        else { return nil }
-        switch try state(of: support, at: place(support.to, tree, files), tree) {
-        case .missing, .empty: return support.to
-        case .whole, .changed: return nil
-        }
-    }
-
-    /// The folder of external data that an earlier process gave its name, and that holds something
-    /// else now; nil where there is none.
-    ///
-    /// Another program may have put its files there: they must not be moved or removed.
-    ///
-    /// - Throws: `DurableFileError`.
-    func foreignExternalData(_ files: DurableFileSystem) throws(DurableFileError) -> FilePath? {
-        guard let support, let tree = try openIfThere(files),
-            try tree.status(of: place(output, tree, files)) == nil,
-            try state(of: support, at: place(support.to, tree, files), tree) == .changed
-        else { return nil }
-        return support.to
-    }
-
     /// Takes back what a publication that will not be made has moved: the external data.
     ///
     /// One rename gives them their former name, so that nothing is half undone. They stay where
@@ -197,9 +94,14 @@ package struct PublishPlan: Codable {
     /// the result, where the result is gone from both of its places, and where their folder holds
     /// something else than it did.
     ///
+    /// - Parameters:
+    ///   - files: through which paths are resolved.
+    ///   - moves: whether to take them back; otherwise nothing is changed.
     /// - Returns: the file or folder that is in the way of another result then; nil where none is.
     /// - Throws: `DurableFileError`.
-    func takeBack(_ files: DurableFileSystem) throws(DurableFileError) -> FilePath? {
+    func takeBack(
+        _ files: DurableFileSystem, moves: Bool = true
+    ) throws(DurableFileError) -> FilePath? {
         // Where another folder has its name, or none, what was moved is not there.
         guard let support, let tree = try openIfThere(files) else { return nil }
         let moved = try place(support.to, tree, files)
@@ -213,9 +115,19 @@ package struct PublishPlan: Codable {
         guard try FileStatus.ifPresentLink(building.path) != nil,
             try state(of: support, at: moved, tree) != .changed
         else { return support.to }
-        try tree.rename(moved, to: place(support.from, tree, files), existing: .refuse)
+        guard moves else { return nil }
+        let from = try place(support.from, tree, files)
+        guard try giveBack(moved, as: from, support, tree) else { return support.to }
         try tree.syncFolder(moved.parent)
         return nil
+    }
+
+    /// Whether the folder of the result is the one that was found.
+    ///
+    /// - Throws: `DurableFileError`.
+    func hasFolder(_ files: DurableFileSystem) throws(DurableFileError) -> Bool {
+        guard folder != nil else { return true }
+        return try openIfThere(files) != nil
     }
 
     /// Carries the plan out, or what is left of it; contents were synced before, and the output's
@@ -237,7 +149,9 @@ package struct PublishPlan: Codable {
             try rename(building, output, tree) { self.building.isFile($0.identity) }
         } catch {
             // Where the database did not get its name, its data must not keep theirs.
-            if let moved { giveBack(moved.to, as: moved.from, unlessGone: building, tree) }
+            if let support, let moved {
+                giveBack(moved.to, as: moved.from, support, unlessGone: building, tree)
+            }
             throw error
         }
     }
@@ -268,47 +182,40 @@ package struct PublishPlan: Codable {
         }
     }
 
-    /// What became of a folder of external data.
-    private enum FolderState {
-        case whole
-        /// It is there, and has no file.
-        case empty
-        /// It holds something else than was found in it.
-        case changed
-        /// Another folder has the name, or none.
-        case missing
-    }
-
-    private func state(
-        of support: Support, at path: FilePath, _ tree: HeldTree
-    ) throws(DurableFileError) -> FolderState {
-        guard let status = try tree.status(of: path), status.isFolder,
-            status.identity.inode == support.inode
-        else { return .missing }
-        guard let held = support.held else { return .whole }
-        let now = try FolderContents(of: path, in: tree)
-        let source = store.map { SupportFolder.folder(ofStore: $0) }
-        if try holds(now, held, at: path, tree, beside: source) { return .whole }
-        return now.isEmpty ? .empty : .changed
-    }
-
     /// Gives a folder its former name back, for a database that is still where it was built.
     ///
     /// The error that led here is the one to report; where the folder keeps its name, the next
     /// look at the publication finds it.
     private func giveBack(
-        _ folder: FilePath, as former: FilePath, unlessGone building: FilePath, _ tree: HeldTree
+        _ folder: FilePath, as former: FilePath, _ support: Support,
+        unlessGone building: FilePath, _ tree: HeldTree
     ) {
         do throws(DurableFileError) {
-            guard try tree.status(of: building) != nil else { return }
-            try tree.rename(folder, to: former, existing: .refuse)
+            guard try tree.status(of: building) != nil,
+                try state(of: support, at: folder, tree) == .whole
+            else { return }
+            _ = try giveBack(folder, as: former, support, tree)
         } catch {
             return
         }
     }
 
+    /// Gives a folder its former name back, unless another program changes it meanwhile: then it
+    /// keeps its name, because what is built is removed, and its folder with it.
+    ///
+    /// - Returns: whether it has its former name.
+    /// - Throws: `DurableFileError`.
+    private func giveBack(
+        _ folder: FilePath, as former: FilePath, _ support: Support, _ tree: HeldTree
+    ) throws(DurableFileError) -> Bool {
+        try tree.rename(folder, to: former, existing: .refuse)
+        guard try state(of: support, at: former, tree) == .changed else { return true }
+        try tree.rename(former, to: folder, existing: .refuse)
+        return false
+    }
+
     /// Opens the folder of the result; nil where another folder has its name, or none.
-    private func openIfThere(_ files: DurableFileSystem) throws(DurableFileError) -> HeldTree? {
+    func openIfThere(_ files: DurableFileSystem) throws(DurableFileError) -> HeldTree? {
         do throws(DurableFileError) {
             return try open(files)
         } catch {
@@ -330,7 +237,7 @@ package struct PublishPlan: Codable {
     }
 
     /// A path as the tree knows it: the folder of the result has no links in its own.
-    private func place(
+    func place(
         _ path: FilePath, _ tree: HeldTree, _ files: DurableFileSystem
     ) throws(DurableFileError) -> FilePath {
         if path.parent == output.parent {

@@ -236,9 +236,14 @@ package struct SelectedRun {
 
     /// Removes the backup of a swap that went no further.
     ///
+    /// - Parameters:
+    ///   - store: of the run.
+    ///   - removes: whether to remove it; otherwise nothing is changed.
     /// - Returns: the swap whose backup stays, because it may be all that is left of the store.
     @discardableResult
-    func discardBackup(of store: StoreSummary) throws(RunError) -> SwapPlan? {
+    func discardBackup(
+        of store: StoreSummary, removes: Bool = true
+    ) throws(RunError) -> SwapPlan? {
         guard store.found.output == nil, let (plan, isDone) = try lastSwap(of: store), !isDone
         else { return nil }
         return try RunError.translating {
@@ -250,8 +255,15 @@ package struct SelectedRun {
             // An original that was kept under a name of its own needs its external data.
             let isKept = try FileStatus.ifPresentLink(plan.mainBackup) == nil
             if isKept, !plan.hasName(live), plan.externalData != nil { return nil }
+            guard removes else { return nil }
             let lock = try StoreLock(plan.store.path, faults: environment.files.faults)
             defer { lock.release() }
+            if plan.store.isFile(live) {
+                // What has its name may lack external data that only the backup has.
+                for kept in try mover.swapper.abandon(plan, under: lock) {
+                    environment.warn(CutOver.words(ofKept: kept))
+                }
+            }
             let removal = try PrunePlan(
                 plan, backupNames: [], storeNames: [], files: environment.files)
             for kept in try removal.run(files: environment.files, under: lock) {

@@ -5,8 +5,8 @@ package import DurableFiles
 package struct DiscoveryWarning: Hashable, Sendable {
     /// What the stores share.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// One file under several names. It is migrated twice into an output, and swapping in
-        /// place refuses it.
+        /// One file under several names: hard links, or paths through several mounts. It is
+        /// migrated once for each name into an output, and once in place; a swap refuses hard links.
         case sameFile
         /// The path below the output.
         case sameResult
@@ -83,7 +83,8 @@ extension DiscoveryWarning: CustomStringConvertible {
         let names = paths.map(\.description).joined(separator: ", ")
         return switch kind {
         case .sameFile:
-            "one file under several names (hard links): \(names). Swapping in place refuses it"
+            "one file under several names (hard links or mounts): \(names). In place, Godwit "
+                + "migrates it under the first name, and refuses hard links"
         case .sameResult: "stores whose results would have the same path: \(names)"
         case .sameResultButForCase:
             "results whose paths differ only in case: \(names). If the output's file system "

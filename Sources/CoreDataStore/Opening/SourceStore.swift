@@ -50,6 +50,9 @@ package struct SourceStore: Sendable {
 
 /// Where the external data of a store lie.
 package enum SupportFolder {
+    /// The name of the folder in it that values refer to.
+    package static let externalDataName = "_EXTERNAL_DATA"
+
     /// `.NAME_SUPPORT` beside a store, NAME without its extension.
     package static func folder(ofStore path: FilePath) -> FilePath {
         let name = path.lastComponent.bytes
@@ -61,6 +64,6 @@ package enum SupportFolder {
 
     /// The folder of the files that values refer to.
     package static func externalData(ofStore path: FilePath) -> FilePath {
-        folder(ofStore: path).appending("_EXTERNAL_DATA")
+        folder(ofStore: path).appending(externalDataName)
     }
 }

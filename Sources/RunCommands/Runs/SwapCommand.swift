@@ -144,7 +144,7 @@ package struct CancelCommand: ParsableCommand {
             return try cancel(connection)
         }
         let selection = try arguments.selection()
-        let (run, stores) = try CommandFailure.translating {
+        let (run, stores, done) = try CommandFailure.translating {
             try CancelRun(
                 selection, environment: CommandEnvironment.make(clock: MonotonicClock.start())
             ).run()
@@ -152,7 +152,8 @@ package struct CancelCommand: ParsableCommand {
         if let store = selection.store {
             Console.print("\(store): cancelled in run \(run)")
         } else {
-            Console.print("run \(run) is cancelled with \(counted(stores, "store"))")
+            let kept = done > 0 ? "; \(counted(done, "store")) had a result and is done" : ""
+            Console.print("run \(run) is cancelled with \(counted(stores, "store"))\(kept)")
         }
     }
 }

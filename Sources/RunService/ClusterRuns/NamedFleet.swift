@@ -48,13 +48,15 @@ package struct NamedFleet: Sendable {
         skipped = found.skipped
         warnings = found.warnings
         var stores: [FoundStore] = []
-        for (place, store) in found.stores.enumerated() {
+        // Two swaps of one file would share its backup.
+        let aliases = output == nil ? Self.aliases(found.warnings) : []
+        for store in found.stores where !aliases.contains(store.path) {
             let result = output?.appending(store.relative)
             if output == nil { try Self.refuseKept(store) }
             try Self.refuseItself(store, result)
             stores.append(
                 FoundStore(
-                    number: place + 1, path: store.real, output: result, bytes: store.bytes))
+                    number: stores.count + 1, path: store.real, output: result, bytes: store.bytes))
         }
         self.stores = stores
     }
@@ -64,6 +66,11 @@ package struct NamedFleet: Sendable {
         let paths = (selection.paths + selection.lists).map { PrintableText.line("\($0)") }
         let more = paths.count > 3 ? " and \(paths.count - 3) more" : ""
         return paths.prefix(3).joined(separator: ", ") + more
+    }
+
+    /// The further names of files that have several.
+    private static func aliases(_ warnings: [DiscoveryWarning]) -> Set<FilePath> {
+        Set(warnings.filter { $0.kind == .sameFile }.flatMap { $0.paths.dropFirst() })
     }
 
     private static func refuseSharedResults(_ warnings: [DiscoveryWarning]) throws(RunError) {

@@ -184,12 +184,12 @@ struct ResultInspection {
         _ wanted: Set<String>, _ planned: PlannedStore
     ) throws(RunError) {
         let support = attempt.appending(places.buildingSupport.lastComponent)
-        let from = support.appending("_EXTERNAL_DATA")
-        let own = places.buildingSupport.appending("_EXTERNAL_DATA")
+        let from = support.appending(SupportFolder.externalDataName)
+        let own = places.buildingSupport.appending(SupportFolder.externalDataName)
         try RunError.translating {
             let there = try Self.names(in: from, files)
             let above = try Self.names(in: support, files)
-            guard above.allSatisfy({ $0 == "_EXTERNAL_DATA" }) else {
+            guard above.allSatisfy({ $0 == FilePath(SupportFolder.externalDataName) }) else {
                 throw RunError.badDelivery("its support folder holds what no store has")
             }
             let surplus = there.filter { name in

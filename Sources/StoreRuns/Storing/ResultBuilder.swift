@@ -90,7 +90,7 @@ package struct ResultBuilder {
             planned: planned, building: places.building, slots: slots,
             externalData: isInPlace
                 ? planned.source.externalData
-                : places.buildingSupport.appending("_EXTERNAL_DATA"),
+                : places.buildingSupport.appending(SupportFolder.externalDataName),
             cache: cache, source: connection, pagesAreChecked: pagesAreChecked)
         validation.beginSource()
         return validation
@@ -139,7 +139,7 @@ package struct ResultBuilder {
             files: files, links: planned.plan.options.linksExternalData)
         _ = try carrier.carry(
             layout: layout, database: places.building, from: planned.source.externalData,
-            to: places.buildingSupport.appending("_EXTERNAL_DATA"))
+            to: places.buildingSupport.appending(SupportFolder.externalDataName))
     }
 
     /// A fault that was met in a file of our own lies in the rows that were put there: it is

@@ -12,6 +12,9 @@ struct BackupRemoval {
     /// Whether a copy goes that was not recorded any more, because a process died before: fine
     /// while the original has its own name.
     let takesUnrecordedCopies: Bool
+    /// Whether a file of external data stays in the backup that does not have its name beside the
+    /// store.
+    var keepsLastCopies = false
     /// The copies of a rollback that was stopped; nil where none was recorded: whatever has their
     /// names is half of one then.
     var copies: [PlannedFile]?
@@ -111,6 +114,18 @@ struct BackupRemoval {
         return (swap.known + (copies ?? [])).contains { $0.isFile(left.identity) }
     }
 
+    /// Whether two names have one file, or equal contents.
+    private func isCopied(
+        _ file: FilePath, to other: FilePath
+    ) throws(DurableFileError) -> Bool {
+        guard let one = try tree.status(of: file), let two = try tree.status(of: other),
+            two.isRegularFile
+        else { return false }
+        if one.identity.isFile(two.identity) { return true }
+        guard one.size == two.size else { return false }
+        return try tree.openForReading(file).hasSameContents(as: tree.openForReading(other))
+    }
+
     /// Removes the backup; what is gone already is fine, and what is not this swap's stays.
     ///
     /// - Throws: `DurableFileError`.
@@ -124,7 +139,11 @@ struct BackupRemoval {
         for file in swap.scratch where try isDisposable(file) { try tree.unlinkIfPresent(file) }
         if let folder = swap.externalData, let support {
             let files = try external()
-            for file in files where try isOwn(file, known) { try tree.unlinkIfPresent(file) }
+            for file in files where try isOwn(file, known) {
+                let original = folder.original.appending(file.lastComponent)
+                if keepsLastCopies, try !isCopied(file, to: original) { continue }
+                try tree.unlinkIfPresent(file)
+            }
             if try !isShared() {
                 for empty in [folder.backup, support] where try tree.status(of: empty) != nil {
                     try tree.removeEmptyFolder(empty)

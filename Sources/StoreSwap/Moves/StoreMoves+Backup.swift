@@ -113,31 +113,110 @@ extension StoreMoves {
         }
     }
 
-    /// Gives files of external data back their names where those are gone.
-    func restoreExternalData(_ folder: BackedUpFolder, _ record: BackupRecord?) throws {
+    /// Gives files of external data back their names where those are gone, or where other files
+    /// have them.
+    ///
+    /// - Parameters:
+    ///   - folder: of the files.
+    ///   - record: of the backup; nil for swaps of older versions.
+    ///   - replaces: whether what other programs put under these names may be lost.
+    /// - Throws: `SwapError.storeChangedSinceSwap` where it may not.
+    func restoreExternalData(
+        _ folder: BackedUpFolder, _ record: BackupRecord?, replaces: Bool
+    ) throws {
         guard try tree.status(of: folder.backup) != nil else { return }
         // The app's user must be able to read it again.
         try tree.makeFolders(folder.original, for: try tree.status(of: store))
-        let known = record?.byPath
+        // Another store that shares the folder may have more in it.
+        for entry in record?.entries ?? [] where entry.path.parent == folder.backup {
+            let original = folder.original.appending(entry.path.lastComponent)
+            switch try state(of: entry, named: original) {
+            case .inPlace, .lost: continue
+            case .isGone: break
+            case .isReplaced:
+                guard replaces else {
+                    throw SwapError.storeChangedSinceSwap(store: store.description)
+                }
+                guard try tree.status(of: original)?.isFolder != true else {
+                    throw refusal("\(original) is a folder: move it away")
+                }
+            }
+            try linkOrClone(entry.path, to: original, where: entry.isSame)
+        }
+        if record == nil { try restoreUnrecorded(folder) }
+        try tree.syncFolder(folder.original)
+    }
+
+    private func restoreUnrecorded(_ folder: BackedUpFolder) throws {
         for name in try tree.names(in: folder.backup) where !Self.isTemporary(name) {
             let backup = folder.backup.appending(name)
             guard try tree.status(of: folder.original.appending(name)) == nil,
                 try tree.status(of: backup)?.isRegularFile == true
             else { continue }
-            if let known {
-                // Another store that shares the folder may have more in it.
-                guard let entry = known[backup] else { continue }
-                guard try isRecorded(entry) else { throw foreign(backup) }
-                try linkOrClone(backup, to: folder.original.appending(name), where: entry.isSame)
-            } else {
-                try linkOrClone(backup, to: folder.original.appending(name)) { _ in true }
+            try linkOrClone(backup, to: folder.original.appending(name)) { _ in true }
+        }
+    }
+
+    /// What has become of a file of external data since its swap.
+    enum ExternalFileState {
+        /// It has its name, and its contents.
+        case inPlace
+        /// Only its backup is there.
+        case isGone
+        /// Its backup is there, and something else has its name.
+        case isReplaced
+        /// Its contents are nowhere.
+        case lost
+    }
+
+    /// Looks at a file of external data and at its backup.
+    ///
+    /// - Parameters:
+    ///   - entry: what the swap recorded of it.
+    ///   - original: its name in the store's folder.
+    /// - Throws: `DurableFileError`.
+    /// - Complexity: reads both files where they are not one.
+    func state(
+        of entry: BackupRecord.Entry, named original: FilePath
+    ) throws(DurableFileError) -> ExternalFileState {
+        let live = try tree.status(of: original)
+        guard let backup = try tree.status(of: entry.path) else {
+            // A swap that stopped early has not backed it up.
+            return live.map { entry.isSame($0.identity) } == true ? .inPlace : .lost
+        }
+        guard backup.isRegularFile, try isRecorded(entry) else { return .lost }
+        guard let live else { return .isGone }
+        if live.identity.isFile(backup.identity) { return .inPlace }
+        guard live.isRegularFile, live.size == backup.size,
+            try tree.openForReading(original).hasSameContents(
+                as: tree.openForReading(entry.path))
+        else { return .isReplaced }
+        return .inPlace
+    }
+
+    /// Expects all external data of an original to be there, or to have a backup.
+    ///
+    /// - Throws: `SwapError.storeChangedSinceSwap` where another file has a name, and
+    ///   `.swapOutcomeUnknown` where contents are nowhere.
+    func checkExternalData(of plan: SwapPlan) throws {
+        guard let folder = plan.externalData, let record = plan.record else { return }
+        for entry in record.entries where entry.path.parent == folder.backup {
+            let original = folder.original.appending(entry.path.lastComponent)
+            switch try state(of: entry, named: original) {
+            case .inPlace, .isGone: continue
+            case .isReplaced: throw SwapError.storeChangedSinceSwap(store: store.description)
+            case .lost:
+                throw SwapError.swapOutcomeUnknown(
+                    store: store.description,
+                    reason: "external data of the original, such as \(original), were changed or "
+                        + "removed, and so was their backup. To put back the rest, confirm that "
+                        + "Godwit may discard changes")
             }
         }
-        try tree.syncFolder(folder.original)
     }
 
     /// Whether a file of the backup is the one that was put there, in the same state.
-    private func isRecorded(_ entry: BackupRecord.Entry) throws -> Bool {
+    private func isRecorded(_ entry: BackupRecord.Entry) throws(DurableFileError) -> Bool {
         let now = try tree.entry(at: entry.path, as: entry.path, isCopy: entry.isCopy)
         return entry.isSame(now.identity) && entry.header == now.header
     }

@@ -47,13 +47,18 @@ package struct Rollback {
             try moves.checkUnwritten(swap.backups)
             let facts = try RollbackFacts(reading: swap, files: moves.files)
             let copies = try RollbackPlan.copies(facts, discardsChanges: discardsChanges)
+            // A swap that went no further has changed none of them.
+            if !discardsChanges, facts.position != .original {
+                try moves.checkExternalData(of: swap)
+            }
             let settled = try copies.settled.map { copy in
                 try make(copy, of: swap.store.path, swap, moves)
             }
             let whole = try copies.whole.map { copy in
                 try make(copy, of: swap.mainBackup, swap, moves)
             }
-            return RollbackPlan(facts, settled: settled, whole: whole)
+            return RollbackPlan(
+                facts, settled: settled, whole: whole, discardsChanges: discardsChanges)
         }
     }
 
@@ -186,7 +191,8 @@ package struct Rollback {
         let swap = plan.facts.swap
         switch step {
         case .restoreExternalData(let folder):
-            try moves.restoreExternalData(folder, swap.record)
+            try moves.restoreExternalData(
+                folder, swap.record, replaces: plan.discardsChanges ?? false)
         case .replaceStore(let file): try moves.replaceStore(with: file, insteadOf: plan.known)
         case .removeCompanions(let paths):
             try moves.removeCompanions(paths, of: swap, known: plan.known)
@@ -209,7 +215,9 @@ package struct Rollback {
             }
             for folder in folders { try moves.tree.removeEmptyFolder(folder) }
         case .removeBackup:
-            try BackupRemoval(swap: swap, tree: moves.tree, takesUnrecordedCopies: true).run()
+            try BackupRemoval(
+                swap: swap, tree: moves.tree, takesUnrecordedCopies: true, keepsLastCopies: true
+            ).run()
         }
     }
 

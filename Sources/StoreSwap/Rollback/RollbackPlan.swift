@@ -31,6 +31,8 @@ package struct RollbackPlan: Hashable, Sendable, Codable {
     package let settled: PlannedFile?
     /// The original in one file, where it has a `-wal` or journal with content.
     package let whole: PlannedFile?
+    /// Whether changes since the swap may be lost; nil in plans of versions that did not record it.
+    let discardsChanges: Bool?
     package let steps: [RollbackStep]
 
     /// What may have had the store's name before a file of this plan, and lain beside it.
@@ -114,8 +116,13 @@ package struct RollbackPlan: Hashable, Sendable, Codable {
     ///   - facts: as they were read for the copies.
     ///   - settled: the copy of the live store, where one was asked for.
     ///   - whole: the copy of the original, where one was asked for.
-    package init(_ facts: RollbackFacts, settled: PlannedFile?, whole: PlannedFile?) {
+    ///   - discardsChanges: whether changes since the swap may be lost.
+    package init(
+        _ facts: RollbackFacts, settled: PlannedFile?, whole: PlannedFile?,
+        discardsChanges: Bool = false
+    ) {
         self.facts = facts
+        self.discardsChanges = discardsChanges
         self.settled = settled
         self.whole = whole
         let swap = facts.swap

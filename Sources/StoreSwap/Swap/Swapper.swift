@@ -196,7 +196,10 @@ package struct Swapper {
         let live = try moves.live()
         moves.moved.named.append(live)
         try moves.settleAsides(of: plan, known: plan.known)
-        if plan.store.isFile(live) { return }
+        if plan.store.isFile(live) {
+            // The backup goes, which may have the last name of a file of external data.
+            return try restoreExternalData(of: plan, moves)
+        }
         if plan.hasName(live) {
             try moves.cover(plan.store.path)
             try moves.endExchanges(of: plan, insteadOf: plan.known)
@@ -207,6 +210,11 @@ package struct Swapper {
             // the run would find its log beside another main file.
             try BackupRemoval(swap: plan, tree: moves.tree, takesUnrecordedCopies: true).run()
         }
+    }
+
+    private func restoreExternalData(of plan: SwapPlan, _ moves: StoreMoves) throws {
+        guard let folder = plan.externalData else { return }
+        try moves.restoreExternalData(folder, plan.record, replaces: false)
     }
 
     /// - Returns: files of the backup that became copies.

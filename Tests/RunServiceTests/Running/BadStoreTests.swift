@@ -146,12 +146,19 @@ import Testing
             let stores = try lab.forgeGood(2)
             try lab.migrate(stores, change: { $0.defersSwap = true })
             try lab.files.remove(stores[0])
-            let (_, count) = try CancelRun(
+            let count = try CancelRun(
                 lab.selection(), environment: lab.environment()
-            ).run()
+            ).run().stores
             #expect(count == 2)
+            // The result of the lost store may be all that is left of it.
+            #expect(try lab.ours().count == 1)
+            for removes in [false, true] {
+                #expect(try lab.prune(removes: removes).refused.map(\.path) == [stores[0]])
+            }
+            #expect(try lab.ours().count == 1)
+            let lost = PruneRun(lab.selection(), environment: lab.environment(), takesLost: true)
+            #expect(try lost.run(removes: true).refused.isEmpty)
             #expect(try lab.ours().isEmpty)
-            #expect(try lab.prune(removes: true).refused.isEmpty)
         }
     }
 

@@ -1,0 +1,73 @@
+import CoreDataStore
+import DurableFiles
+import Jobs
+import StoreForge
+import Testing
+
+@testable import RunMoves
+@testable import StoreRuns
+
+/// External data that programs changed or removed between a swap and its rollback.
+@Suite("Rollback of external data") struct ExternalRollbackTests {
+    private func withSwapped(
+        _ body: (RunLab, _ store: FilePath, _ file: FilePath, _ backup: FilePath) throws -> Void
+    ) throws {
+        try RunLab.run { lab in
+            let store = try lab.forge("a.sqlite", journal: .rollback)
+            let before = try lab.content(store)
+            let folder = SupportFolder.externalData(ofStore: store)
+            let name = try #require(try lab.files.names(in: folder).first)
+            try lab.migrate([store])
+            let kept = try #require(
+                try lab.files.names(in: lab.data).first {
+                    $0.description.hasPrefix(".godwit-backup")
+                })
+            let backup = SupportFolder.externalData(
+                ofStore: lab.data.appending(kept).appending(store.lastComponent)
+            ).appending(name)
+            #expect(try FileStatus.ifPresent(backup) != nil)
+            try body(lab, store, folder.appending(name), backup)
+            #expect(try lab.content(store) == before)
+        }
+    }
+
+    private func isRefused(_ changes: [StoreChange]) -> Bool {
+        changes.count == 1 && changes[0].failure != nil
+    }
+
+    @Test func anotherFileOfTheNameIsNotTakenForTheOriginal() throws {
+        try withSwapped { lab, store, file, backup in
+            let original = try lab.files.contents(of: file, limit: 1 << 20)
+            try lab.files.remove(file)
+            try lab.files.publish([1, 2, 3], to: file)
+            #expect(isRefused(try lab.rollBack()))
+            #expect(try lab.files.contents(of: file, limit: 9) == [1, 2, 3])
+            #expect(try lab.files.contents(of: backup, limit: 1 << 20) == original)
+            #expect(try lab.rollBack(discardsChanges: true).map { $0.failure == nil } == [true])
+            #expect(try lab.files.contents(of: file, limit: 1 << 20) == original)
+            #expect(try lab.ours().isEmpty)
+        }
+    }
+
+    /// A restore tool may bring the same bytes back as another file.
+    @Test func anEqualFileIsNoChange() throws {
+        try withSwapped { lab, store, file, backup in
+            let original = try lab.files.contents(of: file, limit: 1 << 20)
+            try lab.files.remove(file)
+            try lab.files.publish(original, to: file)
+            #expect(try lab.rollBack().map { $0.failure == nil } == [true])
+            #expect(try lab.ours().isEmpty)
+        }
+    }
+
+    @Test func aFileThatIsInNeitherFolderIsReported() throws {
+        try withSwapped { lab, store, file, backup in
+            let original = try lab.files.contents(of: file, limit: 1 << 20)
+            try lab.files.remove(file)
+            try lab.files.remove(backup)
+            #expect(isRefused(try lab.rollBack()))
+            #expect(try lab.rollBack(discardsChanges: true).map { $0.failure == nil } == [true])
+            try lab.files.publish(original, to: file)
+        }
+    }
+}
