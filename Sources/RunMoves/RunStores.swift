@@ -240,6 +240,7 @@ package struct SelectedRun {
     ///   - store: of the run.
     ///   - removes: whether to remove it; otherwise nothing is changed.
     /// - Returns: the swap whose backup stays, because it may be all that is left of the store.
+    /// - Throws: `RunError` where the ledger or a file cannot be read, or a file cannot be removed.
     @discardableResult
     func discardBackup(
         of store: StoreSummary, removes: Bool = true

@@ -115,6 +115,7 @@ enum ReferencedNames {
     ///   - scratch: a folder for its snapshot.
     ///   - model: for a store that holds none.
     ///   - files: through which it is read.
+    /// - Returns: the names, without folders.
     /// - Throws: `StoreError`, `SwapError`, `DurableFileError`.
     static func names(
         in store: FilePath, scratch: FilePath, model: Model?, files: DurableFileSystem

@@ -174,6 +174,7 @@ extension StoreMoves {
     /// - Parameters:
     ///   - entry: what the swap recorded of it.
     ///   - original: its name in the store's folder.
+    /// - Returns: what has become of it.
     /// - Throws: `DurableFileError`.
     /// - Complexity: reads both files where they are not one.
     func state(
