@@ -10,7 +10,7 @@ import StoreSwap
 enum SourceFate: Hashable, Sendable {
     /// It still is as it was read.
     case asRead
-    /// It was written since: a result of it can be built anew.
+    /// It was written since: a result of it can be built again.
     case written
     /// It is gone or damaged, or lacks external data: its result may be all that is left of it.
     case lost

@@ -6,7 +6,8 @@ package struct DiscoveryWarning: Hashable, Sendable {
     /// What the stores share.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         /// One file under several names: hard links, or paths through several mounts. It is
-        /// migrated once for each name into an output, and once in place; a swap refuses hard links.
+        /// migrated once for each name into an output, and once in place; a swap refuses hard
+        /// links.
         case sameFile
         /// The path below the output.
         case sameResult

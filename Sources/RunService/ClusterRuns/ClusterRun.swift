@@ -138,7 +138,7 @@ package final class ClusterRun: Sendable {
         let attempts = try roots.reference(
             to: context.places(of: store, result: result).building)
         let fingerprint = try RunError.translating {
-            try StoreFingerprint(of: path).sharedText
+            try StoreFingerprint(of: path).contentText
         }
         let destination = try store.output.map { _ throws(RunError) in
             try roots.reference(to: result)

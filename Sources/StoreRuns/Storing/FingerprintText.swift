@@ -18,16 +18,18 @@ extension StoreFingerprint {
         }
     }
 
-    /// The state of the source's files as text, equal for equal states on every machine that
-    /// sees them: the device that a mount has is each machine's own.
-    package var sharedText: String {
-        func text(_ file: FileIdentity?) -> String {
-            guard let file else { return "none" }
-            return "\(file.size) \(file.modified.seconds) \(file.modified.nanoseconds)"
+    /// The content of the source's files as text, equal on every machine and for every copy: sizes
+    /// and headers, whose counters and salts change with what is written.
+    ///
+    /// It tells a job which source is meant. A write that shows in times alone is found by the
+    /// process that took the times: a worker compares them before and after it reads, and the
+    /// coordinator when it takes the result.
+    package var contentText: String {
+        let sizes = [main, writeAheadLog, rollbackJournal].map { file in
+            file.map { "\($0.size)" } ?? "none"
         }
-        let files = [main, writeAheadLog, rollbackJournal]
         let headers = [header, writeAheadLogHeader]
-        let lines = files.map(text) + headers.map { ContentDigest.hexadecimal(of: $0) }
+        let lines = sizes + headers.map { ContentDigest.hexadecimal(of: $0) }
         return ContentDigest.hexadecimal(of: Array(lines.joined(separator: "\n").utf8))
     }
 }

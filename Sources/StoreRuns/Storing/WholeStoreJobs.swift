@@ -86,7 +86,7 @@ package final class WholeStoreJobs: Sendable {
             return Receipt(
                 job: job, attempt: attempt, rows: 0, counts: [Receipt.unchanged: 1])
         }
-        guard planned.source.fingerprint.sharedText == job.sourceFingerprint else {
+        guard planned.source.fingerprint.contentText == job.sourceFingerprint else {
             throw .engine(.changed(store))
         }
         if let validation, !validation.isEqual {

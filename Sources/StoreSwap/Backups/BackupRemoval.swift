@@ -141,7 +141,8 @@ struct BackupRemoval {
             let files = try external()
             for file in files where try isOwn(file, known) {
                 let original = folder.original.appending(file.lastComponent)
-                if keepsLastCopies, try !isCopied(file, to: original) { continue }
+                let isTemporary = StoreMoves.isTemporary(file.lastComponent)
+                if keepsLastCopies, !isTemporary, try !isCopied(file, to: original) { continue }
                 try tree.unlinkIfPresent(file)
             }
             if try !isShared() {

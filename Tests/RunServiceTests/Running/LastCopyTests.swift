@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    /// A link has the store's name: nobody knows what it leads to, so nothing is published, and
+    /// A link has the store's name: it may lead to another store, so nothing is published, and
     /// nothing is removed before lost stores are pruned.
     @Test func theResultOfALinkedStoreStays() throws {
         let whole = try content(edited: false)
