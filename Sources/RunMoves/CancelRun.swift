@@ -189,7 +189,10 @@ extension SelectedRun {
             var isToBeCompleted = hasBegun
             if !hasBegun {
                 try mover.expectFolder(of: move)
-                if fate == .lost { isToBeCompleted = try mover.keepsLast(move) }
+                if fate == .lost, try mover.keepsLast(move) {
+                    environment.warn(CutOver.words(ofLost: store.found.path))
+                    isToBeCompleted = true
+                }
             }
             if isToBeCompleted {
                 if case .publish(let plan) = move.way, fate == .written {

@@ -1,7 +1,7 @@
 import DurableFiles
 import Jobs
+import MigrationPlanning
 import RunLedger
-import StoreDiscovery
 import StoreRuns
 import StoreSwap
 
@@ -12,40 +12,43 @@ extension CutOver {
     ///
     /// - Throws: `RunError` where it is in use, or the ledger cannot be read.
     func fate(of recorded: Recorded) throws(RunError) -> SourceFate {
-        guard case .publish(let plan) = recorded.way else { return .asRead }
         let overview = try RunError.ledger { () throws(LedgerError) in try ledger.run(run) }
-        let model = try overview.flatMap { overview throws(RunError) in
-            try RecordedRequest(reading: overview.record.request).sourceModel
+        let request = try overview.map { overview throws(RunError) in
+            try RecordedRequest(reading: overview.record.request)
         }
-        let scratch = folders.folder.appending("look-\(recorded.found.number)")
-        return try SourceLook(files: files, scratch: scratch, model: model)
-            .fate(of: recorded.result.store, in: plan)
+        let look = SourceLook(
+            files: files, scratch: folders.folder.appending("look-\(recorded.found.number)"),
+            model: request?.sourceModel,
+            allowsMissingExternalData: request?.options.allowsMissingExternalData ?? false)
+        return try look.fate(of: recorded.result.store, for: recorded.way)
     }
 
     /// Whether a result that waits for its name may be all that is left of its store.
     ///
     /// - Throws: `RunError` where the files cannot be looked at.
     func keepsLast(_ recorded: Recorded) throws(RunError) -> Bool {
-        let built: PlannedFile
-        switch recorded.way {
-        case .publish(let plan): built = plan.building
-        case .swap(let plan): built = plan.newFile
-        }
+        let built = recorded.way.built
         let isBuilt = try RunError.translating {
             try FileStatus.ifPresentLink(built.path).map { built.isFile($0.identity) } ?? false
         }
         guard isBuilt else { return false }
         if case .swap(let plan) = recorded.way {
-            return try RunError.translating {
-                guard let store = try FileStatus.ifPresentLink(plan.store.path) else { return true }
-                guard store.isRegularFile else { return true }
-                return try !StoreProbe(files: files).isReadable(plan.store.path)
+            // The backup of a swap that has begun is the original.
+            let hasBackup = try RunError.translating {
+                try FileStatus.ifPresentLink(plan.mainBackup) != nil
             }
+            if hasBackup { return false }
         }
         switch try fate(of: recorded) {
         case .lost, .uncertain: return true
         case .asRead, .written, .unrecorded: return false
         }
+    }
+
+    /// What is said where the result of a lost store gets its name.
+    static func words(ofLost store: FilePath) -> String {
+        "\(store) cannot be found or is damaged since Godwit read it: its result is published as "
+            + "it was built"
     }
 
     /// Why such a result is not discarded, with every place that it is in.

@@ -45,7 +45,9 @@ extension CutOver {
             }
             if isThere {
                 switch (try fate(of: recorded), hasBegun: try hasBegun(recorded)) {
-                case (.asRead, _), (.lost, _), (.uncertain, true), (.unrecorded, true):
+                case (.asRead, _), (.uncertain, true), (.unrecorded, true): return recorded
+                case (.lost, _):
+                    environment.warn(Self.words(ofLost: recorded.result.store))
                     return recorded
                 case (.written, true):
                     throw .outdatedOutput(plan.output, store: recorded.result.store)
@@ -70,6 +72,7 @@ extension CutOver {
                 try swapper.check(plan, under: lock)
             } catch {
                 guard try isVoid(plan, after: error) else { throw .swap(error) }
+                if try keepsLast(recorded) { throw try lastCopy(recorded) }
                 let kept = try RunError.translating { try discard(plan, under: lock) }
                 try giveUp(recorded)
                 guard kept.isEmpty else {

@@ -204,15 +204,13 @@ package struct CutOver: Sendable {
         }
     }
 
-    /// Whether what was built for a publication must stay: the publication was stopped after its
-    /// external data had their name, and before the database had its own, or the store is gone.
+    /// Whether what was built must stay: a publication was stopped after its external data had
+    /// their name, and before the database had its own, or the store is lost.
     ///
     /// - Throws: `RunError` where the ledger cannot be read or the files cannot be looked at.
     package func keepsResult(_ found: FoundStore) throws(RunError) -> Bool {
-        guard found.output != nil, let recorded = try unfinished(found),
-            try !hasBegun(recorded)
-        else { return false }
-        if try mayHaveBegun(recorded) { return true }
+        guard let recorded = try unfinished(found), try !hasBegun(recorded) else { return false }
+        if found.output != nil, try mayHaveBegun(recorded) { return true }
         return try keepsLast(recorded)
     }
 
@@ -285,8 +283,12 @@ package struct CutOver: Sendable {
 
     /// How reports name a file that was moved aside.
     static func words(ofKept file: FilePath) -> String {
-        "a program replaced the store while its swap was stopped; what it replaced, or put there, "
-            + "is kept as \(file)"
+        if file.parent.lastComponent == FilePath(SupportFolder.externalDataName) {
+            return "\(file) stays in the backup: it is the last copy of a file of external data, "
+                + "because another file has its name, or none"
+        }
+        return "a program replaced the store while its swap was stopped; what it replaced, or put "
+            + "there, is kept as \(file)"
     }
 
     /// What the ledger records of a store that has moved, together with its new state.

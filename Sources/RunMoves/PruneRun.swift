@@ -274,13 +274,15 @@ package struct PruneRun: Sendable {
         }
         return try PrunePlan(
             swap,
-            backupNames: try ReferencedNames.names(
-                in: main.backup, scratch: scratch.appending("backup"), model: request.sourceModel,
-                files: files),
+            backupNames: try ReferencedNames(
+                of: main.backup, scratch: scratch.appending("backup"), model: request.sourceModel,
+                files: files
+            ).names,
             // One that was migrated further since holds its own model.
-            storeNames: try ReferencedNames.names(
-                in: swap.store.path, scratch: scratch.appending("store"),
-                model: request.destination?.model ?? request.sourceModel, files: files),
+            storeNames: try ReferencedNames(
+                of: swap.store.path, scratch: scratch.appending("store"),
+                model: request.destination?.model ?? request.sourceModel, files: files
+            ).names,
             existing: Set(existing), rollback: rollback, files: files)
     }
 

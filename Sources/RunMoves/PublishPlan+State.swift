@@ -13,14 +13,12 @@ extension PublishPlan {
         return try Self.sourceData(of: store).held.hasFewerFiles(than: sourceHeld)
     }
 
-    /// The names of the result's files of external data, wherever they are now.
+    /// The folder of the result's files of external data, wherever it is now; nil where there is
+    /// none.
     ///
     /// - Throws: `DurableFileError`.
-    func resultNames() throws(DurableFileError) -> Set<String> {
-        guard let folder = try twin?.appending(SupportFolder.externalDataName),
-            try FileStatus.ifPresent(folder) != nil
-        else { return [] }
-        return Set(try DurableFileSystem().names(in: folder).map(\.description))
+    func resultFolder() throws(DurableFileError) -> FilePath? {
+        try twin?.appending(SupportFolder.externalDataName)
     }
 
     /// Whether a store still is as it was read; nil where the plan does not say how that was.

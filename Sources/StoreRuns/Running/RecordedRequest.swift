@@ -3,7 +3,7 @@ package import DurableFiles
 import Foundation
 package import ManagedObjectModel
 import MigrationEngine
-import MigrationPlanning
+package import MigrationPlanning
 
 /// A request as the ledger keeps it, so that a later command can go on without the models.
 package struct RecordedRequest: Codable {
@@ -48,7 +48,7 @@ package struct RecordedRequest: Codable {
     /// that did not record them.
     package private(set) var bounds: RunBounds?
     let output: FilePath?
-    let options: PlanOptions
+    package let options: PlanOptions
     /// Nil for `--to self`.
     package let destination: Destination?
     package let sourceModel: Model?

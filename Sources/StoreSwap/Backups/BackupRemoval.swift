@@ -128,9 +128,12 @@ struct BackupRemoval {
 
     /// Removes the backup; what is gone already is fine, and what is not this swap's stays.
     ///
+    /// - Returns: the last copies that stay.
     /// - Throws: `DurableFileError`.
-    func run() throws(DurableFileError) {
-        guard try tree.status(of: swap.backupFolder) != nil else { return }
+    @discardableResult
+    func run() throws(DurableFileError) -> [FilePath] {
+        guard try tree.status(of: swap.backupFolder) != nil else { return [] }
+        var kept: [FilePath] = []
         let known = swap.record?.byPath
         for file in swap.backups where try isOwn(file.backup, known) {
             try tree.unlinkIfPresent(file.backup)
@@ -142,7 +145,10 @@ struct BackupRemoval {
             for file in files where try isOwn(file, known) {
                 let original = folder.original.appending(file.lastComponent)
                 let isTemporary = StoreMoves.isTemporary(file.lastComponent)
-                if keepsLastCopies, !isTemporary, try !isCopied(file, to: original) { continue }
+                if keepsLastCopies, !isTemporary, try !isCopied(file, to: original) {
+                    kept.append(file)
+                    continue
+                }
                 try tree.unlinkIfPresent(file)
             }
             if try !isShared() {
@@ -152,6 +158,7 @@ struct BackupRemoval {
             }
         }
         try tree.removeEmptyFolder(swap.backupFolder)
+        return kept
     }
 }
 

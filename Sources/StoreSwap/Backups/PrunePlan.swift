@@ -13,6 +13,10 @@ package struct PrunePlan: Hashable, Sendable, Codable {
     private let known: [PlannedFile]
     /// Whether the original has its own name, so that copies go that were not recorded any more.
     package let isOriginal: Bool
+    /// Names of external data that the live store refers to.
+    private let needed: Set<String>
+    /// Whether external data stay that only the backup has.
+    private let keepsLastCopies: Bool
     /// Bytes that the file system gets back: of files that have no other name.
     package let bytes: Int64
 
@@ -47,8 +51,8 @@ package struct PrunePlan: Hashable, Sendable, Codable {
             if let existing { stale.formIntersection(existing) }
             return try PrunePlan(
                 swap, stale: facts.position == .original ? [] : stale,
-                isOriginal: facts.position == .original || isGivenUp,
-                rollback: rollback)
+                isOriginal: facts.position == .original || isGivenUp, needed: storeNames,
+                keepsLastCopies: facts.position == .original || isGivenUp, rollback: rollback)
         }
     }
 
@@ -62,15 +66,20 @@ package struct PrunePlan: Hashable, Sendable, Codable {
     ///   put there.
     package init(lost swap: SwapPlan, rollback: RollbackPlan?) throws(SwapError) {
         self = try SwapError.translating {
-            try PrunePlan(swap, stale: [], isOriginal: true, rollback: rollback)
+            try PrunePlan(
+                swap, stale: [], isOriginal: true, needed: [], keepsLastCopies: false,
+                rollback: rollback)
         }
     }
 
     private init(
-        _ swap: SwapPlan, stale names: Set<String>, isOriginal: Bool, rollback: RollbackPlan?
+        _ swap: SwapPlan, stale names: Set<String>, isOriginal: Bool, needed: Set<String>,
+        keepsLastCopies: Bool, rollback: RollbackPlan?
     ) throws {
         self.swap = swap
         self.isOriginal = isOriginal
+        self.needed = needed
+        self.keepsLastCopies = keepsLastCopies
         known = swap.known + (rollback?.known ?? [])
         let copies = rollback.map { $0.copies + [$0.facts.live] }
         let tree = try HeldTree(swap.store.path.parent, store: swap.store.path)
@@ -136,16 +145,40 @@ package struct PrunePlan: Hashable, Sendable, Codable {
                 return try moves.settleAsides(of: swap, known: known)
             }
             let tree = try HeldTree(store.parent, store: store, faults: system.faults)
+            try putBackNeeded(tree)
             // First: once the main file of the backup is gone, no rollback is tried.
-            try BackupRemoval(swap: swap, tree: tree, takesUnrecordedCopies: isOriginal).run()
+            let last = try BackupRemoval(
+                swap: swap, tree: tree, takesUnrecordedCopies: isOriginal,
+                keepsLastCopies: keepsLastCopies
+            ).run()
             for file in stale {
                 guard let found = try tree.status(of: file.path), file.isFile(found.identity)
                 else { continue }
                 try tree.unlinkIfPresent(file.path)
             }
             for folder in Set(stale.map(\.path.parent)) { try tree.syncFolder(folder) }
-            return kept ?? []
+            return (kept ?? []) + last
         }
+    }
+
+    /// Gives files that the live store refers to, and that the backup alone has, their names back.
+    private func putBackNeeded(_ tree: HeldTree) throws(DurableFileError) {
+        guard let folder = swap.externalData, !needed.isEmpty else { return }
+        for name in needed.sorted() {
+            let (backup, target) = (folder.backup.appending(name), folder.original.appending(name))
+            guard let entry = swap.record?.entry(backup), try tree.status(of: target) == nil,
+                let found = try tree.status(of: backup), found.isRegularFile,
+                entry.isFile(found.identity)
+            else { continue }
+            try tree.makeFolders(folder.original, for: try tree.status(of: swap.store.path))
+            do throws(DurableFileError) {
+                try tree.link(backup, to: target)
+            } catch {
+                guard error.isWithoutHardLinks else { throw error }
+                try tree.rename(backup, to: target, existing: .refuse)
+            }
+        }
+        if try tree.status(of: folder.original) != nil { try tree.syncFolder(folder.original) }
     }
 }
 

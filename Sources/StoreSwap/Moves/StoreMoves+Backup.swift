@@ -119,10 +119,10 @@ extension StoreMoves {
     /// - Parameters:
     ///   - folder: of the files.
     ///   - record: of the backup; nil for swaps of older versions.
-    ///   - replaces: whether what other programs put under these names may be lost.
-    /// - Throws: `SwapError.storeChangedSinceSwap` where it may not.
+    ///   - others: what becomes of files that other programs put under these names.
+    /// - Throws: `SwapError.storeChangedSinceSwap` where they are refused.
     func restoreExternalData(
-        _ folder: BackedUpFolder, _ record: BackupRecord?, replaces: Bool
+        _ folder: BackedUpFolder, _ record: BackupRecord?, others: OtherFiles
     ) throws {
         guard try tree.status(of: folder.backup) != nil else { return }
         // The app's user must be able to read it again.
@@ -134,14 +134,15 @@ extension StoreMoves {
             case .inPlace, .lost: continue
             case .isGone: break
             case .isReplaced:
-                guard replaces else {
+                if others == .stay { continue }
+                guard others == .areReplaced else {
                     throw SwapError.storeChangedSinceSwap(store: store.description)
                 }
                 guard try tree.status(of: original)?.isFolder != true else {
                     throw refusal("\(original) is a folder: move it away")
                 }
             }
-            try linkOrClone(entry.path, to: original, where: entry.isSame)
+            try linkOrClone(entry.path, to: original, where: entry.isFile)
         }
         if record == nil { try restoreUnrecorded(folder) }
         try tree.syncFolder(folder.original)
@@ -155,6 +156,11 @@ extension StoreMoves {
             else { continue }
             try linkOrClone(backup, to: folder.original.appending(name)) { _ in true }
         }
+    }
+
+    /// What becomes of files that have the names of external data.
+    enum OtherFiles {
+        case areRefused, areReplaced, stay
     }
 
     /// What has become of a file of external data since its swap.
@@ -181,12 +187,15 @@ extension StoreMoves {
         of entry: BackupRecord.Entry, named original: FilePath
     ) throws(DurableFileError) -> ExternalFileState {
         let live = try tree.status(of: original)
-        guard let backup = try tree.status(of: entry.path) else {
-            // A swap that stopped early has not backed it up.
-            return live.map { entry.isSame($0.identity) } == true ? .inPlace : .lost
-        }
-        guard backup.isRegularFile, try isRecorded(entry) else { return .lost }
+        // A swap that stopped early has not backed it up, or has not recorded its copy.
+        if let live, !entry.isCopy, entry.isSame(live.identity) { return .inPlace }
+        guard let backup = try tree.status(of: entry.path) else { return .lost }
+        guard backup.isRegularFile, entry.isFile(backup.identity) else { return .lost }
+        // What is left of it is better than nothing.
         guard let live else { return .isGone }
+        guard backup.size == entry.identity.size,
+            try tree.entry(at: entry.path, as: entry.path, isCopy: true).header == entry.header
+        else { return .lost }
         if live.identity.isFile(backup.identity) { return .inPlace }
         guard live.isRegularFile, live.size == backup.size,
             try tree.openForReading(original).hasSameContents(
@@ -214,12 +223,6 @@ extension StoreMoves {
                         + "Godwit may discard changes")
             }
         }
-    }
-
-    /// Whether a file of the backup is the one that was put there, in the same state.
-    private func isRecorded(_ entry: BackupRecord.Entry) throws(DurableFileError) -> Bool {
-        let now = try tree.entry(at: entry.path, as: entry.path, isCopy: entry.isCopy)
-        return entry.isSame(now.identity) && entry.header == now.header
     }
 
     /// The refusal of a rollback for a file that is not the one of the backup.

@@ -192,7 +192,8 @@ package struct Rollback {
         switch step {
         case .restoreExternalData(let folder):
             try moves.restoreExternalData(
-                folder, swap.record, replaces: plan.discardsChanges ?? false)
+                folder, swap.record,
+                others: plan.discardsChanges == true ? .areReplaced : .areRefused)
         case .replaceStore(let file): try moves.replaceStore(with: file, insteadOf: plan.known)
         case .removeCompanions(let paths):
             try moves.removeCompanions(paths, of: swap, known: plan.known)
@@ -215,9 +216,13 @@ package struct Rollback {
             }
             for folder in folders { try moves.tree.removeEmptyFolder(folder) }
         case .removeBackup:
-            try BackupRemoval(
-                swap: swap, tree: moves.tree, takesUnrecordedCopies: true, keepsLastCopies: true
-            ).run()
+            // Since a rollback was stopped, a program may have removed one more file.
+            if let folder = swap.externalData {
+                try moves.restoreExternalData(folder, swap.record, others: .stay)
+            }
+            let removal = BackupRemoval(
+                swap: swap, tree: moves.tree, takesUnrecordedCopies: true, keepsLastCopies: true)
+            moves.moved.kept += try removal.run()
         }
     }
 

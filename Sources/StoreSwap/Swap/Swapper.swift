@@ -214,7 +214,7 @@ package struct Swapper {
 
     private func restoreExternalData(of plan: SwapPlan, _ moves: StoreMoves) throws {
         guard let folder = plan.externalData else { return }
-        try moves.restoreExternalData(folder, plan.record, replaces: false)
+        try moves.restoreExternalData(folder, plan.record, others: .stay)
     }
 
     /// - Returns: files of the backup that became copies.
@@ -233,6 +233,8 @@ package struct Swapper {
         case .removeCompanions(let paths):
             try moves.removeCompanions(paths, of: plan, known: plan.known)
         case .install(let file):
+            // The result refers to them.
+            try restoreExternalData(of: plan, moves)
             if !file.isFile(try moves.live()) { try clearWay(plan, moves) }
             try moves.replaceStore(with: file, insteadOf: plan.known) {
                 try moves.putBack(plan, insteadOf: file.path)
@@ -296,6 +298,7 @@ package struct Swapper {
         }
         let isSettled = !plan.store.isSame(live)
         if !isSettled { try refuseHardLinks(plan, moves) }
+        try checkExternalData(plan, moves)
         try checkCompanions(plan, isSettled: isSettled, moves)
         try checkUnchanged(plan.newFile, moves)
         if !isSettled, let snapshot = plan.snapshot { try checkUnchanged(snapshot, moves) }
@@ -309,6 +312,18 @@ package struct Swapper {
             }
         }
         return max(first, position.earliest)
+    }
+
+    /// No file of external data that is in place, or can be put back, has changed.
+    private func checkExternalData(_ plan: SwapPlan, _ moves: StoreMoves) throws {
+        guard let folder = plan.externalData else { return }
+        for entry in plan.record?.entries ?? [] where entry.path.parent == folder.backup {
+            let original = folder.original.appending(entry.path.lastComponent)
+            switch try moves.state(of: entry, named: original) {
+            case .inPlace, .isGone: continue
+            case .isReplaced, .lost: throw SwapError.changed(plan.store.path)
+            }
+        }
     }
 
     /// A name that the store got since the plan was made would stay with the original.

@@ -60,6 +60,32 @@ import Testing
         }
     }
 
+    /// The names of external data after a migration and a prune, with their sizes.
+    private func externalData(removesFiles: Bool) throws -> [String] {
+        var found: [String] = []
+        try RunLab.run { lab in
+            let store = try lab.forge("a.sqlite", journal: .rollback)
+            try lab.migrate([store])
+            let folder = SupportFolder.externalData(ofStore: store)
+            for name in try lab.files.names(in: folder) where removesFiles {
+                try lab.files.remove(folder.appending(name))
+            }
+            #expect(try lab.prune(removes: true).refused.isEmpty)
+            #expect(try lab.ours().isEmpty)
+            found = try lab.files.names(in: folder).map { name in
+                "\(name) \(try FileStatus(of: folder.appending(name)).size)"
+            }
+        }
+        return found
+    }
+
+    /// The result refers to them: pruning must not remove the last copies.
+    @Test func pruningPutsFilesBackThatTheResultNeeds() throws {
+        let expected = try externalData(removesFiles: false)
+        #expect(!expected.isEmpty)
+        #expect(try externalData(removesFiles: true) == expected)
+    }
+
     @Test func aFileThatIsInNeitherFolderIsReported() throws {
         try withSwapped { lab, store, file, backup in
             let original = try lab.files.contents(of: file, limit: 1 << 20)

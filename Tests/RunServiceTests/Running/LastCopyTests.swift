@@ -14,7 +14,7 @@ import Testing
 @Suite("Last copies of lost stores") struct LastCopyTests: PublicationStops {
     /// What happens to a store after its publication was stopped.
     enum Loss: CaseIterable {
-        case externalData, oneExternalFile, contents, isGarbage
+        case externalData, oneExternalFile, contents, isGarbage, isDamaged
     }
 
     private func lose(_ loss: Loss, _ lab: RunLab) throws {
@@ -27,6 +27,12 @@ import Testing
             try lab.files.remove(folder.appending(first))
         case .contents: try lab.files.publish([], to: source)
         case .isGarbage: try lab.files.publish([UInt8](repeating: 7, count: 8192), to: source)
+        case .isDamaged:
+            var bytes = try lab.files.contents(of: source, limit: 1 << 26)
+            let half = bytes.count / 8192 * 4096
+            bytes.replaceSubrange(
+                half..., with: [UInt8](repeating: 7, count: bytes.count - half))
+            try lab.files.publish(bytes, to: source)
         }
     }
 
@@ -85,6 +91,42 @@ import Testing
             #expect(try lab.content(result(lab)) == whole, "at \(place)")
         }
         #expect(kept > 0)
+    }
+
+    /// Core Data gives new contents a new name: another file of the name is damage.
+    @Test func theResultStaysWhereExternalDataWereTruncated() throws {
+        let whole = try content(edited: false)
+        try stopHalfPublished { lab, place in
+            let source = SupportFolder.externalData(ofStore: lab.path("a.sqlite"))
+            var former: [FilePath: [UInt8]] = [:]
+            for name in try lab.files.names(in: source) {
+                let file = source.appending(name)
+                former[file] = try lab.files.contents(of: file, limit: 1 << 20)
+                try lab.files.publish([], to: file)
+            }
+            #expect(try migrate(lab).counts == [.failed: 1], "at \(place)")
+            for removes in [false, true] {
+                #expect(try lab.prune(removes: removes).refused.count == 1, "at \(place)")
+            }
+            for (file, bytes) in former { try lab.files.publish(bytes, to: file) }
+            #expect(try lab.replay().ending.counts == [.done: 1], "at \(place)")
+            #expect(try lab.content(result(lab)) == whole, "at \(place)")
+        }
+    }
+
+    /// In place, too.
+    @Test func aWaitingResultOfADamagedStoreStays() throws {
+        try RunLab.run { lab in
+            let store = try lab.forge("a.sqlite", journal: .rollback)
+            try lab.migrate([store]) { $0.defersSwap = true }
+            try lab.files.publish([], to: store)
+            let waiting = try lab.ours()
+            #expect(waiting.count == 1)
+            #expect(try lab.swap().counts == [.failed: 1])
+            #expect(try lab.ours() == waiting)
+            #expect(try lab.prune(removes: true).refused.count == 1)
+            #expect(try lab.ours() == waiting)
+        }
     }
 
     /// The file system of the output folder is not mounted: its half of a result is not forgotten.
