@@ -164,7 +164,7 @@ extension SelectedRun {
 
     /// How the publication of a cancelled store ends.
     private enum PublicationEnd {
-        /// The result has its name, or there is none.
+        /// The result has its name.
         case isDone
         /// Nothing of it is at the names of the result, or what is there is not Godwit's to move.
         case isTakenBack
@@ -189,12 +189,12 @@ extension SelectedRun {
             var isToBeCompleted = hasBegun
             if !hasBegun {
                 try mover.expectFolder(of: move)
-                if fate == .lost, try mover.keepsLast(move) {
-                    environment.warn(CutOver.words(ofLost: store.found.path))
-                    isToBeCompleted = true
-                }
+                let waits = try mover.waits(move)
+                if waits, fate == .uncertain { throw try mover.lastCopy(move) }
+                isToBeCompleted = waits && fate == .lost
             }
             if isToBeCompleted {
+                if fate == .lost { environment.warn(CutOver.words(ofLost: store.found.path)) }
                 if case .publish(let plan) = move.way, fate == .written {
                     throw RunError.outdatedOutput(plan.output, store: move.result.store)
                 }
@@ -207,7 +207,7 @@ extension SelectedRun {
                     ] + states(of: store, upTo: .done))
                 return .isDone
             }
-            try mover.discardParts(of: move)
+            try mover.discardParts(of: move, evenIfLast: true)
             return .isTakenBack
         } catch {
             // A full or broken disk may be repaired; nothing else will ever change.

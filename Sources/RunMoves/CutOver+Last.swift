@@ -27,22 +27,24 @@ extension CutOver {
     ///
     /// - Throws: `RunError` where the files cannot be looked at.
     func keepsLast(_ recorded: Recorded) throws(RunError) -> Bool {
-        let built = recorded.way.built
-        let isBuilt = try RunError.translating {
-            try FileStatus.ifPresentLink(built.path).map { built.isFile($0.identity) } ?? false
-        }
-        guard isBuilt else { return false }
-        if case .swap(let plan) = recorded.way {
-            // The backup of a swap that has begun is the original.
-            let hasBackup = try RunError.translating {
-                try FileStatus.ifPresentLink(plan.mainBackup) != nil
-            }
-            if hasBackup { return false }
-        }
+        guard try waits(recorded) else { return false }
         switch try fate(of: recorded) {
         case .lost, .uncertain: return true
         case .asRead, .written, .unrecorded: return false
         }
+    }
+
+    /// Whether a result is still where it was built, and no backup has the original.
+    ///
+    /// - Throws: `RunError` where the files cannot be looked at.
+    func waits(_ recorded: Recorded) throws(RunError) -> Bool {
+        let built = recorded.way.built
+        let isBuilt = try RunError.translating {
+            try FileStatus.ifPresentLink(built.path).map { built.isFile($0.identity) } ?? false
+        }
+        guard isBuilt, case .swap(let plan) = recorded.way else { return isBuilt }
+        // The backup of a swap that has begun is the original.
+        return try RunError.translating { try FileStatus.ifPresentLink(plan.mainBackup) == nil }
     }
 
     /// What is said where the result of a lost store gets its name.

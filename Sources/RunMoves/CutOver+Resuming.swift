@@ -44,6 +44,7 @@ extension CutOver {
                 }
             }
             if isThere {
+                let waits = try waits(recorded)
                 switch (try fate(of: recorded), hasBegun: try hasBegun(recorded)) {
                 case (.asRead, _), (.uncertain, true), (.unrecorded, true): return recorded
                 case (.lost, _):
@@ -51,10 +52,12 @@ extension CutOver {
                     return recorded
                 case (.written, true):
                     throw .outdatedOutput(plan.output, store: recorded.result.store)
+                case (.uncertain, false) where waits: throw try lastCopy(recorded)
                 case (.written, false), (.uncertain, false), (.unrecorded, false): break
                 }
             }
-            try discardParts(of: recorded)
+            // What has become of the store was looked at.
+            try discardParts(of: recorded, evenIfLast: true)
             try giveUp(recorded)
             return nil
         case .swap(let plan):

@@ -101,7 +101,7 @@ package struct PruneRun: Sendable {
                     "the swap of \(store.found.path) was not recorded to its end: replay it or "
                         + "roll it back first")
             } else if let places = try selected.presentPlaces(of: store) {
-                // A swap that went no further has left the names of its backup.
+                // A swap that stopped before it changed the store has left the names of its backup.
                 if let left = try selected.discardBackup(of: store, removes: removes) {
                     try pruneUnswapped(left, removes: removes, &estimate)
                 }
@@ -218,8 +218,8 @@ package struct PruneRun: Sendable {
         return isMounted == true
     }
 
-    /// Removes what a swap that went no further has left of a store that is lost, where that is
-    /// asked for.
+    /// Removes what a swap that stopped before it changed the store has left of one that is lost, if
+    /// that is asked for.
     ///
     /// - Throws: `RunError.nothingToDo` where it is not.
     private func pruneUnswapped(

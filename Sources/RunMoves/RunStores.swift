@@ -215,7 +215,7 @@ package struct SelectedRun {
     }
 
     /// Gives a log that a stopped rollback had moved aside its name back, where the rollback has
-    /// changed nothing else and so is not gone on with.
+    /// changed nothing else and so is not resumed.
     ///
     /// - Throws: `RunError` where it cannot; the log is in the backup's folder then.
     func settleStopped(_ store: StoreSummary) throws(RunError) {
@@ -234,7 +234,7 @@ package struct SelectedRun {
         }
     }
 
-    /// Removes the backup of a swap that went no further.
+    /// Removes the backup of a swap that stopped before it changed the store.
     ///
     /// - Parameters:
     ///   - store: of the run.

@@ -301,7 +301,7 @@ final class CoordinatorLoop: PollLoopHandler {
     /// Appends the records of the turn.
     ///
     /// - Returns: false where the ledger has no room: then they wait, and all that follows them.
-    /// - Throws: `RunError.ledger` for a ledger that cannot be gone on with.
+    /// - Throws: `RunError.ledger` for a ledger that cannot be used any more.
     private func isDurable() throws -> Bool {
         do throws(LedgerError) {
             try ledger.append(turn.records)

@@ -31,7 +31,7 @@ package final class StoreAssembler {
     ///   - file: the plan.
     ///   - source: the store that it is about.
     ///   - path: of the file, which must exist; an empty one is begun.
-    ///   - recovery: `.transactions` where the file shall be gone on with after a crash.
+    ///   - recovery: `.transactions` if the file is to be resumed after a crash.
     ///   - isBlank: whether the file holds the plan's `BlankStore` instead of nothing.
     /// - Throws: `EngineError` when the file cannot be made.
     package init(

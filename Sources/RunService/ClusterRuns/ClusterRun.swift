@@ -103,7 +103,7 @@ package final class ClusterRun: Sendable {
         try CutOver(context).unfinished(store) != nil
     }
 
-    /// Whether a step of such a move may have been taken, so that it must be gone on with.
+    /// Whether a step of such a move may have been taken, so that it must be resumed.
     ///
     /// - Throws: `RunError` where the ledger cannot be read or the files cannot be looked at.
     package func mayHaveBegunMove(_ store: FoundStore) throws(RunError) -> Bool {

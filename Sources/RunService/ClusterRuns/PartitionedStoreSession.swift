@@ -172,7 +172,7 @@ extension PartitionedStoreSession {
             steps: steps, done: isKept ? done : nil, voided: voided)
     }
 
-    /// Why shards that were accepted and not yet taken cannot be gone on with; nil where they can.
+    /// Why shards that were accepted and not yet taken cannot be used; nil if they can.
     private func lostShards(of planned: PlannedStore) throws(RunError) -> String? {
         for receipt in try receipts() {
             // A shard that was taken is gone, and so is its folder; which ones were taken is

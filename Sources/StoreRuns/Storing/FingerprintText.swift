@@ -21,9 +21,9 @@ extension StoreFingerprint {
     /// The content of the source's files as text, equal on every machine and for every copy: sizes
     /// and headers, whose counters and salts change with what is written.
     ///
-    /// It tells a job which source is meant. A write that shows in times alone is found by the
-    /// process that took the times: a worker compares them before and after it reads, and the
-    /// coordinator when it takes the result.
+    /// It names the source of a job. A write that shows in times alone is found by the process that
+    /// took the times: a worker compares them before and after it reads, and the coordinator when
+    /// it takes the result.
     package var contentText: String {
         let sizes = [main, writeAheadLog, rollbackJournal].map { file in
             file.map { "\($0.size)" } ?? "none"

@@ -27,7 +27,7 @@ package struct PrunePlan: Hashable, Sendable, Codable {
     ///   - backupNames: names of external data that the original refers to.
     ///   - storeNames: names that the live store refers to, its `-wal` included.
     ///   - existing: names that were there at the time of the swap; nil where that is unknown.
-    ///   - isGivenUp: whether the swap will not be gone on with: what has the store's name is all
+    ///   - isGivenUp: whether the swap will not be resumed: what has the store's name is all
     ///     that is needed then.
     ///   - rollback: of the swap, that was begun and is not recorded as done.
     ///   - files: through which the files are looked at.

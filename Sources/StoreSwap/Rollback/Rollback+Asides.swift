@@ -3,7 +3,7 @@ package import DurableFiles
 import SafeSQLite
 package import StoreLocks
 
-// A rollback that was killed before it gave the store's name to another file is not gone on with.
+// A rollback that was killed before it gave the store's name to another file is not resumed.
 
 extension Rollback {
     /// Whether a rollback has left a log or a journal under a name of ours.

@@ -47,7 +47,7 @@ package struct Rollback {
             try moves.checkUnwritten(swap.backups)
             let facts = try RollbackFacts(reading: swap, files: moves.files)
             let copies = try RollbackPlan.copies(facts, discardsChanges: discardsChanges)
-            // A swap that went no further has changed none of them.
+            // A swap that stopped after its backup has changed none of them.
             if !discardsChanges, facts.position != .original {
                 try moves.checkExternalData(of: swap)
             }

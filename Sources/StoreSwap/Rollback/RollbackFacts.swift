@@ -4,7 +4,7 @@ import SafeSQLite
 
 /// Whose file has the store's name.
 package enum SwapPosition: String, Hashable, Sendable, Codable {
-    /// The original: the swap went no further than its backup.
+    /// The original: the swap stopped after its backup.
     case original
     /// The snapshot: the swap was stopped on its way.
     case snapshot

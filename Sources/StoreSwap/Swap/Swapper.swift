@@ -152,7 +152,7 @@ package struct Swapper {
         }
     }
 
-    /// Looks whether a plan can be carried out, or gone on with; nothing is changed.
+    /// Looks whether a plan can be carried out, or resumed; nothing is changed.
     ///
     /// - Parameters:
     ///   - plan: as it was recorded.

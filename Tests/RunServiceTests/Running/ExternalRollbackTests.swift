@@ -1,6 +1,8 @@
 import CoreDataStore
 import DurableFiles
+import Foundation
 import Jobs
+import MigrationPlanning
 import StoreForge
 import Testing
 
@@ -57,6 +59,55 @@ import Testing
             try lab.files.publish(original, to: file)
             #expect(try lab.rollBack().map { $0.failure == nil } == [true])
             #expect(try lab.ours().isEmpty)
+        }
+    }
+
+    /// A swap was stopped, and a file was touched and removed since: the backup has the last copy.
+    @Test(arguments: [false, true])
+    func aStoppedSwapLosesNoExternalFile(isCancelled: Bool) throws {
+        var points = 0
+        try RunLab.run { lab in
+            let disk = FailingDisk(at: .max, .dies)
+            try lab.migrate(
+                [try lab.forge("a.sqlite", journal: .rollback)], strategy: .whole,
+                files: disk.files)
+            points = disk.points
+        }
+        var stops = 0
+        for place in points / 2..<points {
+            try RunLab.run { lab in
+                let store = try lab.forge("a.sqlite", journal: .rollback)
+                _ = try? lab.migrate(
+                    [store], strategy: .whole, files: FailingDisk(at: place, .dies).files)
+                let folder = SupportFolder.externalData(ofStore: store)
+                let names = try lab.files.names(in: folder)
+                let first = try #require(names.first)
+                guard try backups(of: store, lab).contains(first) else { return }
+                stops += 1
+                try FileManager.default.setAttributes(
+                    [.modificationDate: Date(timeIntervalSince1970: 1_000_000_000)],
+                    ofItemAtPath: folder.appending(first).description)
+                try lab.files.remove(folder.appending(first))
+                if isCancelled {
+                    _ = try? CancelRun(lab.selection(), environment: lab.environment()).run()
+                } else {
+                    _ = try lab.migrate([store], strategy: .whole)
+                }
+                let there = try lab.files.names(in: folder) + backups(of: store, lab)
+                #expect(there.contains(first), "at \(place)")
+            }
+        }
+        #expect(stops > 0)
+    }
+
+    /// The names of external data in backups of a store.
+    private func backups(of store: FilePath, _ lab: RunLab) throws -> [FilePath] {
+        try lab.files.names(in: lab.data).filter {
+            $0.description.hasPrefix(".godwit-backup")
+        }.flatMap { name in
+            let folder = SupportFolder.externalData(
+                ofStore: lab.data.appending(name).appending(store.lastComponent))
+            return try FileStatus.ifPresent(folder) == nil ? [] : lab.files.names(in: folder)
         }
     }
 

@@ -114,6 +114,22 @@ import Testing
         }
     }
 
+    /// An app used the result before the ledger knew of its name.
+    @Test func aChangedResultIsNotCalledValidated() throws {
+        var changed = 0
+        try stopPublications { lab, place in
+            guard try FileStatus.ifPresent(result(lab)) != nil else { return }
+            changed += 1
+            try lab.write(result(lab), Self.edit)
+            #expect(try migrate(lab).counts == [.done: 1], "at \(place)")
+            let ledger = try Ledger(reading: lab.state)
+            let report = try ledger.storeReport(run: "r1", store: 1)
+            try ledger.close()
+            #expect(report?.contains("did not validate it again") == true, "at \(place)")
+        }
+        #expect(changed > 0)
+    }
+
     /// In place, too.
     @Test func aWaitingResultOfADamagedStoreStays() throws {
         try RunLab.run { lab in
