@@ -218,8 +218,8 @@ package struct PruneRun: Sendable {
         return isMounted == true
     }
 
-    /// Removes what a swap that stopped before it changed the store has left of one that is lost, if
-    /// that is asked for.
+    /// Removes what a swap that stopped before it changed the store has left of a store that is
+    /// lost, if that is asked for.
     ///
     /// - Throws: `RunError.nothingToDo` where it is not.
     private func pruneUnswapped(
