@@ -249,4 +249,17 @@ package struct DurableFileSystem: Sendable {
         let count = Int(try checked(length, .resolve, path))
         return FilePath(bytes: buffer[..<count].map { UInt8(bitPattern: $0) })
     }
+
+    /// A store's path without symbolic links; of a store that is gone, its path in its folder,
+    /// so that what was made beside it is still found.
+    ///
+    /// - Throws: `DurableFileError` where its folder is gone, too.
+    package func resolveStore(_ path: FilePath) throws(DurableFileError) -> FilePath {
+        do throws(DurableFileError) {
+            return try resolve(path)
+        } catch {
+            guard error.isMissing else { throw error }
+            return try resolve(path.parent).appending(path.lastComponent)
+        }
+    }
 }

@@ -31,7 +31,9 @@ package struct Inference: Hashable, Sendable, Codable {
         draft.completeInverses()
         draft.mapDestinationEntities()
         draft.mapRemovedEntities()
-        draft.requireUniqueness()
+        let uniqueness = UniquenessCheck(
+            source: draft.source, destination: draft.destination, mappings: draft.mappings)
+        for requirement in uniqueness.requirements() { draft.requirements.append(requirement) }
         draft.noteJoinedTables()
         guard draft.refusals.isEmpty else {
             throw InferenceError(refusals: draft.refusals.elements)

@@ -110,7 +110,12 @@ package final class JobRunner: Sendable {
             let connection = try Connection(
                 path: temporary, mode: .create, cacheKibibytes: job.limits.cacheKibibytes)
             try connection.configure(StoreBuilder.bulkPragmas)
-            let made = try connection.counting(counter) { try body(connection) }
+            let made =
+                if let counter {
+                    try counter.counting(on: connection) { try body(connection) }
+                } else {
+                    try body(connection)
+                }
             try connection.close()
             let published = folder.appending("shard.sqlite")
             if job.limits.isDurable {

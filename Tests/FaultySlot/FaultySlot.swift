@@ -147,7 +147,11 @@ enum Fault: String {
                     UnsafePointer<Int>(bitPattern: 8)?.pointee
                 }
                 connection.queue.inDatabase { $0.add(function: fault) }
-                try connection.counting(counter) { try connection.execute(text) }
+                if let counter {
+                    try counter.counting(on: connection) { try connection.execute(text) }
+                } else {
+                    try connection.execute(text)
+                }
             }
         } catch {
             throw SlotFailure(error)

@@ -145,34 +145,35 @@ extension WatchEvent {
     }
 }
 
-extension DurableFileSystem {
-    /// Files with which something is done once for each of some stores, when the coordinator
-    /// takes a whole result over or makes a merged one durable: it is built, and nothing has moved.
+extension FaultPoints {
+    /// Does something once for each of some stores, when the coordinator takes a whole result over
+    /// or makes a merged one durable: it is built, and nothing has moved.
     ///
     /// - Parameters:
     ///   - stores: by their numbers in the run.
     ///   - body: what is done with a number, on the coordinator's thread that does it.
-    /// - Returns: files that call the body.
+    /// - Returns: points that call the body.
     package static func beforeSwap(
         of stores: Set<Int>, _ body: @escaping @Sendable (Int) throws -> Void
-    ) -> DurableFileSystem {
+    ) -> FaultPoints {
         let left = Mutex(stores)
-        return DurableFileSystem(
-            faults: FaultPoints { point in
-                guard point.moment == .before else { return nil }
-                let names = point.path.bytes.split(separator: UInt8(ascii: "/"))
-                    .map { String(decoding: $0, as: UTF8.self) }
-                guard let place = names.firstIndex(where: { $0.hasPrefix(temporaryPrefix) }),
-                    let number = names[place].split(separator: "-").last.flatMap({ Int($0) })
-                else { return nil }
-                let isLast = place == names.count - 1
-                let isAccepted = !isLast && names[place + 1].hasPrefix("accepted-")
-                guard isLast && point.operation == .sync || isAccepted,
-                    left.withLock({ $0.remove(number) }) != nil
-                else { return nil }
-                do { try body(number) } catch { preconditionFailure("\(error)") }
-                return nil
-            })
+        return FaultPoints { point in
+            guard point.moment == .before else { return nil }
+            let names = point.path.bytes.split(separator: UInt8(ascii: "/"))
+                .map { String(decoding: $0, as: UTF8.self) }
+            guard
+                let place = names.firstIndex(where: {
+                    $0.hasPrefix(DurableFileSystem.temporaryPrefix)
+                }), let number = names[place].split(separator: "-").last.flatMap({ Int($0) })
+            else { return nil }
+            let isLast = place == names.count - 1
+            let isAccepted = !isLast && names[place + 1].hasPrefix("accepted-")
+            guard isLast && point.operation == .sync || isAccepted,
+                left.withLock({ $0.remove(number) }) != nil
+            else { return nil }
+            do { try body(number) } catch { preconditionFailure("\(error)") }
+            return nil
+        }
     }
 }
 

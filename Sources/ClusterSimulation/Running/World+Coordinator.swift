@@ -59,15 +59,15 @@ extension World {
         for work in effects.works { coordinator?.works[work.run, default: 0] += 1 }
         let records = effects.machine.records
         for record in records { note("  record \(RecordText.text(record))") }
-        checkRecords(records, effects.machine.notes, of: event)
+        checker.checkRecords(records, effects.machine.notes, of: event)
         do {
             if !records.isEmpty { try ledger.write(records) }
         } catch {
             return fail(error.rule, error.text)
         }
-        check(event, effects.machine)
-        for event in effects.events { check(event) }
-        checkMachine()
+        checker.check(event, effects.machine)
+        for event in effects.events { checker.check(event) }
+        checker.checkMachine()
         hold(effects)
     }
 
@@ -119,7 +119,7 @@ extension World {
             note("  reply \(MessageText.text(reply.reply))")
         }
         for task in effects.machine.tasks {
-            check(task)
+            checker.check(task)
             note("  task \(task.id.number) \(task.store) \(RecordText.text(task.kind))")
             let time = chance.span(tuning.taskTime) * (isDiskFull ? 2 : 1)
             queue.schedule(.taskRuns(task, life: life), at: now + time)
@@ -134,7 +134,7 @@ extension World {
         guard let number = connections[connection] else {
             return fail(.ledgerFirst, "a message to the unknown connection \(connection)")
         }
-        check(message, to: number)
+        checker.check(message, to: number)
         note("  send worker \(number) \(MessageText.text(message))")
         guard workers[number].connection == connection else {
             if chance.happens(perMille: 500), let life = coordinator?.life {

@@ -82,7 +82,7 @@ extension World {
         if let supervisor = coordinator?.supervisor {
             statistics.transitions.add(supervisor.transitions)
         }
-        checkEnd()
+        checker.checkEnd()
         for spec in runs {
             for key in spec.stores where ledger.written.stores[key]?.state == .done {
                 statistics.storesDone += 1

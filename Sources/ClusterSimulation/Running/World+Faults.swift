@@ -15,7 +15,7 @@ extension World {
             crashCoordinator()
             queue.schedule(.coordinatorStarts, at: now + delay)
         case .workerCrash(let worker, let delay), .workerDies(let worker, let delay):
-            end(worker: worker, restartsAfter: delay)
+            workerSimulation.end(worker: worker, restartsAfter: delay)
         case .workerStop(let worker, let duration):
             workers[worker].stoppedUntil = now + duration
         case .partition(let worker, let duration): cut(worker, duration)
@@ -30,9 +30,10 @@ extension World {
             isDiskFull = true
             queue.schedule(.faultEnds(.fullDisk), at: now + duration)
         case .slotCrash(let worker, let slot):
-            strike(slot: slot, worker: worker, code: .slotCrashed, after: 1)
+            workerSimulation.strike(slot: slot, worker: worker, code: .slotCrashed, after: 1)
         case .slotHang(let worker, let slot):
-            strike(slot: slot, worker: worker, code: .slotTimedOut, after: tuning.watchdog)
+            workerSimulation.strike(
+                slot: slot, worker: worker, code: .slotTimedOut, after: tuning.watchdog)
         case .workerTerminate(let worker, let delay):
             terminate(worker, downFor: delay)
         case .workerJoins:
@@ -68,7 +69,7 @@ extension World {
     private func terminate(_ worker: Int, downFor delay: Int64) {
         guard workers[worker].machine != nil else { return }
         workers[worker].restartsAfter = delay
-        tell(.terminate, worker: worker, life: workers[worker].life)
+        workerSimulation.tell(.terminate, worker: worker, life: workers[worker].life)
         // A process that does not end when it is asked to is killed.
         queue.schedule(.fault(.workerDies(worker: worker, downFor: 500)), at: now + 30_000)
     }
@@ -141,7 +142,7 @@ extension World {
         if chance.happens(perMille: 200) { runs[index].defersSwap.toggle() }
         var opening = opening(runs[index])
         opening.added = added
-        opening.shortage = shortage()
+        opening.shortage = workSimulation.shortage()
         note("client submits \(opening.run) again, \(added) stores more")
         let time = max(last, now + chance.span(0...tuning.workTime.upperBound * 2))
         coordinator?.lastOpening = time
@@ -153,7 +154,7 @@ extension World {
     func take(_ opening: RunOpening, _ life: Int) {
         guard coordinator?.life == life else { return }
         coordinator?.works[opening.run, default: 1] -= 1
-        let opening = refreshed(opening)
+        let opening = workSimulation.refreshed(opening)
         tell(.opened(opening, .submitted, client: ClientID("client")))
     }
 

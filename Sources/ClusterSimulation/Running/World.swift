@@ -125,6 +125,10 @@ final class World {
         store.poison.append(PoisonedChunk(work: work, code: code))
     }
 
+    var checker: WorldChecker { WorldChecker(world: self) }
+    var workerSimulation: WorkerSimulation { WorkerSimulation(world: self) }
+    var workSimulation: WorkSimulation { WorkSimulation(world: self) }
+
     /// Runs until every store ended, a rule is broken, or it takes too long.
     func run() {
         while violation == nil, !isOver, let next = queue.take() {
@@ -148,23 +152,25 @@ final class World {
         case .toCoordinator(let message, let connection, let worker):
             hear(message, from: connection, worker: worker)
         case .toWorker(let message, let connection, let worker):
-            deliver(message, on: connection, worker: worker)
+            workerSimulation.deliver(message, on: connection, worker: worker)
         case .coordinatorStarts: startCoordinator()
         case .coordinatorTick(let life): tickCoordinator(life)
         case .coordinator(let event, let life):
             if coordinator?.life == life { tell(.machine(event)) }
-        case .work(let work, let life): begin(work, life)
-        case .answer(let answer, let run, let life): take(answer, run, life)
+        case .work(let work, let life): workSimulation.begin(work, life)
+        case .answer(let answer, let run, let life): workSimulation.take(answer, run, life)
         case .opened(let opening, let life): take(opening, life)
         case .ledgerSynced(let life, let through): ledgerSynced(life, through: through)
-        case .taskRuns(let task, let life): run(task, life: life)
-        case .workerStarts(let worker): startWorker(worker)
-        case .workerTick(let worker, let life): tickWorker(worker, life: life)
-        case .worker(let event, let worker, let life): tell(event, worker: worker, life: life)
+        case .taskRuns(let task, let life): workSimulation.run(task, life: life)
+        case .workerStarts(let worker): workerSimulation.startWorker(worker)
+        case .workerTick(let worker, let life): workerSimulation.tickWorker(worker, life: life)
+        case .worker(let event, let worker, let life):
+            workerSimulation.tell(event, worker: worker, life: life)
         case .slotStarted(let worker, let life, let slot, let order):
-            slotStarted(worker: worker, life: life, slot: slot, order: order)
+            workerSimulation.slotStarted(worker: worker, life: life, slot: slot, order: order)
         case .slotProgress(let worker, let life, let slot, let order, let step):
-            slotProgress(worker: worker, life: life, slot: slot, order: order, step: step)
+            workerSimulation.slotProgress(
+                worker: worker, life: life, slot: slot, order: order, step: step)
         case .fault(let fault): happen(fault)
         case .faultEnds(let fault): end(fault)
         case .request(let request): ask(request)

@@ -33,6 +33,31 @@ extension CoordinatorLoop {
         }
     }
 
+    /// Looks whether there is anything to do for a request, and refuses it where there is not.
+    ///
+    /// Where the ledger cannot be read it is accepted: what is accepted is tried until it is done.
+    func weigh(
+        _ asked: StoresAskedFor, _ client: ClientID,
+        then: @escaping @Sendable (CoordinatorLoop) -> Void
+    ) {
+        // Who asks for more than there is place for is told so.
+        if isQueueFull { return refuseForNow(client) }
+        let ledger = ledger
+        let isTaken = queues.answer { loop in
+            do throws(LedgerError) {
+                let refusal = try asked.refusal(ledger)
+                loop.submit {
+                    if let refusal { return $0.refuse(client, refusal.code, refusal.text) }
+                    if $0.isQueueFull { return $0.refuseForNow(client) }
+                    then($0)
+                }
+            } catch {
+                loop.submit { then($0) }
+            }
+        }
+        if !isTaken { refuseForNow(client) }
+    }
+
     func answer(_ reply: ClientReply, to client: ClientID) {
         do throws(ProtocolError) {
             try peerConnections.reply(reply, to: client)

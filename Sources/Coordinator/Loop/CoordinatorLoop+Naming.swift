@@ -7,7 +7,7 @@ import RunMoves
 import RunService
 import StoreRuns
 
-// What people know stores and files by.
+// What people know stores and files by, and what operators read of messages that cannot be read.
 
 extension CoordinatorLoop {
     /// A note with the file of its store, where something went wrong with one that is at hand.
@@ -47,6 +47,31 @@ extension CoordinatorLoop {
     func tellLeftOut(_ run: String?, _ client: ClientID) {
         for note in leftOut where run == nil || run == note.run {
             answer(.event(.note(note)), to: client)
+        }
+    }
+
+    // MARK: - Messages that cannot be read
+
+    /// Numbers of what workers say, and of what clients ask.
+    private static let (workerTypes, clientTypes) = (1...31, 65...95)
+
+    /// The line for a message that cannot be read.
+    static func trouble(_ error: ProtocolError, with peer: PeerConnections.Peer) -> String {
+        switch (peer.identity, error) {
+        case (.worker(_, let name), .unknownType(let number)) where clientTypes.contains(number):
+            "the key of the worker \(name) was used by a command such as status: it is for "
+                + "godwit work alone; commands need a key of allowed/clients"
+        case (.client, .unknownType(let number)) where workerTypes.contains(number):
+            "a client's key was used by a worker: godwit work needs a key of allowed/workers"
+        default: "unreadable message of \(name(of: peer)): \(error)"
+        }
+    }
+
+    private static func name(of peer: PeerConnections.Peer) -> String {
+        switch peer.identity {
+        case .worker(_, let name): name
+        case .client: "a client"
+        case .local: peer.worker ?? "a program on this machine"
         }
     }
 }

@@ -86,4 +86,48 @@ extension Connection {
             try execute("VACUUM")
         }
     }
+
+    // MARK: - Numbers in the header
+
+    /// `user_version` of the main database.
+    ///
+    /// - Throws: `StoreError` with SQLite's reason.
+    package func userVersion() throws(StoreError) -> Int32 {
+        Int32(truncatingIfNeeded: try number("main.user_version"))
+    }
+
+    /// `application_id` of the main database.
+    ///
+    /// - Throws: `StoreError` with SQLite's reason.
+    package func applicationID() throws(StoreError) -> Int32 {
+        Int32(truncatingIfNeeded: try number("main.application_id"))
+    }
+
+    /// Sets `user_version` of the main database, as a part of an open transaction.
+    ///
+    /// - Throws: `StoreError` with SQLite's reason.
+    package func setUserVersion(_ number: Int32) throws(StoreError) {
+        _ = try pragma("main.user_version", Int64(number))
+    }
+
+    /// Sets `application_id` of the main database, as a part of an open transaction.
+    ///
+    /// - Throws: `StoreError` with SQLite's reason.
+    package func setApplicationID(_ number: Int32) throws(StoreError) {
+        _ = try pragma("main.application_id", Int64(number))
+    }
+
+    // MARK: - Bytes
+
+    /// The bytes of the main database, whole pages.
+    ///
+    /// - Throws: `StoreError.inputOutput` where there is no memory for them.
+    package func serialized() throws(StoreError) -> [UInt8] {
+        var size: sqlite3_int64 = 0
+        guard let start = sqlite3_serialize(handle, "main", &size, 0) else {
+            throw .inputOutput(path: path, reason: "there is no memory for its pages")
+        }
+        defer { sqlite3_free(start) }
+        return Array(UnsafeBufferPointer(start: start, count: Int(size)))
+    }
 }

@@ -12,33 +12,27 @@ package final class RowCounter: Sendable {
     /// Rows so far; never goes back.
     package var rows: Int64 { counted.load(ordering: .relaxed) }
 
-    fileprivate func count() { counted.wrappingAdd(1, ordering: .relaxed) }
-}
+    private func count() { counted.wrappingAdd(1, ordering: .relaxed) }
 
-extension Connection {
-    /// Runs a body and counts the rows that this connection inserts, changes or deletes meanwhile.
+    /// Runs a body and counts the rows that a connection inserts, changes or deletes meanwhile.
     ///
     /// Rows of tables without a rowid are not counted (SQLite, sqlite3_update_hook).
     ///
     /// - Parameters:
-    ///   - counter: what is counted with; nil counts nothing.
+    ///   - connection: on which the body works.
     ///   - body: what to run.
     /// - Returns: what the body returns.
     /// - Throws: what the body throws.
     package func counting<Result, Failure: Error>(
-        _ counter: RowCounter?, _ body: () throws(Failure) -> Result
+        on connection: Connection, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        guard let counter else { return try body() }
         sqlite3_update_hook(
-            handle,
+            connection.handle,
             { context, _, _, _, _ in
                 guard let context else { return }
                 Unmanaged<RowCounter>.fromOpaque(context).takeUnretainedValue().count()
-            }, Unmanaged.passUnretained(counter).toOpaque())
-        defer {
-            sqlite3_update_hook(handle, nil, nil)
-            withExtendedLifetime(counter) {}
-        }
+            }, Unmanaged.passUnretained(self).toOpaque())
+        defer { sqlite3_update_hook(connection.handle, nil, nil) }
         return try body()
     }
 }

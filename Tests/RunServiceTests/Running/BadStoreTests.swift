@@ -130,9 +130,10 @@ import Testing
             let late: Set<Int> = isLate ? [good.count + 1] : []
             let ending = try lab.run(
                 found,
-                files: .beforeSwap(of: late) { _ in
-                    try lab.files.rename(lost, to: aside, existing: .refuse)
-                })
+                files: DurableFileSystem(
+                    faults: .beforeSwap(of: late) { _ in
+                        try lab.files.rename(lost, to: aside, existing: .refuse)
+                    }))
             #expect(ending.counts == [.done: good.count, .failed: 1])
             try lab.files.rename(aside, to: lost, existing: .refuse)
             try lab.expect(good: good, bad: [lost: [.missing]], before: before)

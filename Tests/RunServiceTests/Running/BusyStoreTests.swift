@@ -163,7 +163,8 @@ import Testing
             var before = try lab.bytes()
             let ending = try lab.migrate(
                 good + [changed], strategy: strategy,
-                files: .beforeSwap(of: [3]) { _ in try lab.touch(changed) })
+                files: DurableFileSystem(
+                    faults: .beforeSwap(of: [3]) { _ in try lab.touch(changed) }))
             let reason = try lab.standings()[changed]?.reason ?? ""
             #expect(ending.counts == [.done: 3], "\(reason)")
             // What is kept is the store as it was written last.
@@ -181,7 +182,8 @@ import Testing
             let clients = OpenDescriptors()
             let ending = try lab.migrate(
                 stores, strategy: strategy,
-                files: .beforeSwap(of: [2, 3]) { clients.open(stores[$0 - 1].description) })
+                files: DurableFileSystem(
+                    faults: .beforeSwap(of: [2, 3]) { clients.open(stores[$0 - 1].description) }))
             #expect(ending.counts == [.done: 1, .failed: 2])
             clients.close()
             #expect(try lab.standings().values.filter { $0.cause == .locked }.count == 2)

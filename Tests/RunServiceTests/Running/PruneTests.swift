@@ -131,7 +131,8 @@ import Testing
             let clients = OpenDescriptors()
             let ending = try lab.migrate(
                 stores + [bad], strategy: strategy,
-                files: .beforeSwap(of: [2]) { _ in clients.open(stores[1].description) })
+                files: DurableFileSystem(
+                    faults: .beforeSwap(of: [2]) { _ in clients.open(stores[1].description) }))
             #expect(ending.counts == [.done: 2, .failed: 2])
             clients.close()
             #expect(try !lab.leftovers().isEmpty)

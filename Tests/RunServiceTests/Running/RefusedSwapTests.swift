@@ -21,7 +21,9 @@ import Testing
     private func migrateTwice(_ lab: RunLab, _ store: FilePath) throws {
         let clients = OpenDescriptors()
         let ending = try lab.migrate(
-            [store], files: .beforeSwap(of: [1]) { _ in clients.open(store.description) })
+            [store],
+            files: DurableFileSystem(
+                faults: .beforeSwap(of: [1]) { _ in clients.open(store.description) }))
         #expect(ending.counts == [.failed: 1])
         clients.close()
         #expect(try lab.standings()[store]?.cause == .locked)
@@ -43,7 +45,10 @@ import Testing
             let link = lab.path("other")
             let ending = try lab.migrate(
                 [store],
-                files: .beforeSwap(of: [1]) { _ in try lab.files.hardLink(from: store, to: link) })
+                files: DurableFileSystem(
+                    faults: .beforeSwap(of: [1]) { _ in
+                        try lab.files.hardLink(from: store, to: link)
+                    }))
             #expect(ending.counts == [.failed: 1])
             try lab.files.unlink(link)
             _ = try lab.files.clone(from: store, to: link)

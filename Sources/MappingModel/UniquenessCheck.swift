@@ -1,15 +1,21 @@
 import ManagedObjectModel
 
-/// Uniqueness constraints that the source model does not imply.
-extension InferenceDraft {
+/// Finds uniqueness constraints of a destination that its source does not imply.
+struct UniquenessCheck {
+    let source: StoredProperties
+    let destination: StoredProperties
+    let mappings: [EntityMapping]
+
     /// A constraint of the source model.
     private struct Constraint: Hashable {
         let owner: String
         let properties: Set<String>
     }
 
-    /// Demands uniqueness where a destination constraint is new or wider than before.
-    mutating func requireUniqueness() {
+    /// What the data must fulfil: one demand for each destination constraint that is new, or wider
+    /// than before.
+    func requirements() -> [DataRequirement] {
+        var requirements: [DataRequirement] = []
         var byDestination: [String: EntityMapping] = [:]
         for mapping in mappings {
             if let to = mapping.destination { byDestination[to] = mapping }
@@ -23,6 +29,7 @@ extension InferenceDraft {
                 }
             }
         }
+        return requirements
     }
 
     /// Whether one source constraint covers the objects of all members with the same values.

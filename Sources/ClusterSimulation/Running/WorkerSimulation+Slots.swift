@@ -3,49 +3,49 @@ import Jobs
 import WorkerRules
 
 /// The slots of the workers: what becomes of an order.
-extension World {
+extension WorkerSimulation {
     /// Where an attempt writes.
     func shardFile(_ attempt: Attempt) -> FileReference {
         FileReference(root: attempt.folder.root, path: attempt.folder.path + "/shard")
     }
 
     func begin(_ order: JobOrder, slot: Int, worker number: Int) {
-        guard workers[number].slots.indices.contains(slot) else {
-            return fail(.boundedMemory, "worker \(number) has no slot \(slot)")
+        guard world.workers[number].slots.indices.contains(slot) else {
+            return world.fail(.boundedMemory, "worker \(number) has no slot \(slot)")
         }
-        if let other = workers[number].slots[slot].order {
+        if let other = world.workers[number].slots[slot].order {
             let text = "slot \(slot) of worker \(number) has \(other.attempt.id)"
-            return fail(.boundedMemory, "\(text) and gets \(order.attempt.id)")
+            return world.fail(.boundedMemory, "\(text) and gets \(order.attempt.id)")
         }
-        note("worker \(number) slot \(slot) runs \(MessageText.text(order))")
-        var state = workers[number].slots[slot]
+        world.note("worker \(number) slot \(slot) runs \(MessageText.text(order))")
+        var state = world.workers[number].slots[slot]
         state.turn += 1
         state.order = order
         state.last = order.attempt.id
-        state.steps = chance.number(1...6)
-        state.stepTime = chance.span(tuning.slotStep)
+        state.steps = world.chance.number(1...6)
+        state.stepTime = world.chance.span(world.tuning.slotStep)
         state.fate = fate(of: order, worker: number)
-        workers[number].slots[slot] = state
-        let life = workers[number].life
-        queue.schedule(
+        world.workers[number].slots[slot] = state
+        let life = world.workers[number].life
+        world.queue.schedule(
             .slotStarted(worker: number, life: life, slot: slot, order: state.turn),
-            at: now + chance.span(1...5))
+            at: world.now + world.chance.span(1...5))
     }
 
     private func fate(of order: JobOrder, worker number: Int) -> SlotFate {
         let key = StoreKey(run: order.job.run, number: order.job.store)
-        if order.job.engine != workers[number].engine { return .fails(.wrongEngine) }
-        if let code = stores[key]?.poison(of: order.job.work) {
+        if order.job.engine != world.workers[number].engine { return .fails(.wrongEngine) }
+        if let code = world.stores[key]?.poison(of: order.job.work) {
             return isOfProcess(code) ? .dies(code) : .fails(code)
         }
-        guard hasFaults else { return .delivers }
-        if chance.happens(perMille: tuning.slotHang) { return .dies(.slotTimedOut) }
-        if chance.happens(perMille: tuning.slotFailure) {
+        guard world.hasFaults else { return .delivers }
+        if world.chance.happens(perMille: world.tuning.slotHang) { return .dies(.slotTimedOut) }
+        if world.chance.happens(perMille: world.tuning.slotFailure) {
             let fates: [SlotFate] = [
                 .dies(.slotCrashed), .dies(.slotOutOfMemory), .fails(.inputOutput),
                 .fails(.inputOutput), .fails(.sourceChanged),
             ]
-            return fates[chance.number(0...4)]
+            return fates[world.chance.number(0...4)]
         }
         return .delivers
     }
@@ -65,21 +65,21 @@ extension World {
     private func slotState(
         _ number: Int, _ life: Int, _ slot: Int, _ turn: Int
     ) -> SimulatedSlot? {
-        guard workers[number].life == life, workers[number].machine != nil,
-            workers[number].slots[slot].turn == turn
+        guard world.workers[number].life == life, world.workers[number].machine != nil,
+            world.workers[number].slots[slot].turn == turn
         else { return nil }
-        return workers[number].slots[slot]
+        return world.workers[number].slots[slot]
     }
 
     private func scheduleStep(
         _ step: Int, _ number: Int, _ life: Int, _ slot: Int, _ turn: Int
     ) {
         guard let state = slotState(number, life, slot, turn) else { return }
-        var delay = max(1, state.stepTime * workers[number].slowness)
-        if state.fate == .dies(.slotTimedOut) { delay = tuning.watchdog }
-        queue.schedule(
+        var delay = max(1, state.stepTime * world.workers[number].slowness)
+        if state.fate == .dies(.slotTimedOut) { delay = world.tuning.watchdog }
+        world.queue.schedule(
             .slotProgress(worker: number, life: life, slot: slot, order: turn, step: step),
-            at: now + delay)
+            at: world.now + delay)
     }
 
     func slotProgress(worker number: Int, life: Int, slot: Int, order turn: Int, step: Int) {
@@ -87,7 +87,7 @@ extension World {
             return
         }
         if step < state.steps, state.fate != .dies(.slotTimedOut) {
-            let rows = SimulatedEngine.rows(order.job.work, of: order.store(in: self))
+            let rows = SimulatedEngine.rows(order.job.work, of: order.store(in: world))
             let done = Int64(rows * step / state.steps)
             let event = SlotEvent.progress(
                 attempt: order.attempt.id, rows: done, bytes: done * 1_000_000)
@@ -98,9 +98,9 @@ extension World {
     }
 
     private func finish(_ order: JobOrder, fate: SlotFate, slot: Int, worker number: Int) {
-        let life = workers[number].life
-        workers[number].slots[slot].turn += 1
-        workers[number].slots[slot].order = nil
+        let life = world.workers[number].life
+        world.workers[number].slots[slot].turn += 1
+        world.workers[number].slots[slot].order = nil
         let id = order.attempt.id
         let event: SlotEvent
         switch fate {
@@ -112,64 +112,65 @@ extension World {
             }
         case .fails(let code): event = .failed(attempt: id, code, text: "the job failed")
         case .dies(let code):
-            files[shardFile(order.attempt)] = .torn
+            world.files[shardFile(order.attempt)] = .torn
             event = .died(attempt: id, code, text: "the slot ended")
         }
-        note("worker \(number) slot \(slot) ends \(id) \(fate)")
+        world.note("worker \(number) slot \(slot) ends \(id) \(fate)")
         tell(.slot(event, slot: slot), worker: number, life: life)
     }
 
     /// Writes what the job makes into the folder of its attempt.
     private func produce(_ order: JobOrder) throws(FailureCode) -> Receipt {
         let file = shardFile(order.attempt)
-        if isDiskFull {
-            files[file] = .torn
+        if world.isDiskFull {
+            world.files[file] = .torn
             throw .noSpace
         }
-        let content = try SimulatedEngine.run(order.job.work, of: order.store(in: self))
-        files[file] = content
+        let content = try SimulatedEngine.run(order.job.work, of: order.store(in: world))
+        world.files[file] = content
         let delivered = DeliveredFile(
             file: file, bytes: content.bytes, digest: content.digest)
-        let rows = SimulatedEngine.rows(order.job.work, of: order.store(in: self))
+        let rows = SimulatedEngine.rows(order.job.work, of: order.store(in: world))
         return Receipt(
             job: order.job, attempt: order.attempt, files: [delivered], rows: Int64(rows))
     }
 
     /// Ends a slot's process because its worker wants it.
     func kill(slot: Int, worker number: Int) {
-        guard workers[number].slots.indices.contains(slot) else { return }
+        guard world.workers[number].slots.indices.contains(slot) else { return }
         // Named even where it has just ended by itself: the worker may not have heard of that yet.
-        let attempt = workers[number].slots[slot].last
-        note("worker \(number) kills slot \(slot) \(attempt ?? "")")
+        let attempt = world.workers[number].slots[slot].last
+        world.note("worker \(number) kills slot \(slot) \(attempt ?? "")")
         tear(slot: slot, worker: number)
         let event = SlotEvent.died(attempt: attempt, .cancelled, text: "the slot was killed")
-        queue.schedule(
-            .worker(.slot(event, slot: slot), worker: number, life: workers[number].life),
-            at: now + chance.span(1...30))
+        world.queue.schedule(
+            .worker(.slot(event, slot: slot), worker: number, life: world.workers[number].life),
+            at: world.now + world.chance.span(1...30))
     }
 
     /// A slot's process ends in the middle of what it does.
     func tear(slot: Int, worker number: Int) {
-        workers[number].slots[slot].turn += 1
-        guard let order = workers[number].slots[slot].order else { return }
-        files[shardFile(order.attempt)] = .torn
-        workers[number].slots[slot].order = nil
+        world.workers[number].slots[slot].turn += 1
+        guard let order = world.workers[number].slots[slot].order else { return }
+        world.files[shardFile(order.attempt)] = .torn
+        world.workers[number].slots[slot].order = nil
     }
 
     /// A slot's process makes no progress any more and ends a little later.
     func strike(slot: Int, worker number: Int, code: FailureCode, after delay: Int64) {
-        guard workers[number].machine != nil, workers[number].slots.indices.contains(slot),
-            workers[number].slots[slot].order != nil
+        guard world.workers[number].machine != nil,
+            world.workers[number].slots.indices.contains(slot),
+            world.workers[number].slots[slot].order != nil
         else { return }
-        note("worker \(number) slot \(slot) is struck: \(code)")
-        workers[number].slots[slot].turn += 1
-        workers[number].slots[slot].fate = .dies(code)
-        workers[number].slots[slot].steps = 0
-        let worker = workers[number]
-        queue.schedule(
+        world.note("worker \(number) slot \(slot) is struck: \(code)")
+        world.workers[number].slots[slot].turn += 1
+        world.workers[number].slots[slot].fate = .dies(code)
+        world.workers[number].slots[slot].steps = 0
+        let worker = world.workers[number]
+        world.queue.schedule(
             .slotProgress(
                 worker: number, life: worker.life, slot: slot, order: worker.slots[slot].turn,
-                step: 0), at: now + delay)
+                step: 0), at: world.now + delay)
     }
 }
 

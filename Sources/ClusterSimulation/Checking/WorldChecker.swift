@@ -3,8 +3,12 @@ import ClusterProtocol
 import Jobs
 import RunSupervision
 
-/// Checks of what the coordinator's machine says, in the turn in which it says it.
-extension World {
+/// Checks a world against the rules of the design.
+///
+/// Here: what the coordinator's machine says, in the turn in which it says it.
+struct WorldChecker {
+    let world: World
+
     /// Before the ledger takes the records; the ledger itself checks what it can see alone.
     func checkRecords(
         _ records: [CoordinatorRecord], _ notes: [Note], of event: SupervisorEvent
@@ -12,21 +16,21 @@ extension World {
         for record in records {
             switch record {
             case .attemptBegan(let store, let work, let attempt, _, _):
-                statistics.attempts += 1
+                world.statistics.attempts += 1
                 checkAlone(attempt, JobKey(store: store, work: work), records, notes)
-                checks.renewed(attempt, now)
+                world.checks.renewed(attempt, world.now)
             case .accepted(let receipt):
-                statistics.accepted += 1
-                checks.ended(receipt.attempt)
+                world.statistics.accepted += 1
+                world.checks.ended(receipt.attempt)
                 checkAccepted(receipt)
             case .attemptFailed(_, let attempt, let cause):
                 if cause.code == .leaseExpired { checkExpired(attempt, event) }
-                checks.ended(attempt)
+                world.checks.ended(attempt)
             case .swapIntended(let store): checkValidated(store, records)
             case .storeChanged(let store, .validated, _): checkValidated(store, records)
             case .storeChanged(let store, .done, _):
-                if stores[store]?.live == nil, stores[store]?.needsNothing == false {
-                    fail(.rowsOnce, "\(store) is done unswapped")
+                if world.stores[store]?.live == nil, world.stores[store]?.needsNothing == false {
+                    world.fail(.rowsOnce, "\(store) is done unswapped")
                 }
             case .storeChanged(let store, .failed, _), .storeChanged(let store, .cancelled, _):
                 checkOriginal(store)
@@ -46,52 +50,55 @@ extension World {
             guard case .attemptFailed(_, let ended, _) = record else { return nil }
             return ended
         }
-        let held = (ledger.written.jobs[job]?.attempts ?? []).filter {
-            ledger.written.isOpen(attempt: $0) && !ended.contains($0)
+        let held = (world.ledger.written.jobs[job]?.attempts ?? []).filter {
+            world.ledger.written.isOpen(attempt: $0) && !ended.contains($0)
         }
         let isSecond = notes.contains { note in
             guard case .store(_, _, .secondAttempt(let second)) = note else { return false }
             return second.attempt == attempt
         }
         if held.count > (isSecond ? 1 : 0) {
-            fail(.leaseKept, "\(attempt) begins although \(held[0]) holds the lease of \(job)")
+            world.fail(
+                .leaseKept, "\(attempt) begins although \(held[0]) holds the lease of \(job)")
         }
     }
 
     /// What is accepted was delivered whole: the file is there, as the receipt says.
     private func checkAccepted(_ receipt: Receipt) {
         guard let file = receipt.files.first else {
-            return fail(.acceptedFilesOnly, "\(receipt.attempt) is accepted without a file")
+            return world.fail(.acceptedFilesOnly, "\(receipt.attempt) is accepted without a file")
         }
-        guard files[file.file]?.digest == file.digest else {
-            return fail(.acceptedFilesOnly, "\(receipt.attempt) is accepted without its bytes")
+        guard world.files[file.file]?.digest == file.digest else {
+            return world.fail(
+                .acceptedFilesOnly, "\(receipt.attempt) is accepted without its bytes")
         }
     }
 
     /// A lease runs its full term, unless its worker's process ended or came back without it.
     private func checkExpired(_ attempt: String, _ event: SupervisorEvent) {
-        statistics.leasesExpired += 1
+        world.statistics.leasesExpired += 1
         switch event {
         case .machine(.workerEnded): return
         case .machine(.message(.hello(let hello), _, _)):
             if !hello.held.contains(where: { $0.attempt == attempt }) { return }
         default: break
         }
-        let age = checks.age(of: attempt, now: now)
-        guard age < Int64(tuning.lease) else { return }
-        fail(.leaseKept, "the lease of \(attempt) ends after \(age) ms, not \(tuning.lease)")
+        let age = world.checks.age(of: attempt, now: world.now)
+        guard age < Int64(world.tuning.lease) else { return }
+        world.fail(
+            .leaseKept, "the lease of \(attempt) ends after \(age) ms, not \(world.tuning.lease)")
     }
 
     /// A partitioned store's result must have been validated as it is; a small one's is by its job.
     private func checkValidated(_ key: StoreKey, _ records: [CoordinatorRecord]) {
-        guard let store = stores[key], store.live == nil else { return }
+        guard let store = world.stores[key], store.live == nil else { return }
         if store.isWhole {
-            let job = ledger.written.jobs[JobKey(store: key, work: .whole)]
+            let job = world.ledger.written.jobs[JobKey(store: key, work: .whole)]
             if job?.accepted == nil, !accepts(key, records) {
-                fail(.validatedSwap, "\(key) goes to its swap without an accepted result")
+                world.fail(.validatedSwap, "\(key) goes to its swap without an accepted result")
             }
         } else if !store.isValidated {
-            fail(.validatedSwap, "\(key) goes to its swap unvalidated")
+            world.fail(.validatedSwap, "\(key) goes to its swap unvalidated")
         }
     }
 
@@ -105,33 +112,35 @@ extension World {
 
     private func checkOriginal(_ key: StoreKey) {
         // A swap may have happened just before the crash that made it unknown.
-        guard let store = stores[key], store.live != nil,
-            ledger.durable.stores[key]?.isSwapIntended != true
+        guard let store = world.stores[key], store.live != nil,
+            world.ledger.durable.stores[key]?.isSwapIntended != true
         else { return }
-        fail(.originalWhole, "\(key) is given up although its original was exchanged")
+        world.fail(.originalWhole, "\(key) is given up although its original was exchanged")
     }
 
     /// After the ledger took the turn's records: what the machine answers fits what it wrote.
     func check(_ event: SupervisorEvent, _ effects: CoordinatorEffects) {
         for note in effects.notes {
-            if case .unexpected(let text) = note { self.note("  unexpected: \(text)") }
+            if case .unexpected(let text) = note { world.note("  unexpected: \(text)") }
             // A planted fault has to be found by the rule that it breaks.
-            if case .broken(let broken) = note, options.plant == nil {
-                fail(.soundMachine, broken)
+            if case .broken(let broken) = note, world.options.plant == nil {
+                world.fail(.soundMachine, broken)
             }
         }
         switch event {
         case .machine(.message(.progress(let attempt, _, _), let connection, let worker)):
             // What arrives by an old connection, or before the hello, renews nothing.
-            if checks.isWelcome(worker, connection) { checks.renewed(attempt, now) }
+            if world.checks.isWelcome(worker, connection) {
+                world.checks.renewed(attempt, world.now)
+            }
         case .machine(.message(.hello(let hello), _, _)):
             check(hello, effects)
         default: break
         }
         for send in effects.sends {
-            if case .denied = send.message { statistics.denied += 1 }
-            if case .welcome = send.message, let number = connections[send.to] {
-                checks.welcomed(workers[number].name, send.to)
+            if case .denied = send.message { world.statistics.denied += 1 }
+            if case .welcome = send.message, let number = world.connections[send.to] {
+                world.checks.welcomed(world.workers[number].name, send.to)
             }
         }
         for reply in effects.replies {
@@ -141,11 +150,12 @@ extension World {
 
     /// Now and then, whether the machine's own books agree; a planted fault may not be found so.
     func checkMachine() {
-        guard options.plant == nil, let process = coordinator, process.turns % 8 == 0 else {
+        guard world.options.plant == nil, let process = world.coordinator, process.turns % 8 == 0
+        else {
             return
         }
         let found = process.machine.check().sorted()
-        if let first = found.first { fail(.soundMachine, first) }
+        if let first = found.first { world.fail(.soundMachine, first) }
         checkReasons(process.machine.report())
     }
 
@@ -161,30 +171,34 @@ extension World {
             let stores = run.stores[.waiting, default: 0]
             waiting += jobs + stores
             if jobs + stores > 0, run.waitingFor == nil {
-                fail(.waitingHasReason, "\(run.run): \(jobs) jobs, \(stores) stores: no reason")
+                world.fail(
+                    .waitingHasReason, "\(run.run): \(jobs) jobs, \(stores) stores: no reason"
+                )
             }
         }
         for worker in report.workers where worker.reason == nil {
             let isFull = worker.running >= worker.slots
             if worker.state != .active || worker.running == 0 || (waiting > 0 && !isFull) {
-                fail(.waitingHasReason, "\(worker.name) has no jobs for no reason")
+                world.fail(.waitingHasReason, "\(worker.name) has no jobs for no reason")
             }
         }
     }
 
     /// Whether the ledger or the disks are being looked at for a run, or wait for that.
     private func isReading(_ run: String) -> Bool {
-        guard let coordinator else { return false }
+        guard let coordinator = world.coordinator else { return false }
         return coordinator.works[run, default: 0] > 0
             || coordinator.supervisor.waitingReason(of: run) != nil
     }
 
     /// The end of a run is told after its report is written.
     func check(_ event: WatchEvent) {
-        note("  \(event)")
-        guard case .ended(let run, _) = event, let facts = ledger.written.runs[run] else { return }
-        statistics.endsTold += 1
-        if !facts.isReported { fail(.endCarriedOut, "the end of \(run) is told unreported") }
+        world.note("  \(event)")
+        guard case .ended(let run, _) = event, let facts = world.ledger.written.runs[run] else {
+            return
+        }
+        world.statistics.endsTold += 1
+        if !facts.isReported { world.fail(.endCarriedOut, "the end of \(run) is told unreported") }
     }
 
     /// A worker that comes back keeps every attempt that could still be accepted.
@@ -194,15 +208,15 @@ extension World {
     private func check(_ hello: WorkerHello, _ effects: CoordinatorEffects) {
         for send in effects.sends {
             guard case .welcome(let welcome) = send.message else { continue }
-            for held in hello.held { checks.renewed(held.attempt, now) }
-            statistics.heldKept += welcome.keep.count
+            for held in hello.held { world.checks.renewed(held.attempt, world.now) }
+            world.statistics.heldKept += welcome.keep.count
             for held in hello.held where !welcome.keep.contains(held.attempt) {
-                guard ledger.written.isOpen(attempt: held.attempt),
-                    let job = ledger.written.attempts[held.attempt]?.job,
-                    ledger.written.stores[job.store]?.isUnfinished == true,
-                    ledger.written.runs[job.store.run]?.state != .cancelled
+                guard world.ledger.written.isOpen(attempt: held.attempt),
+                    let job = world.ledger.written.attempts[held.attempt]?.job,
+                    world.ledger.written.stores[job.store]?.isUnfinished == true,
+                    world.ledger.written.runs[job.store.run]?.state != .cancelled
                 else { continue }
-                fail(.leaseKept, "\(hello.worker) comes back and loses \(held.attempt)")
+                world.fail(.leaseKept, "\(hello.worker) comes back and loses \(held.attempt)")
             }
         }
     }
@@ -210,19 +224,19 @@ extension World {
     /// What a client is shown agrees with the ledger, and what stands still has a reason.
     private func check(_ report: StatusReport) {
         for status in report.runs {
-            guard let spec = runs.first(where: { $0.run == status.run }) else {
-                return fail(.countsAgree, "the unknown run \(status.run) is shown")
+            guard let spec = world.runs.first(where: { $0.run == status.run }) else {
+                return world.fail(.countsAgree, "the unknown run \(status.run) is shown")
             }
-            let open = spec.stores.filter { isOffered($0, spec) }
-            let attempts = spec.stores.reduce(0) { $0 + ledger.written.openAttempts(of: $1) }
-            let tasks = (coordinator?.tasks ?? []).filter { $0.store.run == spec.run }.count
+            let open = spec.stores.filter { world.isOffered($0, spec) }
+            let attempts = spec.stores.reduce(0) { $0 + world.ledger.written.openAttempts(of: $1) }
+            let tasks = (world.coordinator?.tasks ?? []).filter { $0.store.run == spec.run }.count
             let isOpen =
-                ledger.written.runs[spec.run]?.state == .open
-                || ledger.written.runs[spec.run]?.state == .paused
+                world.ledger.written.runs[spec.run]?.state == .open
+                || world.ledger.written.runs[spec.run]?.state == .paused
             if isOpen, !open.isEmpty, attempts == 0, tasks == 0, status.waitingFor == nil,
                 !isReading(spec.run)
             {
-                fail(.waitingHasReason, "\(spec.run): \(open.count) stores wait for nothing")
+                world.fail(.waitingHasReason, "\(spec.run): \(open.count) stores wait for nothing")
             }
         }
     }

@@ -5,29 +5,31 @@ import RunSupervision
 
 /// Works of runs, done beside the coordinator's loop: each sees the ledger at one moment, and its
 /// answer comes at a later one.
-extension World {
+struct WorkSimulation {
+    let world: World
+
     func begin(_ work: RunWork, _ life: Int) {
-        guard coordinator?.life == life else { return }
+        guard world.coordinator?.life == life else { return }
         let answer = carryOut(work)
-        note("work \(WorkText.text(work)) is done")
-        let time = chance.span(tuning.workTime)
-        queue.schedule(.answer(answer, run: work.run, life: life), at: now + time)
+        world.note("work \(WorkText.text(work)) is done")
+        let time = world.chance.span(world.tuning.workTime)
+        world.queue.schedule(.answer(answer, run: work.run, life: life), at: world.now + time)
     }
 
     func take(_ answer: RunAnswer, _ run: String, _ life: Int) {
-        guard coordinator?.life == life else { return }
-        coordinator?.works[run, default: 1] -= 1
+        guard world.coordinator?.life == life else { return }
+        world.coordinator?.works[run, default: 1] -= 1
         var answer = answer
         if case .found(let opening, let request, let client) = answer {
             answer = .found(refreshed(opening), request, client)
         }
-        tell(.answered(answer))
+        world.tell(.answered(answer))
     }
 
     /// A run as it is when it enters: it may have come to its end since it was read.
     func refreshed(_ opening: RunOpening) -> RunOpening {
-        guard coordinator?.supervisor.phase(of: opening.run) == nil,
-            let facts = ledger.written.runs[opening.run]
+        guard world.coordinator?.supervisor.phase(of: opening.run) == nil,
+            let facts = world.ledger.written.runs[opening.run]
         else { return opening }
         var opening = opening
         opening.state = facts.state
@@ -36,15 +38,15 @@ extension World {
     }
 
     private func carryOut(_ work: RunWork) -> RunAnswer {
-        guard let index = runs.firstIndex(where: { $0.run == work.run }) else {
+        guard let index = world.runs.firstIndex(where: { $0.run == work.run }) else {
             return .failed(
                 work,
                 WorkFailure(
                     isTransient: false, isUnknownRun: true, text: "there is no such run"))
         }
-        let isFailing = hasFaults && chance.happens(perMille: tuning.workFailure)
+        let isFailing = world.hasFaults && world.chance.happens(perMille: world.tuning.workFailure)
         let failure = WorkFailure(isTransient: true, text: "the ledger cannot be read")
-        let spec = runs[index]
+        let spec = world.runs[index]
         switch work {
         case .readStores(let reading):
             return isFailing ? .failed(work, failure) : read(reading, spec)
@@ -52,14 +54,15 @@ extension World {
             if isFailing { return .failed(work, failure) }
             let keys = numbers.map { StoreKey(run: run, number: $0) }
             let offers = keys.compactMap { key in
-                ledger.durable.stores[key]?.state == .validated
-                    ? offer(key, isRequested: true) : nil
+                world.ledger.durable.stores[key]?.state == .validated
+                    ? world.offer(key, isRequested: true) : nil
             }
             return .swaps(run: run, asked: numbers.count, offers: offers, reading: reading)
         case .readStore(let key, let reading):
             if isFailing { return .failed(work, failure) }
-            let isThere = spec.stores.contains(key) && isOffered(key, spec, in: ledger.durable)
-            let found = isThere ? offer(key) : nil
+            let isThere =
+                spec.stores.contains(key) && world.isOffered(key, spec, in: world.ledger.durable)
+            let found = isThere ? world.offer(key) : nil
             return .store(
                 key, found, accepted: found == nil ? acceptedAttempts(of: key) : [],
                 reading: reading)
@@ -73,7 +76,7 @@ extension World {
             return .validated(run: run, store: store, numbers: numbers, failed: 0)
         case .findRun(_, let request, let client):
             if isFailing { return .failed(work, failure) }
-            return .found(opening(spec), request, client)
+            return .found(world.opening(spec), request, client)
         case .reserveSpace(let run):
             if isFailing { return .failed(work, failure) }
             return .space(run: run, shortage: shortage())
@@ -81,7 +84,7 @@ extension World {
             end(spec, isCancelled: isCancelled, but: busy)
             return .ended(run: run, number: number)
         case .report(let run, let number):
-            ledger.change { $0.runs[run]?.isReported = true }
+            world.ledger.change { $0.runs[run]?.isReported = true }
             let failures = numbers(.failed, spec, nil).count + numbers(.cancelled, spec, nil).count
             return .reported(run: run, number: number, failures: failures)
         }
@@ -89,8 +92,9 @@ extension World {
 
     /// Why there is too little space for a run, such as that of others; nil where there is enough.
     func shortage() -> String? {
-        if isDiskFull { return "the disk is full" }
-        return hasFaults && chance.happens(perMille: tuning.shortage) ? "others have it" : nil
+        if world.isDiskFull { return "the disk is full" }
+        return world.hasFaults && world.chance.happens(perMille: world.tuning.shortage)
+            ? "others have it" : nil
     }
 
     private func read(_ reading: StoreReading, _ spec: RunSpec) -> RunAnswer {
@@ -102,7 +106,8 @@ extension World {
             }
             cursor = key.number
             if reading.inside.contains(key.number) { continue }
-            guard isOffered(key, spec, in: ledger.durable), let offer = offer(key) else {
+            guard world.isOffered(key, spec, in: world.ledger.durable), let offer = world.offer(key)
+            else {
                 continue
             }
             offers.append(offer)
@@ -112,15 +117,15 @@ extension World {
 
     private func numbers(_ state: StoreState, _ spec: RunSpec, _ store: Int?) -> [Int] {
         spec.stores.filter { key in
-            ledger.durable.stores[key]?.state == state
+            world.ledger.durable.stores[key]?.state == state
                 && (store == nil || key.number == store)
         }.map(\.number)
     }
 
     /// The attempts of a store that the ledger has accepted.
     private func acceptedAttempts(of key: StoreKey) -> [String] {
-        (ledger.durable.stores[key]?.jobs ?? []).compactMap {
-            ledger.durable.jobs[$0]?.accepted?.attempt
+        (world.ledger.durable.stores[key]?.jobs ?? []).compactMap {
+            world.ledger.durable.jobs[$0]?.accepted?.attempt
         }
     }
 
@@ -128,19 +133,21 @@ extension World {
     /// after some of them.
     private func reopen(_ spec: RunSpec, _ store: Int?, _ failure: WorkFailure?) -> RunAnswer {
         let run = spec.run
-        guard let state = ledger.durable.runs[run]?.state, state != .cancelled else {
+        guard let state = world.ledger.durable.runs[run]?.state, state != .cancelled else {
             let cancelled = WorkFailure(isTransient: false, text: "the run was cancelled")
             return .reopened(
                 run: run, store: store, count: 0, failed: 0, opensRun: false, cancelled)
         }
         var found = numbers(.failed, spec, store)
-        if failure != nil { found = Array(found.prefix(chance.number(0...max(0, found.count)))) }
+        if failure != nil {
+            found = Array(found.prefix(world.chance.number(0...max(0, found.count))))
+        }
         let opens = state == .ended && !found.isEmpty
-        ledger.change { facts in
+        world.ledger.change { facts in
             if opens { facts.runs[run] = LedgerFacts.RunFacts() }
             for number in found { facts.replay(StoreKey(run: run, number: number)) }
         }
-        statistics.replays += found.count
+        world.statistics.replays += found.count
         return .reopened(
             run: run, store: store, count: found.count,
             failed: numbers(.failed, spec, nil).count, opensRun: opens, failure)
@@ -148,15 +155,15 @@ extension World {
 
     /// Carries out the end of a run.
     private func end(_ spec: RunSpec, isCancelled: Bool, but busy: Set<Int>) {
-        let durable = ledger.durable
+        let durable = world.ledger.durable
         let left = spec.stores.filter { key in
             let facts = durable.stores[key]
             return facts?.isUnfinished == true || facts?.state == .validated
         }
-        ledger.change { facts in
+        world.ledger.change { facts in
             for key in left where isCancelled && !busy.contains(key.number) {
                 // What has its new file is done.
-                let isSwapped = stores[key]?.live != nil
+                let isSwapped = world.stores[key]?.live != nil
                 facts.stores[key]?.state = isSwapped ? .done : .cancelled
             }
             if !spec.stores.contains(where: { facts.stores[$0]?.isUnfinished == true }) {

@@ -2,23 +2,23 @@ import ClusterCore
 import Jobs
 
 /// What the coordinator has done beside its loop.
-extension World {
+extension WorkSimulation {
     /// Does a task now and answers it a little later; a crash may come in between.
     func run(_ task: CoordinatorTask, life: Int) {
-        guard coordinator?.life == life else { return }
+        guard world.coordinator?.life == life else { return }
         let outcome: TaskOutcome
         do throws(FailureCode) {
-            if hasFaults, chance.happens(perMille: tuning.slotFailure / 8) {
-                throw chance.happens(perMille: 300) ? .sourceChanged : .inputOutput
+            if world.hasFaults, world.chance.happens(perMille: world.tuning.slotFailure / 8) {
+                throw world.chance.happens(perMille: 300) ? .sourceChanged : .inputOutput
             }
-            if isDiskFull, task.kind != .validate { throw .noSpace }
+            if world.isDiskFull, task.kind != .validate { throw .noSpace }
             outcome = try carryOut(task)
         } catch {
             outcome = .failed(error, text: "the task failed")
         }
-        note("task \(task.id.number) \(task.store) is done: \(text(outcome))")
+        world.note("task \(task.id.number) \(task.store) is done: \(text(outcome))")
         let answer = WorldEvent.coordinator(.taskEnded(task.id, outcome), life: life)
-        queue.schedule(answer, at: now + chance.span(0...40))
+        world.queue.schedule(answer, at: world.now + world.chance.span(0...40))
     }
 
     private func text(_ outcome: TaskOutcome) -> String {
@@ -38,7 +38,7 @@ extension World {
     }
 
     private func carryOut(_ task: CoordinatorTask) throws(FailureCode) -> TaskOutcome {
-        guard let store = stores[task.store] else { throw .badSource }
+        guard let store = world.stores[task.store] else { throw .badSource }
         switch task.kind {
         case .prepare: return prepare(store, task.store)
         case .admit(let receipt): return try admit(receipt)
@@ -46,13 +46,13 @@ extension World {
             return try take(step, index, shards: shards, task.store)
         case .index:
             guard store.destination != nil else { throw .wrongPlan }
-            stores[task.store]?.destination?.isIndexed = true
+            world.stores[task.store]?.destination?.isIndexed = true
             return .indexed
         case .validate:
             guard let destination = store.destination else { throw .wrongPlan }
             let isRight =
                 destination.isIndexed && SimulatedEngine.isRight(destination.rows, for: store.rows)
-            stores[task.store]?.isValidated = isRight
+            world.stores[task.store]?.isValidated = isRight
             return isRight ? .validated : .different(text: "the sums differ")
         case .keep: return .kept
         case .swap: return try swap(task.store)
@@ -60,15 +60,15 @@ extension World {
     }
 
     private func prepare(_ store: SimulatedStore, _ key: StoreKey) -> TaskOutcome {
-        let plan = plan(store, key)
+        let plan = world.plan(store, key)
         if store.needsNothing { return .unchanged }
-        if ledger.written.stores[key]?.plan == plan, let destination = store.destination {
+        if world.ledger.written.stores[key]?.plan == plan, let destination = store.destination {
             return .prepared(plan, .kept(steps: destination.steps))
         }
-        let hadProgress = ledger.written.stores[key]?.jobs.isEmpty == false
-        stores[key]?.destination = SimulatedDestination()
-        stores[key]?.isSpoiled = false
-        stores[key]?.isValidated = false
+        let hadProgress = world.ledger.written.stores[key]?.jobs.isEmpty == false
+        world.stores[key]?.destination = SimulatedDestination()
+        world.stores[key]?.isSpoiled = false
+        world.stores[key]?.isValidated = false
         return .prepared(plan, .fresh(reason: hadProgress ? "the plan is new" : nil))
     }
 
@@ -77,10 +77,10 @@ extension World {
         var admitted: [DeliveredFile] = []
         for delivered in receipt.files {
             let name = FileReference(root: "run", path: "admitted/\(receipt.attempt)")
-            if let content = files[delivered.file], content.digest == delivered.digest {
-                files[name] = content
-                files[delivered.file] = nil
-            } else if files[name]?.digest != delivered.digest {
+            if let content = world.files[delivered.file], content.digest == delivered.digest {
+                world.files[name] = content
+                world.files[delivered.file] = nil
+            } else if world.files[name]?.digest != delivered.digest {
                 throw .inputOutput
             }
             admitted.append(
@@ -93,14 +93,14 @@ extension World {
     private func take(
         _ step: StorePlan.Step, _ index: Int, shards: [Receipt], _ key: StoreKey
     ) throws(FailureCode) -> TaskOutcome {
-        guard var destination = stores[key]?.destination else { throw .wrongPlan }
+        guard var destination = world.stores[key]?.destination else { throw .wrongPlan }
         guard index == destination.steps else {
             if index < destination.steps { return .stepped }
-            fail(.rowsOnce, "\(key) takes step \(index) after \(destination.steps) steps")
+            world.fail(.rowsOnce, "\(key) takes step \(index) after \(destination.steps) steps")
             throw .wrongPlan
         }
         for receipt in shards {
-            guard let file = receipt.files.first, let content = files[file.file],
+            guard let file = receipt.files.first, let content = world.files[file.file],
                 content.digest == file.digest
             else { throw .inputOutput }
             switch step {
@@ -110,40 +110,43 @@ extension World {
         }
         destination.steps += 1
         destination.isIndexed = false
-        stores[key]?.destination = destination
-        stores[key]?.isValidated = false
+        world.stores[key]?.destination = destination
+        world.stores[key]?.isValidated = false
         return .stepped
     }
 
     /// Exchanges the original for the result, unless that was done before a crash.
     private func swap(_ key: StoreKey) throws(FailureCode) -> TaskOutcome {
-        guard let store = stores[key] else { throw .badSource }
+        guard let store = world.stores[key] else { throw .badSource }
         if store.live != nil { return .swapped }
         let result: [SimulatedResultRow]
         if store.isWhole {
             let job = JobKey(store: key, work: .whole)
-            guard let receipt = ledger.durable.jobs[job]?.accepted, let file = receipt.files.first
+            guard let receipt = world.ledger.durable.jobs[job]?.accepted,
+                let file = receipt.files.first
             else {
-                fail(.validatedSwap, "\(key) is swapped without an accepted result")
+                world.fail(.validatedSwap, "\(key) is swapped without an accepted result")
                 throw .wrongPlan
             }
-            guard case .whole(let rows) = files[file.file], files[file.file]?.digest == file.digest
+            guard case .whole(let rows) = world.files[file.file],
+                world.files[file.file]?.digest == file.digest
             else {
-                fail(.acceptedFilesOnly, "\(key): the accepted file of \(receipt.attempt) is gone")
+                world.fail(
+                    .acceptedFilesOnly, "\(key): the accepted file of \(receipt.attempt) is gone")
                 throw .inputOutput
             }
             result = rows
         } else {
             guard let destination = store.destination else { throw .wrongPlan }
-            if !store.isValidated { fail(.validatedSwap, "\(key) is swapped unvalidated") }
+            if !store.isValidated { world.fail(.validatedSwap, "\(key) is swapped unvalidated") }
             result = destination.rows
         }
         if !store.isSpoiled, !SimulatedEngine.isRight(result, for: store.rows) {
-            fail(.rowsOnce, "\(key): the result is swapped in and is wrong")
+            world.fail(.rowsOnce, "\(key): the result is swapped in and is wrong")
         }
-        stores[key]?.live = result
-        stores[key]?.swaps += 1
-        stores[key]?.destination = nil
+        world.stores[key]?.live = result
+        world.stores[key]?.swaps += 1
+        world.stores[key]?.destination = nil
         return .swapped
     }
 }
