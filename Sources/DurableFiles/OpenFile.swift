@@ -107,10 +107,16 @@ package struct OpenFile: ~Copyable, Sendable {
 
     /// Whether another file holds the same bytes.
     ///
+    /// - Parameters:
+    ///   - other: the other file.
+    ///   - start: the offset of the first byte that counts.
+    /// - Returns: whether both end at one place and are equal up to it.
     /// - Throws: `DurableFileError`.
     /// - Complexity: reads both as far as they are the same, but no holes.
-    package func hasSameContents(as other: borrowing OpenFile) throws(DurableFileError) -> Bool {
-        var offset: Int64 = 0
+    package func hasSameContents(
+        as other: borrowing OpenFile, from start: Int64 = 0
+    ) throws(DurableFileError) -> Bool {
+        var offset = start
         while true {
             // Where both have a hole, there is nothing to read, however long it is.
             offset = try min(nextData(from: offset), other.nextData(from: offset))

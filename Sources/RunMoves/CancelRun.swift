@@ -115,6 +115,7 @@ extension SelectedRun {
             case .isTakenBack: break
             }
         } else {
+            try mover.settleAsides(of: store.found)
             do throws(RunError) {
                 try mover.expectOriginal(of: store.found)
             } catch {
@@ -182,8 +183,12 @@ extension SelectedRun {
         of store: StoreSummary, _ removeFiles: () throws(RunError) -> Void
     ) throws(RunError) -> PublicationEnd {
         let mover = mover
-        guard let move = try mover.unfinished(store.found) else { return .isTakenBack }
+        let unfinished = try mover.unfinished(store.found)
         do throws(RunError) {
+            guard let move = unfinished else {
+                try mover.expectOriginal(of: store.found)
+                return .isTakenBack
+            }
             let fate = try mover.fate(of: move)
             let hasBegun = try mover.hasBegun(move)
             var isToBeCompleted = hasBegun
@@ -228,7 +233,7 @@ extension SelectedRun {
             default: throw error
             }
             environment.warn("\(store.found.path) is cancelled; \(text)")
-            guard try !mover.keepsLast(move) else { return .isKept }
+            guard let move = unfinished, try !mover.keepsLast(move) else { return .isKept }
             // What was built goes: nothing can be completed or taken back any more.
             try record([mover.void(store.found)])
             return .isTakenBack

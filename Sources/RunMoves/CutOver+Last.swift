@@ -1,50 +1,127 @@
 import DurableFiles
 import Jobs
 import MigrationPlanning
-import RunLedger
-import StoreRuns
+package import RunLedger
+package import StoreRuns
 import StoreSwap
 
 // MARK: - Results that may be all that is left of a store
 
 extension CutOver {
+    /// Expects a store to have the log that it had when its result was built, or that log's pages.
+    ///
+    /// - Parameters:
+    ///   - found: the store.
+    ///   - places: of its accepted result.
+    /// - Throws: `RunError.lostStore` where it has neither, so that the result may be all that is
+    ///   left of them.
+    package func expectLog(of found: FoundStore, besides places: StorePaths) throws(RunError) {
+        let look = try look(at: found)
+        let isLost = try RunError.translating {
+            try FileStatus.ifPresentLink(found.path)?.isRegularFile == true
+                && look.hasLostLog(found.path, snapshot: places.snapshot)
+        }
+        if isLost { throw Self.lastCopy(of: found.path, at: "\(places.building)") }
+    }
+
     /// What has become of the store of a publication.
     ///
     /// - Throws: `RunError` where it is in use, or the ledger cannot be read.
     func fate(of recorded: Recorded) throws(RunError) -> SourceFate {
+        try look(at: recorded.found).fate(of: recorded.result.store, for: recorded.way)
+    }
+
+    private func look(at found: FoundStore) throws(RunError) -> SourceLook {
         let overview = try RunError.ledger { () throws(LedgerError) in try ledger.run(run) }
         let request = try overview.map { overview throws(RunError) in
             try RecordedRequest(reading: overview.record.request)
         }
-        let look = SourceLook(
-            files: files, scratch: folders.folder.appending("look-\(recorded.found.number)"),
+        return SourceLook(
+            files: files, scratch: folders.folder.appending("look-\(found.number)"),
             model: request?.sourceModel,
             allowsMissingExternalData: request?.options.allowsMissingExternalData ?? false)
-        return try look.fate(of: recorded.result.store, for: recorded.way)
     }
 
-    /// Whether a result that waits for its name may be all that is left of its store.
+    /// Whether a result that waits for its name, or the backup of a swap that was stopped, may be
+    /// all that is left of its store.
     ///
     /// - Throws: `RunError` where the files cannot be looked at.
     func keepsLast(_ recorded: Recorded) throws(RunError) -> Bool {
-        guard try waits(recorded) else { return false }
+        var holds = try waits(recorded)
+        if !holds, case .swap(let plan) = recorded.way { holds = try hasBackup(plan) }
+        guard holds else { return false }
         switch try fate(of: recorded) {
         case .lost, .uncertain: return true
         case .asRead, .written, .unrecorded: return false
         }
     }
 
-    /// Whether a result is still where it was built, and no backup has the original.
+    /// Whether the original of a swap that is discarded must get a name of its own: its backup is
+    /// as it was, and the store that has its name is damaged or another one.
+    ///
+    /// - Throws: `RunError.lostStore` where no backup can be kept so, and the result may be all
+    ///   that is left of the store.
+    func keepsOriginal(_ recorded: Recorded) throws(RunError) -> Bool {
+        guard try keepsLast(recorded) else { return false }
+        guard case .swap(let plan) = recorded.way,
+            try RunError.translating({ try hasIntactBackup(plan) })
+        else { throw try lastCopy(recorded) }
+        return true
+    }
+
+    private func hasIntactBackup(_ plan: SwapPlan) throws(DurableFileError) -> Bool {
+        guard let live = try FileStatus.ifPresentLink(plan.store.path), live.isRegularFile,
+            !plan.hasName(live.identity)
+        else { return false }
+        for file in plan.backups where file.hasContent {
+            guard let backup = try FileStatus.ifPresentLink(file.backup)?.identity,
+                file.original.isSame(backup)
+                    || plan.record?.entry(file.backup)?.isSame(backup) == true
+            else { return false }
+        }
+        return true
+    }
+
+    /// Whether a result is still where it was built.
     ///
     /// - Throws: `RunError` where the files cannot be looked at.
     func waits(_ recorded: Recorded) throws(RunError) -> Bool {
         let built = recorded.way.built
-        let isBuilt = try RunError.translating {
+        return try RunError.translating {
             try FileStatus.ifPresentLink(built.path).map { built.isFile($0.identity) } ?? false
         }
-        guard isBuilt, case .swap(let plan) = recorded.way else { return isBuilt }
-        // The backup of a swap that has begun is the original.
-        return try RunError.translating { try FileStatus.ifPresentLink(plan.mainBackup) == nil }
+    }
+
+    private func hasBackup(_ plan: SwapPlan) throws(RunError) -> Bool {
+        try RunError.translating { try FileStatus.ifPresentLink(plan.mainBackup) != nil }
+    }
+
+    /// The accepted result of a store whose move was not recorded, where that may be all that is
+    /// left of the store.
+    ///
+    /// - Throws: `RunError` where the files cannot be looked at.
+    func lastAccepted(_ found: FoundStore) throws(RunError) -> FilePath? {
+        let result: FilePath
+        do throws(DurableFileError) {
+            if let output = found.output {
+                result = output
+            } else {
+                result = try files.resolveStore(found.path)
+            }
+        } catch {
+            // Where its folder is gone, so is what lay in it.
+            guard error.isMissing else { throw .file(error) }
+            return nil
+        }
+        let places = StorePaths(
+            folder: folders.folder(ofStore: found.number), mark: mark, number: found.number,
+            result: result)
+        let accepted = try RunError.translating { try places.acceptedResults() }
+        guard let first = accepted.first else { return nil }
+        switch try look(at: found).fate(of: found.path, acceptedAt: first) {
+        case .lost, .uncertain: return first
+        case .asRead, .written, .unrecorded: return nil
+        }
     }
 
     /// What is said where the result of a lost store gets its name.
@@ -57,7 +134,10 @@ extension CutOver {
     func lastCopy(_ recorded: Recorded) throws(RunError) -> RunError {
         var place: String
         switch recorded.way {
-        case .swap(let plan): place = "\(plan.newFile.path)"
+        case .swap(let plan):
+            let kept = try hasBackup(plan) ? "\(plan.mainBackup), its original" : nil
+            let built = try waits(recorded) ? "\(plan.newFile.path), its result" : nil
+            place = [kept, built].compactMap(\.self).joined(separator: "; ")
         case .publish(let plan):
             place = "\(plan.building.path)"
             if let support = plan.support, let folder = try RunError.translating({ try plan.twin })
@@ -67,10 +147,14 @@ extension CutOver {
                     + "\(support.to.lastComponent) if it is named \(plan.output.lastComponent)"
             }
         }
-        return .lostStore(
-            "\(recorded.result.store) is gone, is damaged, or is no longer the store that Godwit "
-                + "read. Its result may be all that is left of it: \(place). Put the store back, "
-                + "or copy the result, then prune lost stores to remove it")
+        return Self.lastCopy(of: recorded.result.store, at: place)
+    }
+
+    private static func lastCopy(of store: FilePath, at place: String) -> RunError {
+        .lostStore(
+            "\(store) is gone, is damaged, or is no longer the store that Godwit read. What Godwit "
+                + "has of it may be all that is left: \(place). Put the store back, or copy what "
+                + "is left, then prune lost stores to remove it")
     }
 
     /// Expects the folder of a result to be the one of the run: files of a publication that was
@@ -91,9 +175,12 @@ extension CutOver {
     /// Expects a result that waits for its name not to be all that is left of its store.
     ///
     /// - Throws: `RunError.lostStore` where it may be.
-    func expectOriginal(of found: FoundStore) throws(RunError) {
-        guard let recorded = try unfinished(found), try keepsLast(recorded) else { return }
-        throw try lastCopy(recorded)
+    package func expectOriginal(of found: FoundStore) throws(RunError) {
+        guard let recorded = try unfinished(found) else {
+            guard let place = try lastAccepted(found) else { return }
+            throw Self.lastCopy(of: found.path, at: "\(place)")
+        }
+        if try keepsLast(recorded) { throw try lastCopy(recorded) }
     }
 
     /// Takes half of a publication back for good, or looks whether that can be done.
@@ -104,11 +191,14 @@ extension CutOver {
     ///   - removes: whether to take it back; otherwise nothing is changed.
     /// - Throws: `RunError`, `.halfPublished` and `.lostStore` as for a move.
     func endHalf(of found: FoundStore, takesLost: Bool, removes: Bool) throws(RunError) {
-        guard let recorded = try unfinished(found), try !hasBegun(recorded) else { return }
+        let recorded = try unfinished(found)
+        if let recorded, try hasBegun(recorded) { return }
+        if removes { try settleAsides(of: found) }
         if !takesLost {
-            try expectFolder(of: recorded)
-            if try keepsLast(recorded) { throw try lastCopy(recorded) }
+            if let recorded { try expectFolder(of: recorded) }
+            try expectOriginal(of: found)
         }
+        guard let recorded else { return }
         guard case .publish(let plan) = recorded.way else { return }
         let stays = try RunError.translating { try plan.takeBack(files, moves: removes) }
         if let stays, let support = plan.support {

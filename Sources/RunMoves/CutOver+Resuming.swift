@@ -71,12 +71,15 @@ extension CutOver {
             } catch {
                 throw .file(error)
             }
+            try settleAsides(of: plan, under: lock)
             do throws(SwapError) {
                 try swapper.check(plan, under: lock)
             } catch {
                 guard try isVoid(plan, after: error) else { throw .swap(error) }
-                if try keepsLast(recorded) { throw try lastCopy(recorded) }
-                let kept = try RunError.translating { try discard(plan, under: lock) }
+                let keeps = try keepsOriginal(recorded)
+                let kept = try RunError.translating {
+                    try discard(plan, keepsOriginal: keeps, under: lock)
+                }
                 try giveUp(recorded)
                 guard kept.isEmpty else {
                     let words = kept.map(Self.words(ofKept:)).joined(separator: "; ")
@@ -120,7 +123,7 @@ extension CutOver {
     package func discardParts(
         of recorded: Recorded, evenIfLast: Bool = false
     ) throws(RunError) {
-        if !evenIfLast, try keepsLast(recorded) { throw try lastCopy(recorded) }
+        let keeps = evenIfLast ? false : try keepsOriginal(recorded)
         let plan: SwapPlan
         switch recorded.way {
         case .publish(let plan):
@@ -134,24 +137,68 @@ extension CutOver {
         try RunError.translating {
             let lock = try recorded.lock ?? StoreLock(plan.store.path, faults: files.faults)
             // The error that led here may be lost with a thrown one.
-            for file in try discard(plan, under: lock) {
+            for file in try discard(plan, keepsOriginal: keeps, under: lock) {
                 environment.warn(Self.words(ofKept: file))
             }
         }
     }
 
-    /// Takes half of a publication back that was stopped between its renames.
+    /// Gives logs that a stopped swap of a store had moved aside their names back: without its log
+    /// a store cannot be judged.
+    ///
+    /// - Throws: `RunError` where another run has the store, or a file cannot be moved.
+    func settleAsides(of found: FoundStore) throws(RunError) {
+        guard found.output == nil, let recorded = try unfinished(found),
+            case .swap(let plan) = recorded.way
+        else { return }
+        try RunError.translating {
+            let path = plan.store.path
+            let asides = StoreCompanion.allCases.map { plan.aside($0.path(of: path)) }
+            guard try FileStatus.ifPresentLink(path)?.isRegularFile == true,
+                try asides.contains(where: { try FileStatus.ifPresentLink($0) != nil })
+            else { return }
+            let lock = try StoreLock(path, faults: files.faults)
+            defer { lock.release() }
+            try settleAsides(of: plan, under: lock)
+        }
+    }
+
+    private func settleAsides(of plan: SwapPlan, under lock: StoreLock) throws(RunError) {
+        do throws(SwapError) {
+            for file in try swapper.settleAsides(of: plan, under: lock) {
+                environment.warn(Self.words(ofKept: file))
+            }
+        } catch {
+            throw .swap(error)
+        }
+    }
+
+    /// Takes half of a publication back that was stopped between its renames, and expects that
+    /// nothing that the run has of the store may be all that is left of it.
     ///
     /// - Throws: `RunError`, `.halfPublished` and `.lostStore` as for a move.
     package func takeBackHalf(of found: FoundStore) throws(RunError) {
-        guard found.output != nil, let recorded = try unfinished(found), try !hasBegun(recorded)
-        else { return }
+        try settleAsides(of: found)
+        guard let recorded = try unfinished(found), try !hasBegun(recorded) else {
+            return try expectOriginal(of: found)
+        }
+        if case .swap = recorded.way, try !keepsLast(recorded) { return }
         try discardParts(of: recorded)
     }
 
     /// - Returns: the files that now lie beside the store under names of their own.
-    private func discard(_ plan: SwapPlan, under lock: StoreLock) throws -> [FilePath] {
-        let kept = try swapper.abandon(plan, under: lock)
+    private func discard(
+        _ plan: SwapPlan, keepsOriginal: Bool, under lock: StoreLock
+    ) throws -> [FilePath] {
+        let kept = try swapper.abandon(plan, keepsOriginal: keepsOriginal, under: lock)
+        if keepsOriginal {
+            // It can be built again from the original; after an exchange, its name has that.
+            if let left = try FileStatus.ifPresentLink(plan.newFile.path)?.identity,
+                plan.newFile.isFile(left) || plan.store.isFile(left)
+            {
+                try files.remove(plan.newFile.path)
+            }
+        }
         // A store that a program has replaced is not what the backup is of.
         guard plan.hasName(try FileStatus(of: plan.store.path).identity) else { return kept }
         // What has the store's name holds all that the backup holds.

@@ -209,7 +209,8 @@ package struct CutOver: Sendable {
     ///
     /// - Throws: `RunError` where the ledger cannot be read or the files cannot be looked at.
     package func keepsResult(_ found: FoundStore) throws(RunError) -> Bool {
-        guard let recorded = try unfinished(found), try !hasBegun(recorded) else { return false }
+        guard let recorded = try unfinished(found) else { return try lastAccepted(found) != nil }
+        guard try !hasBegun(recorded) else { return false }
         if found.output != nil, try mayHaveBegun(recorded) { return true }
         return try keepsLast(recorded)
     }
@@ -259,13 +260,10 @@ package struct CutOver: Sendable {
                 }
                 let hasName = try FileStatus.ifPresentLink(plan.output) != nil
                 try plan.run(files)
-                if try hasName && !plan.stands(files) {
-                    result.leftovers.append(
-                        "the result, or its external data, was changed after Godwit gave it its "
-                            + "name and before that was recorded. Godwit did not validate it again")
-                }
+                if try hasName && !plan.stands(files) { result.leftovers.append(Self.earlyChange) }
             case .swap(let plan):
                 let lock = try recorded.lock ?? StoreLock(plan.store.path, faults: files.faults)
+                if try wasChangedEarly(plan) { result.leftovers.append(Self.earlyChange) }
                 let record = backupRecorder(of: recorded.found)
                 let receipt = try swapper.run(
                     plan, under: lock, recording: record)
@@ -279,6 +277,27 @@ package struct CutOver: Sendable {
             }
         }
         return result
+    }
+
+    private static let earlyChange =
+        "the result, or its external data, was changed after Godwit gave it its name and before "
+        + "that was recorded. Godwit did not validate it again"
+
+    /// Whether a result that has its store's name was changed before that was recorded.
+    ///
+    /// - Throws: `RunError.lostStore` where it was damaged.
+    private func wasChangedEarly(_ plan: SwapPlan) throws -> Bool {
+        let path = plan.store.path
+        guard let live = try FileStatus.ifPresentLink(path)?.identity, plan.newFile.isFile(live),
+            !plan.newFile.isSame(live)
+        else { return false }
+        guard SourceLook.identifier(of: path) != nil else {
+            throw RunError.lostStore(
+                "\(path) got its result and was damaged before that was recorded. Its original is "
+                    + "\(plan.mainBackup): roll the store back, and confirm that Godwit may "
+                    + "discard changes")
+        }
+        return true
     }
 
     /// How reports name a file that was moved aside.

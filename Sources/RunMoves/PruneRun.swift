@@ -101,14 +101,15 @@ package struct PruneRun: Sendable {
                     "the swap of \(store.found.path) was not recorded to its end: replay it or "
                         + "roll it back first")
             } else if let places = try selected.presentPlaces(of: store) {
-                // A swap that stopped before it changed the store has left the names of its backup.
-                if let left = try selected.discardBackup(of: store, removes: removes) {
-                    try pruneUnswapped(left, removes: removes, &estimate)
-                }
-                // So has a publication that was stopped halfway.
+                // A publication that was stopped halfway, and results and originals that may be all
+                // that is left of their stores.
                 if store.state != .done {
                     try selected.takeBackPublication(
                         of: store, takesLost: takesLost, removes: removes)
+                }
+                // A swap that stopped before it changed the store has left the names of its backup.
+                if let left = try selected.discardBackup(of: store, removes: removes) {
+                    try pruneUnswapped(left, removes: removes, &estimate)
                 }
                 try RunError.translating {
                     // The run's folder counts as a whole.
@@ -136,6 +137,7 @@ package struct PruneRun: Sendable {
         if !isThere {
             guard try isMounted(swap) else { return }
         }
+        if removes { try selected.settleStopped(store) }
         let rollback = try selected.unfinishedRollback(of: store)
         do throws(RunError) {
             let plan = try RunError.translating {
@@ -255,17 +257,18 @@ package struct PruneRun: Sendable {
         _ swap: SwapPlan, _ rollback: RollbackPlan?, _ scratch: FilePath,
         _ request: RecordedRequest
     ) throws -> PrunePlan {
+        // A process that was killed leaves its own.
+        ScratchRemoval.remove(scratch, files)
+        defer { ScratchRemoval.remove(scratch, files) }
+        let live = try liveStore(swap, scratch, request)
         // Without the main file nothing tells what it referred to: an earlier prune was stopped.
         guard let external = swap.externalData, let main = swap.backups.first,
             try FileStatus.ifPresent(external.backup) != nil,
-            try FileStatus.ifPresent(main.backup) != nil
+            try FileStatus.ifPresent(main.backup) != nil, let live
         else {
             return try PrunePlan(
                 swap, backupNames: [], storeNames: [], rollback: rollback, files: files)
         }
-        // A process that was killed leaves its own.
-        ScratchRemoval.remove(scratch, files)
-        defer { ScratchRemoval.remove(scratch, files) }
         let existing = try files.names(in: external.backup).map(\.description)
         // Another store may refer to the same files.
         guard try !sharesExternalData(swap.store.path) else {
@@ -278,12 +281,48 @@ package struct PruneRun: Sendable {
                 of: main.backup, scratch: scratch.appending("backup"), model: request.sourceModel,
                 files: files
             ).names,
-            // One that was migrated further since holds its own model.
-            storeNames: try ReferencedNames(
-                of: swap.store.path, scratch: scratch.appending("store"),
-                model: request.destination?.model ?? request.sourceModel, files: files
-            ).names,
+            storeNames: live.names,
             existing: Set(existing), rollback: rollback, files: files)
+    }
+
+    /// Looks at the store whose original is to go.
+    ///
+    /// - Returns: what it refers to; nil where it is as it was installed and has no external data.
+    /// - Throws: `StoreError.notAStore` where it is damaged, where another store has its name, or
+    ///   where only the backup has a file that it refers to, because another file has its name.
+    /// - Complexity: reads a store that was written since its swap.
+    private func liveStore(
+        _ swap: SwapPlan, _ scratch: FilePath, _ request: RecordedRequest
+    ) throws -> ReferencedNames? {
+        let path = swap.store.path
+        let isInstalled = swap.newFile.isSame(try FileStatus(of: path).identity)
+        guard swap.externalData != nil || !isInstalled else { return nil }
+        let live: ReferencedNames
+        do {
+            // One that was migrated further since holds its own model.
+            live = try ReferencedNames(
+                of: path, scratch: scratch.appending("store"),
+                model: request.destination?.model ?? request.sourceModel, files: files)
+        } catch let error as StoreError {
+            // Its pages were checked before its model was looked for.
+            guard swap.externalData == nil, case .modelMissing = error else { throw error }
+            return nil
+        }
+        func lost(_ reason: String) -> StoreError {
+            .notAStore(path: path.description, reason: reason)
+        }
+        // A link in the backup's place is refused.
+        let tree = try HeldTree(path.parent, store: path, faults: files.faults)
+        if try tree.status(of: swap.mainBackup) != nil,
+            let kept = SourceLook.identifier(of: swap.mainBackup), kept != live.identifier
+        {
+            throw lost("another store has its name")
+        }
+        let replaced = try ExternalDataLook(of: swap, files).replaced(of: swap)
+        guard replaced.isDisjoint(with: live.names) else {
+            throw lost("other files have the names of its external data")
+        }
+        return live
     }
 
     /// Whether a file beside the store has the same folder of external data: one whose name

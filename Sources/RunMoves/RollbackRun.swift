@@ -265,6 +265,7 @@ package struct RollbackRun: Sendable {
                 return change
             }
             let places = try selected.places(of: store)
+            try selected.mover.settleAsides(of: store.found)
             try selected.mover.expectOriginal(of: store.found)
             try selected.discardBackup(of: store)
             try selected.record([selected.changed(store, .cancelled)])

@@ -12,7 +12,8 @@ enum SourceFate: Hashable, Sendable {
     case asRead
     /// It was written since: a result of it can be built again.
     case written
-    /// It is gone or damaged, or lacks external data: its result may be all that is left of it.
+    /// It is gone or damaged, or lacks external data or its log: its result may be all that is left
+    /// of it.
     case lost
     /// Something else has its name, or it cannot be looked at.
     case uncertain
@@ -35,10 +36,42 @@ struct SourceLook {
     /// - Throws: `RunError` where a store that was written cannot be opened now: it may be in use.
     /// - Complexity: reads a store that was written as its migration does.
     func fate(of store: FilePath, for way: CutOverRecord.Way) throws(RunError) -> SourceFate {
+        try fate(of: store, builtAt: way.built.path) { () throws(DurableFileError) in
+            if try isUpToDate(store, way) { return .asRead }
+            return try hasLostLog(store, way) ? .lost : nil
+        } compared: { opened in
+            try fate(of: opened, store, way)
+        }
+    }
+
+    /// Finds out whether a store can be migrated again whose result was accepted, and whose move
+    /// was not recorded.
+    ///
+    /// - Parameters:
+    ///   - store: its path.
+    ///   - result: where its result is.
+    /// - Returns: `.written`, `.lost` or `.uncertain`.
+    /// - Throws: `RunError` where it cannot be opened now: it may be in use.
+    /// - Complexity: reads the store as its migration does.
+    func fate(of store: FilePath, acceptedAt result: FilePath) throws(RunError) -> SourceFate {
+        try fate(of: store, builtAt: result) { () throws(DurableFileError) in
+            try hasLostLog(store, snapshot: StorePaths(attempt: result.parent).snapshot)
+                ? .lost : nil
+        } compared: { opened in
+            let there = try names(in: SupportFolder.externalData(ofStore: store))
+            return opened.names.isSubset(of: there) || allowsMissingExternalData ? .written : .lost
+        }
+    }
+
+    private func fate(
+        of store: FilePath, builtAt result: FilePath,
+        known: () throws(DurableFileError) -> SourceFate?,
+        compared: (ReferencedNames) throws -> SourceFate
+    ) throws(RunError) -> SourceFate {
         do throws(DurableFileError) {
             guard let status = try FileStatus.ifPresentLink(store) else { return .lost }
             guard status.isRegularFile else { return .uncertain }
-            if try isUpToDate(store, way) { return .asRead }
+            if let fate = try known() { return fate }
         } catch {
             return .uncertain
         }
@@ -58,10 +91,60 @@ struct SourceLook {
             }
         }
         // Another store may have got the name.
-        if let kept = identifier(of: way.built.path), opened.identifier != kept {
-            return .uncertain
+        if let kept = Self.identifier(of: result), opened.identifier != kept { return .uncertain }
+        return try RunError.translating { try compared(opened) }
+    }
+
+    /// Whether a store's log or journal is gone with what it held: its main file is as it was, so
+    /// no program has moved the log's pages into it.
+    private func hasLostLog(
+        _ store: FilePath, _ way: CutOverRecord.Way
+    ) throws(DurableFileError) -> Bool {
+        switch way {
+        case .publish(let plan):
+            guard let source = plan.source, source.hasWriteAheadLogContent else { return false }
+            let now = try StoreFingerprint(of: store)
+            return !now.hasWriteAheadLogContent && now.main.isSame(source.main)
+        case .swap(let plan):
+            guard plan.store.isSame(try FileStatus(of: store).identity) else { return false }
+            let logs = plan.backups.filter { $0.kind != nil && $0.hasContent }
+            var isLost = false
+            for log in logs where try FileStatus.ifPresentLink(log.original.path)?.size ?? 0 == 0 {
+                // A swap that was stopped may have moved it aside.
+                if try FileStatus.ifPresentLink(plan.aside(log.original.path)) == nil {
+                    isLost = true
+                }
+            }
+            guard isLost, let snapshot = plan.snapshot else { return isLost }
+            // A program may have closed a store whose log had no page that the main file lacked.
+            return try !hasSamePages(store, snapshot.path)
         }
-        return try RunError.translating { try fate(of: opened, store, way) }
+    }
+
+    /// Whether a store's log or journal is gone with what it held: its main file was not written
+    /// since a snapshot of it was made, whose pages are others.
+    func hasLostLog(
+        _ store: FilePath, snapshot: FilePath
+    ) throws(DurableFileError) -> Bool {
+        guard let made = try FileStatus.ifPresentLink(snapshot)?.identity.modified,
+            try FileStatus(of: store).identity.modified < made
+        else { return false }
+        for kind in [StoreCompanion.writeAheadLog, .rollbackJournal]
+        where try FileStatus.ifPresentLink(kind.path(of: store))?.size ?? 0 > 0 {
+            return false
+        }
+        return try !hasSamePages(store, snapshot)
+    }
+
+    /// Whether two databases of one format version have the same bytes behind their headers.
+    private func hasSamePages(_ left: FilePath, _ right: FilePath) throws(DurableFileError) -> Bool
+    {
+        guard let size = try FileStatus.ifPresentLink(right)?.size,
+            try FileStatus(of: left).size == size
+        else { return false }
+        let header = Int64(StoreFingerprint.headerBytes)
+        return try files.openForReading(left).hasSameContents(
+            as: files.openForReading(right), from: header)
     }
 
     private func isUpToDate(
@@ -86,11 +169,11 @@ struct SourceLook {
     /// How long one may keep SQLite busy, in milliseconds.
     private static let patience: Int64 = 1000
 
-    /// The `Z_UUID` of a result, which a migration keeps; nil where it cannot be read.
-    private func identifier(of result: FilePath) -> String? {
+    /// The `Z_UUID` of a database, which a migration keeps; nil where it cannot be read.
+    static func identifier(of result: FilePath) -> String? {
         do throws(StoreError) {
             let connection = try Connection(
-                path: result, mode: .immutable, patience: Self.patience)
+                path: result, mode: .immutable, patience: patience)
             let metadata = try StoreMetadata.read(connection)
             try connection.close()
             return metadata.uuid
@@ -110,7 +193,11 @@ struct SourceLook {
         let there = try names(in: folder)
         let missing = opened.names.subtracting(there)
         guard case .publish(let plan) = way else {
-            return missing.isEmpty || allowsMissingExternalData ? .written : .lost
+            guard missing.isEmpty || allowsMissingExternalData else { return .lost }
+            guard case .swap(let plan) = way else { return .written }
+            // The backup has the last name of one that another file has replaced.
+            let replaced = try ExternalDataLook(of: plan, files).replaced(of: plan)
+            return replaced.isDisjoint(with: opened.names) ? .written : .uncertain
         }
         let result = try plan.resultFolder()
         let inResult = try result.map { try names(in: $0) } ?? []

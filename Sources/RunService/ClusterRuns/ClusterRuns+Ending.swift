@@ -89,6 +89,7 @@ extension ClusterRuns {
         // One whose beginning could not be recorded still waits.
         _ = try selected.forEach(in: [.waiting, .running]) { store throws(RunError) in
             guard try !shared.hasUnfinishedMove(store.found) else { return }
+            guard try !deliveries.keepsResult(store.found) else { return }
             try deliveries.removeAll(of: store.found)
         }
         try shared.clean()

@@ -5,6 +5,7 @@ import Jobs
 import MigrationPlanning
 import MigrationValidation
 import RunLedger
+import RunMoves
 import SafeSQLite
 import StoreFileChecks
 import StoreRuns
@@ -98,6 +99,7 @@ struct ResultInspection {
         _ store: FilePath
     ) throws(RunError) -> (planned: PlannedStore, connection: Connection?) {
         do throws(RunError) {
+            try CutOver(shared.context).expectLog(of: found, besides: places)
             try RunError.translating {
                 // One that is gone is told as missing, not as one that cannot be read.
                 _ = try FileStatus(of: store)

@@ -5,13 +5,12 @@ import ManagedObjectModel
 import MigrationEngine
 import MigrationPlanning
 import RunLedger
+import RunMoves
 import SafeSQLite
 package import StoreRuns
 import Synchronization
 
 extension ResultIntake {
-    /// What accepted attempts' folders begin with.
-    private static let acceptedPrefix = "accepted-"
     /// How many times the bytes of its source a delivered shard may have: new columns with
     /// defaults add to it, and rows become many in tables of relationships.
     private static let growth: Int64 = 16
@@ -45,7 +44,8 @@ extension ResultIntake {
         }
         let folder = try attempt(of: receipt, found, isOwn: own != nil)
         let target = folder.parent.appending(
-            FilePath(bytes: Array(Self.acceptedPrefix.utf8) + folder.lastComponent.bytes))
+            FilePath(bytes: Array(StorePaths.acceptedPrefix.utf8) + folder.lastComponent.bytes))
+        if case .whole = receipt.work { try expectNoLastCopy(of: found, beside: target) }
         if let own {
             try take(own, of: receipt, from: folder, into: target)
         } else {
@@ -65,6 +65,19 @@ extension ResultIntake {
                 try shared.roots.reference(to: target.appending(name))
             }
         }
+    }
+
+    /// Expects that no accepted result of an earlier process may be all that is left of a store:
+    /// another store may have got its name since.
+    private func expectNoLastCopy(
+        of found: FoundStore, beside target: FilePath
+    ) throws(RunError) {
+        let (_, result) = try shared.paths(of: found)
+        let places = shared.context.places(of: found, result: result)
+        let others = try RunError.translating { try places.acceptedResults() }.filter {
+            $0.parent != target
+        }
+        if !others.isEmpty { try mover.expectOriginal(of: found) }
     }
 
     /// The folder of an attempt, which every file of its receipt lies in under the name that the
@@ -88,7 +101,7 @@ extension ResultIntake {
         }
         guard let folder = paths.first?.parent, paths.allSatisfy({ $0.parent == folder }),
             folder.parent == attempts,
-            !folder.lastComponent.bytes.starts(with: Self.acceptedPrefix.utf8)
+            !folder.lastComponent.bytes.starts(with: StorePaths.acceptedPrefix.utf8)
         else { throw .badDelivery("its files lie in no folder of attempts of their store") }
         let names = Self.names(of: receipt.work)
         // A thread of this process keeps the outcome in memory.
@@ -273,7 +286,7 @@ extension ResultIntake {
     }
 
     private func inspection(of found: FoundStore, in target: FilePath) -> ResultInspection {
-        let name = target.lastComponent.bytes.dropFirst(Self.acceptedPrefix.utf8.count)
+        let name = target.lastComponent.bytes.dropFirst(StorePaths.acceptedPrefix.utf8.count)
         return ResultInspection(
             shared: shared, found: found, places: StorePaths(attempt: target),
             attempt: target.parent.appending(FilePath(bytes: name)))

@@ -11,7 +11,7 @@ import Synchronization
 /// worker writes, and, for small stores, moved to where it belongs.
 package struct ResultIntake: Sendable {
     let shared: ClusterRun
-    private let mover: CutOver
+    let mover: CutOver
     let checked: CheckedFiles
 
     /// What this process has checked already, by attempt: it need not be read again.

@@ -69,6 +69,23 @@ package struct StorePaths: Sendable {
         } + [buildingSupport, Self.work(building), folder]
     }
 
+    /// What the folders of accepted attempts begin with.
+    package static let acceptedPrefix = "accepted-"
+
+    /// The accepted results of a store that is migrated as a whole.
+    ///
+    /// - Throws: `DurableFileError`.
+    package func acceptedResults() throws(DurableFileError) -> [FilePath] {
+        guard try FileStatus.ifPresentLink(building)?.isFolder == true else { return [] }
+        var results: [FilePath] = []
+        for name in try DurableFileSystem().names(in: building)
+        where name.bytes.starts(with: Self.acceptedPrefix.utf8) {
+            let result = StorePaths(attempt: building.appending(name)).building
+            if try FileStatus.ifPresentLink(result) != nil { results.append(result) }
+        }
+        return results
+    }
+
     /// Removes everything.
     ///
     /// - Throws: the first failure; the rest is removed all the same.

@@ -130,7 +130,7 @@ extension StoreMoves {
         // Another store that shares the folder may have more in it.
         for entry in record?.entries ?? [] where entry.path.parent == folder.backup {
             let original = folder.original.appending(entry.path.lastComponent)
-            switch try state(of: entry, named: original) {
+            switch try ExternalDataLook(tree).state(of: entry, named: original) {
             case .inPlace, .lost: continue
             case .isGone: break
             case .isReplaced:
@@ -163,47 +163,6 @@ extension StoreMoves {
         case areRefused, areReplaced, stay
     }
 
-    /// What has become of a file of external data since its swap.
-    enum ExternalFileState {
-        /// It has its name, and its contents.
-        case inPlace
-        /// Only its backup is there.
-        case isGone
-        /// Its backup is there, and something else has its name.
-        case isReplaced
-        /// Its contents are nowhere.
-        case lost
-    }
-
-    /// Looks at a file of external data and at its backup.
-    ///
-    /// - Parameters:
-    ///   - entry: what the swap recorded of it.
-    ///   - original: its name in the store's folder.
-    /// - Returns: what has become of it.
-    /// - Throws: `DurableFileError`.
-    /// - Complexity: reads both files where they are not one.
-    func state(
-        of entry: BackupRecord.Entry, named original: FilePath
-    ) throws(DurableFileError) -> ExternalFileState {
-        let live = try tree.status(of: original)
-        // A swap that stopped early has not backed it up, or has not recorded its copy.
-        if let live, !entry.isCopy, entry.isSame(live.identity) { return .inPlace }
-        guard let backup = try tree.status(of: entry.path) else { return .lost }
-        guard backup.isRegularFile, entry.isFile(backup.identity) else { return .lost }
-        // What is left of it is better than nothing.
-        guard let live else { return .isGone }
-        guard backup.size == entry.identity.size,
-            try tree.entry(at: entry.path, as: entry.path, isCopy: true).header == entry.header
-        else { return .lost }
-        if live.identity.isFile(backup.identity) { return .inPlace }
-        guard live.isRegularFile, live.size == backup.size,
-            try tree.openForReading(original).hasSameContents(
-                as: tree.openForReading(entry.path))
-        else { return .isReplaced }
-        return .inPlace
-    }
-
     /// Expects all external data of an original to be there, or to have a backup.
     ///
     /// - Throws: `SwapError.storeChangedSinceSwap` where another file has a name, and
@@ -212,7 +171,7 @@ extension StoreMoves {
         guard let folder = plan.externalData, let record = plan.record else { return }
         for entry in record.entries where entry.path.parent == folder.backup {
             let original = folder.original.appending(entry.path.lastComponent)
-            switch try state(of: entry, named: original) {
+            switch try ExternalDataLook(tree).state(of: entry, named: original) {
             case .inPlace, .isGone: continue
             case .isReplaced: throw SwapError.storeChangedSinceSwap(store: store.description)
             case .lost:

@@ -1,5 +1,5 @@
 import CoreDataStore
-import DurableFiles
+package import DurableFiles
 import Glibc
 
 /// What became of files on the way of a swap or a rollback.
@@ -242,7 +242,7 @@ extension SwapPlan {
     }
 
     /// The name that a file beside the store has while it is being removed.
-    func aside(_ path: FilePath) -> FilePath {
+    package func aside(_ path: FilePath) -> FilePath {
         let digest = ContentDigest.hexadecimal(of: path.lastComponent.bytes)
         return backupFolder.appending(".godwit-aside-\(digest.prefix(16))")
     }

@@ -226,7 +226,7 @@ package struct Rollback {
         }
     }
 
-    private func restore(
+    func restore(
         _ backups: [BackedUpFile], _ plan: RollbackPlan, _ moves: StoreMoves
     ) throws {
         let swap = plan.facts.swap
@@ -257,7 +257,7 @@ package struct Rollback {
         try moves.tree.syncFolder(moves.store.parent)
     }
 
-    private func isEqual(
+    func isEqual(
         _ left: FilePath, _ right: FilePath, _ files: DurableFileSystem
     ) throws -> Bool {
         let first = try ContentDigest.hexadecimal(of: left, files: files)
@@ -276,6 +276,7 @@ package struct Rollback {
         if let main, first > main { return try resumeAfterMain(plan, from: first, live, moves) }
         let original = plan.facts.swap.store
         if let main, plan.facts.position != .original, original.isFile(live) {
+            if original.isSame(live) { try restoreLostLogs(plan, moves) }
             // Once its backup's name is gone, all else is done.
             let isBackedUp = try moves.tree.status(of: plan.facts.swap.mainBackup) != nil
             guard isBackedUp else { return max(first, plan.steps.count - 1) }
@@ -308,70 +309,6 @@ package struct Rollback {
             }
         }
         return max(first, earliest)
-    }
-}
-
-extension Rollback {
-    /// Where to resume once the original has its name again.
-    ///
-    /// What a program wrote to it since is kept, and then what lay beside it before does not fit
-    /// any more.
-    private func resumeAfterMain(
-        _ plan: RollbackPlan, from first: Int, _ live: FileIdentity, _ moves: StoreMoves
-    ) throws -> Int {
-        if plan.facts.swap.store.isSame(live) { return first }
-        if try isCopiedBack(plan, live, moves.files) { return first }
-        let last = plan.steps.lastIndex {
-            if case .restoreCompanions = $0 { true } else { false }
-        }
-        return max(first, last.map { $0 + 1 } ?? first)
-    }
-
-    /// Whether a program has written to the copy that holds all of the original, before that took
-    /// its place: what it wrote is kept, as in the original itself.
-    private func isWrittenWhole(
-        _ plan: RollbackPlan, _ live: FileIdentity, _ moves: StoreMoves
-    ) throws -> Bool {
-        guard let whole = plan.whole, whole.isFile(live) else { return false }
-        let known = plan.facts.companions.map(\.file) + plan.facts.swap.backups.map(\.original)
-        return try !whole.isSame(live)
-            || moves.companionsWithContent().contains { kind in
-                let beside = try PlannedFile(at: kind.path(of: moves.store), in: moves.tree)
-                if known.contains(where: { $0.isSame(beside.identity) }) { return false }
-                // Where files have one name alone, it is a copy.
-                let backup = plan.facts.swap.backups.first { $0.kind == kind }?.backup
-                guard let backup, try moves.tree.status(of: backup) != nil else { return true }
-                let other = try PlannedFile(at: backup, in: moves.tree)
-                guard !other.isFile(beside.identity) else { return true }
-                return try !isEqual(beside.path, backup, moves.files)
-            }
-    }
-
-    /// Whether a rollback has given the store's name to another file.
-    ///
-    /// - Parameters:
-    ///   - plan: as it was recorded.
-    ///   - live: what has the store's name.
-    /// - Returns: whether that is one of its copies or the original; what a program has put there
-    ///   is neither.
-    /// - Throws: `DurableFileError`.
-    package func hasBegun(_ plan: RollbackPlan, live: FileIdentity) throws -> Bool {
-        if plan.facts.live.isFile(live) { return false }
-        return try (plan.copies + [plan.facts.swap.store]).contains { $0.isFile(live) }
-            || isCopiedBack(plan, live, files)
-    }
-
-    /// Whether the store is a copy of a backup that is a copy itself, made before a crash.
-    private func isCopiedBack(
-        _ plan: RollbackPlan, _ live: FileIdentity, _ files: DurableFileSystem
-    ) throws -> Bool {
-        let original = plan.facts.swap.store
-        let backup = plan.facts.swap.mainBackup
-        guard live.size == original.identity.size, !plan.facts.live.isSame(live),
-            plan.whole?.isSame(live) != true, plan.settled?.isSame(live) != true,
-            let status = try FileStatus.ifPresent(backup), !original.isFile(status.identity)
-        else { return false }
-        return try isEqual(original.path, backup, files)
     }
 }
 

@@ -23,9 +23,9 @@ package struct SwapReceipt: Sendable {
 /// program has the store open. A program that opens it meanwhile waits in open(2) and gets the
 /// original, before anything has changed, or the result.
 package struct Swapper {
-    private let files: DurableFileSystem
-    private let clients: ClientPolicy
-    private let reportKept: (FilePath) -> Void
+    let files: DurableFileSystem
+    let clients: ClientPolicy
+    let reportKept: (FilePath) -> Void
 
     /// - Parameters:
     ///   - files: through which files are changed.
@@ -166,53 +166,7 @@ package struct Swapper {
         _ = try SwapError.translating { try resume(plan, from: 0, moves) }
     }
 
-    /// Ends a plan that will not be carried out.
-    ///
-    /// What a program put in the store's place while the swap was stopped gets the store's name
-    /// again, or a name of its own; and so does the original, where the store is another file now.
-    ///
-    /// - Parameters:
-    ///   - plan: as it was recorded.
-    ///   - lock: of the plan's store.
-    /// - Returns: the files that now lie beside the store under names of their own.
-    /// - Throws: `SwapError`: `.storeBusy`, `.sourceChanged` where the store is another file
-    ///   now, `.file`.
-    package func abandon(
-        _ plan: SwapPlan, under lock: StoreLock
-    ) throws(SwapError) -> [FilePath] {
-        let moves = try StoreMoves(
-            store: plan.store.path, files: files, lock: lock, clients: clients)
-        defer { moves.admitClients() }
-        do throws(SwapError) {
-            try SwapError.translating { try abandon(plan, moves) }
-        } catch {
-            moves.moved.kept.forEach(reportKept)
-            throw error
-        }
-        return moves.moved.kept
-    }
-
-    private func abandon(_ plan: SwapPlan, _ moves: StoreMoves) throws {
-        let live = try moves.live()
-        moves.moved.named.append(live)
-        try moves.settleAsides(of: plan, known: plan.known)
-        if plan.store.isFile(live) {
-            // The backup goes, which may have the last name of a file of external data.
-            return try restoreExternalData(of: plan, moves)
-        }
-        if plan.hasName(live) {
-            try moves.cover(plan.store.path)
-            try moves.endExchanges(of: plan, insteadOf: plan.known)
-        } else if try plan.hasMoved(live: live) {
-            try moves.keepBackup(of: plan)
-        } else if try moves.tree.status(of: plan.mainBackup) != nil {
-            // A program has replaced the original, which is not needed any more. Another plan of
-            // the run would find its log beside another main file.
-            try BackupRemoval(swap: plan, tree: moves.tree, takesUnrecordedCopies: true).run()
-        }
-    }
-
-    private func restoreExternalData(of plan: SwapPlan, _ moves: StoreMoves) throws {
+    func restoreExternalData(of plan: SwapPlan, _ moves: StoreMoves) throws {
         guard let folder = plan.externalData else { return }
         try moves.restoreExternalData(folder, plan.record, others: .stay)
     }
@@ -319,7 +273,7 @@ package struct Swapper {
         guard let folder = plan.externalData else { return }
         for entry in plan.record?.entries ?? [] where entry.path.parent == folder.backup {
             let original = folder.original.appending(entry.path.lastComponent)
-            switch try moves.state(of: entry, named: original) {
+            switch try ExternalDataLook(moves.tree).state(of: entry, named: original) {
             case .inPlace, .isGone: continue
             case .isReplaced, .lost: throw SwapError.changed(plan.store.path)
             }

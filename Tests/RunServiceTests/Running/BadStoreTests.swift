@@ -136,7 +136,9 @@ import Testing
                     }))
             #expect(ending.counts == [.done: good.count, .failed: 1])
             try lab.files.rename(aside, to: lost, existing: .refuse)
-            try lab.expect(good: good, bad: [lost: [.missing]], before: before)
+            // The result was all that was left of the store.
+            try lab.expect(
+                good: good, bad: [lost: [.missing]], before: before, lastCopies: isLate ? 1 : 0)
             #expect(try lab.replay().replayed == 1)
             try lab.expect(good: good + [lost], bad: [:], before: before)
         }

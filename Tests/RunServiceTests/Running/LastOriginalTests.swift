@@ -1,0 +1,177 @@
+import CoreDataStore
+import DurableFiles
+import Foundation
+import Jobs
+import MigrationPlanning
+import RunLedger
+import SafeSQLite
+import StoreForge
+import TestSupport
+import Testing
+
+@testable import RunMoves
+@testable import StoreRuns
+
+/// Originals and results of runs in place that may be all that is left of a store.
+@Suite("Last copies in place") struct LastOriginalTests {
+    /// What other programs do to a store after a command was stopped.
+    enum Harm: CaseIterable {
+        case isReplacedByNothing, isReplacedByAnother, isTruncated, isDamaged, losesLog
+    }
+
+    private func harm(_ store: FilePath, _ harm: Harm, _ lab: RunLab) throws {
+        switch harm {
+        case .isReplacedByNothing:
+            try lab.files.remove(store)
+            try lab.files.publish([], to: store)
+        case .isReplacedByAnother:
+            let other = try lab.forge("other.sqlite", notes: 5, seed: 9, journal: .rollback)
+            try lab.files.rename(other, to: store, existing: .replace)
+        case .isTruncated:
+            try #require(FileHandle(forWritingAtPath: store.description)).truncate(atOffset: 0)
+        case .isDamaged:
+            let handle = try #require(FileHandle(forUpdatingAtPath: store.description))
+            let size = try handle.seekToEnd()
+            try handle.seek(toOffset: size / 8192 * 4096)
+            try handle.write(contentsOf: Data(repeating: 7, count: Int(size / 2)))
+            try handle.close()
+        case .losesLog:
+            try lab.files.remove(StoreCompanion.writeAheadLog.path(of: store))
+        }
+    }
+
+    /// The titles of all notes in a database, with its log; nil where it cannot be read.
+    private func titles(_ path: FilePath, _ lab: RunLab) -> [String]? {
+        try? withTemporaryFolder { scratch in
+            let copy = FilePath(scratch.path).appending("copy.sqlite")
+            for suffix in ["", "-wal"]
+            where try FileStatus.ifPresent(path.adding(suffix: suffix)) != nil {
+                _ = try lab.files.clone(
+                    from: path.adding(suffix: suffix), to: copy.adding(suffix: suffix))
+            }
+            let connection = try Connection(path: copy, mode: .readWrite)
+            guard try connection.checkPages() == ["ok"] else { return nil }
+            return try connection.texts("SELECT ZTITLE FROM ZNOTE ORDER BY ZTITLE")
+        }
+    }
+
+    /// Whether the store, an original that was kept, or an accepted result has all titles.
+    private func isAnywhere(_ titles: [String], _ store: FilePath, _ lab: RunLab) throws -> Bool {
+        try lab.files.tree(at: lab.data).contains { found in
+            let isKept = ["accepted-", ".godwit-backup", ".godwit-kept"].contains {
+                found.path.description.contains($0)
+            }
+            guard found.status.isRegularFile, isKept || found.path == store else { return false }
+            return self.titles(found.path, lab) == titles
+        }
+    }
+
+    /// Stops a migration in its second half, harms the store, and lets commands do what they can.
+    @Test(arguments: Harm.allCases, [false, true])
+    func nothingRemovesTheLastCopy(harm: Harm, isCancelled: Bool) throws {
+        let journal: ForgeRecipe.Journal = harm == .losesLog ? .writeAheadLogWithContent : .rollback
+        var points = 0
+        var titles: [String] = []
+        try RunLab.run { lab in
+            let disk = FailingDisk(at: .max, .dies)
+            let store = try lab.forge("a.sqlite", journal: journal)
+            titles = try #require(self.titles(store, lab))
+            try lab.migrate([store], strategy: .whole, files: disk.files)
+            points = disk.points
+        }
+        try #require(!titles.isEmpty)
+        var stops = 0
+        // Every third stop, others for each harm.
+        let first = points / 2 + (Harm.allCases.firstIndex(of: harm) ?? 0) % 3
+        for place in stride(from: first, to: points, by: 3) {
+            try RunLab.run { lab in
+                let store = try lab.forge("a.sqlite", journal: journal)
+                _ = try? lab.migrate(
+                    [store], strategy: .whole, files: FailingDisk(at: place, .dies).files)
+                let log = StoreCompanion.writeAheadLog.path(of: store)
+                if harm == .losesLog, try FileStatus.ifPresent(log) == nil { return }
+                try self.harm(store, harm, lab)
+                guard try isAnywhere(titles, store, lab) else { return }
+                stops += 1
+                if isCancelled {
+                    _ = try? CancelRun(lab.selection(), environment: lab.environment()).run()
+                    _ = try? lab.prune(removes: true)
+                } else {
+                    _ = try? lab.migrate([store], strategy: .whole)
+                    _ = try? lab.replay()
+                }
+                #expect(try isAnywhere(titles, store, lab), "at \(place)")
+            }
+        }
+        #expect(stops > 0)
+    }
+
+    /// A prune looks at the store whose original it removes.
+    @Test(arguments: [Harm.isReplacedByAnother, .isDamaged])
+    func aPruneKeepsTheOriginalOfAHarmedStore(harm: Harm) throws {
+        try RunLab.run { lab in
+            let store = try lab.forge("a.sqlite", journal: .rollback)
+            let titles = try #require(self.titles(store, lab))
+            try lab.migrate([store])
+            try self.harm(store, harm, lab)
+            for removes in [false, true] {
+                #expect(try lab.prune(removes: removes).refused.map(\.path) == [store])
+            }
+            #expect(try isAnywhere(titles, store, lab))
+            let lost = PruneRun(lab.selection(), environment: lab.environment(), takesLost: true)
+            #expect(try lost.run(removes: true).refused.isEmpty)
+            #expect(try !isAnywhere(titles, store, lab))
+        }
+    }
+
+    /// The same for a file of external data that another program replaced.
+    @Test func aPruneKeepsReplacedExternalData() throws {
+        try RunLab.run { lab in
+            let store = try lab.forge("a.sqlite", journal: .rollback)
+            let folder = SupportFolder.externalData(ofStore: store)
+            try lab.migrate([store])
+            let name = try #require(try lab.files.names(in: folder).first)
+            let former = try lab.files.contents(of: folder.appending(name), limit: 1 << 20)
+            try lab.files.remove(folder.appending(name))
+            try lab.files.publish([1], to: folder.appending(name))
+            #expect(try lab.prune(removes: true).refused.map(\.path) == [store])
+            try lab.files.remove(folder.appending(name))
+            try lab.files.publish(former, to: folder.appending(name))
+            #expect(try lab.prune(removes: true).refused.isEmpty)
+            #expect(try lab.files.contents(of: folder.appending(name), limit: 1 << 20) == former)
+        }
+    }
+
+    /// A rollback was stopped after the original had its name again, and the log was removed.
+    @Test func aStoppedRollbackPutsALostLogBack() throws {
+        var points = 0
+        var content: [String] = []
+        try RunLab.run { lab in
+            let store = try lab.forge("a.sqlite", journal: .writeAheadLogWithContent)
+            content = try #require(titles(store, lab))
+            try lab.migrate([store])
+            let disk = FailingDisk(at: .max, .dies)
+            #expect(try lab.rollBack(files: disk.files).allSatisfy { $0.failure == nil })
+            points = disk.points
+        }
+        var stops = 0
+        for place in points / 2..<points {
+            try RunLab.run { lab in
+                let store = try lab.forge("a.sqlite", journal: .writeAheadLogWithContent)
+                try lab.migrate([store])
+                _ = try? lab.rollBack(files: FailingDisk(at: place, .dies).files)
+                let log = StoreCompanion.writeAheadLog.path(of: store)
+                let backups = try lab.files.tree(at: lab.data).map(\.path).filter {
+                    $0.lastComponent == log.lastComponent && $0 != log
+                }
+                guard try FileStatus.ifPresent(log) != nil, !backups.isEmpty else { return }
+                stops += 1
+                try lab.files.remove(log)
+                #expect(
+                    try lab.rollBack().allSatisfy { $0.failure == nil }, "at \(place)")
+                #expect(titles(store, lab) == content, "at \(place)")
+            }
+        }
+        #expect(stops > 0)
+    }
+}
