@@ -140,7 +140,7 @@ let package = Package(
         layer(
             "Worker",
             [
-                "WorkerRules", "ClusterCore", "ClusterProtocol", "MigrationEngine",
+                "WorkerRules", "ClusterVocabulary", "ClusterProtocol", "MigrationEngine",
                 "MigrationPlanning", "SafeSQLite", "Jobs", "ZeroMQ", "Threads", "DurableFiles",
                 "CLinux",
             ]),
@@ -148,28 +148,41 @@ let package = Package(
         layer(
             "Coordinator",
             [
-                "RunSupervision", "ClusterCore", "ClusterProtocol", "RunService", "RunMoves",
-                "StoreRuns", "StoreDiscovery", "MigrationEngine", "MigrationPlanning", "SafeSQLite",
-                "RunLedger", "Jobs", "ZeroMQ", "Threads", "DurableFiles",
+                "RunSupervision", "ClusterCore", "ClusterVocabulary", "ClusterProtocol",
+                "RunService", "RunMoves", "StoreRuns", "StoreDiscovery", "MigrationEngine",
+                "MigrationPlanning", "SafeSQLite", "RunLedger", "Jobs", "ZeroMQ", "Threads",
+                "DurableFiles",
             ]),
         // A coordinator and a worker of one process, for one run on this machine.
         layer(
             "LocalCluster",
             [
-                "WorkerRules", "ClusterCore", "Coordinator", "Worker", "ClusterProtocol",
-                "RunService", "StoreRuns", "MigrationEngine", "MigrationPlanning", "CoreDataStore",
-                "SafeSQLite", "RunLedger", "Jobs", "ZeroMQ", "Threads", "DurableFiles",
+                "WorkerRules", "ClusterCore", "ClusterVocabulary", "Coordinator", "Worker",
+                "ClusterProtocol", "RunService", "StoreRuns", "MigrationEngine",
+                "MigrationPlanning", "CoreDataStore", "SafeSQLite", "RunLedger", "Jobs", "ZeroMQ",
+                "Threads", "DurableFiles",
             ]),
-        // The coordinator as a pure state machine, and what all state machines share.
-        layer("ClusterCore", ["ClusterProtocol", "Jobs"]),
+        // What state machines of a cluster take and say: events, effects, records, settings.
+        layer("ClusterVocabulary", ["ClusterProtocol", "Jobs"]),
+        // What the coordinator's machine keeps of stores, runs, tasks, attempts and workers.
+        layer("ClusterTables", ["ClusterVocabulary", "ClusterProtocol", "Jobs"]),
+        // The coordinator as a pure state machine, and readings of its state.
+        layer("ClusterCore", ["ClusterTables", "ClusterVocabulary", "ClusterProtocol", "Jobs"]),
         // The lives of a coordinator's runs, around that machine.
-        layer("RunSupervision", ["ClusterCore", "ClusterProtocol", "Jobs"]),
+        layer(
+            "RunSupervision",
+            [
+                "ClusterCore", "ClusterTables", "ClusterVocabulary", "ClusterProtocol", "Jobs",
+            ]),
         // A worker as a pure state machine.
-        layer("WorkerRules", ["ClusterCore", "ClusterProtocol", "Jobs"]),
+        layer("WorkerRules", ["ClusterTables", "ClusterVocabulary", "ClusterProtocol", "Jobs"]),
         // Those machines under virtual time, with faults and checkers.
         layer(
             "ClusterSimulation",
-            ["WorkerRules", "RunSupervision", "ClusterCore", "ClusterProtocol", "Jobs"]),
+            [
+                "WorkerRules", "RunSupervision", "ClusterCore", "ClusterTables",
+                "ClusterVocabulary", "ClusterProtocol", "Jobs",
+            ]),
         // Stores in Core Data's format, of any size, from a seed.
         layer(
             "StoreForge",
@@ -209,8 +222,8 @@ let package = Package(
             "GodwitCommands",
             [
                 "RunCommands", "CommandSupport", "ClusterClient", "RunReports", "StoreForge",
-                "WorkerRules", "ClusterCore", "LocalCluster", "Coordinator", "Worker",
-                "ClusterProtocol", "RunService", "StoreRuns", "MigrationEngine",
+                "WorkerRules", "ClusterCore", "ClusterVocabulary", "LocalCluster", "Coordinator",
+                "Worker", "ClusterProtocol", "RunService", "StoreRuns", "MigrationEngine",
                 "MigrationPlanning", "CoreDataStore", "SafeSQLite", "ModelFiles",
                 "ManagedObjectModel", "RunLedger", "Jobs", "ZeroMQ", "Threads", "StoreLocks",
                 "DurableFiles", arguments, logging,
@@ -227,7 +240,7 @@ let package = Package(
         .executableTarget(
             name: "godwit-bench",
             dependencies: [
-                "CTransportPeer", "StoreForge", "ClusterCore", "LocalCluster", "Coordinator",
+                "CTransportPeer", "StoreForge", "ClusterVocabulary", "LocalCluster", "Coordinator",
                 "ClusterProtocol", "RunService", "StoreRuns", "MigrationEngine",
                 "MigrationPlanning", "CoreDataStore", "SafeSQLite", "ManagedObjectModel",
                 "RunLedger", "Jobs", "ZeroMQ", "Threads", "DurableFiles", arguments, grdb,
@@ -250,7 +263,7 @@ let package = Package(
         .target(
             name: "RunSupport",
             dependencies: [
-                "ClusterCore", "LocalCluster", "Coordinator", "ClusterProtocol", "RunService",
+                "ClusterVocabulary", "LocalCluster", "Coordinator", "ClusterProtocol", "RunService",
                 "RunMoves", "StoreRuns", "MigrationEngine", "MigrationPlanning", "CoreDataStore",
                 "SafeSQLite", "RunLedger", "Jobs", "DurableFiles",
             ], path: "Tests/RunSupport", swiftSettings: settings),
@@ -284,7 +297,7 @@ let package = Package(
             "MigrationPlanningTests",
             [
                 "TestSupport", "StoreForge", "MigrationPlanning", "CoreDataStore", "SafeSQLite",
-                "MappingModel", "Jobs", "DurableFiles",
+                "MappingModel", "ManagedObjectModel", "Jobs", "DurableFiles",
             ]),
         tests(
             "MigrationValidationTests",
@@ -336,16 +349,16 @@ let package = Package(
         tests(
             "ClusterCoreTests",
             [
-                "TestSupport", "WorkerRules", "RunSupervision", "ClusterCore", "ClusterProtocol",
-                "Jobs",
+                "TestSupport", "WorkerRules", "RunSupervision", "ClusterCore", "ClusterTables",
+                "ClusterVocabulary", "ClusterProtocol", "Jobs",
             ]),
-        tests("ClusterSimulationTests", ["ClusterSimulation", "ClusterCore", "Jobs"]),
+        tests("ClusterSimulationTests", ["ClusterSimulation", "ClusterVocabulary", "Jobs"]),
         tests("ClusterProtocolTests", ["TestSupport", "ClusterProtocol", "Jobs"]),
         // A slot whose jobs misbehave, and a parent of slots, for the tests to start.
         .executableTarget(
             name: "faulty-slot",
             dependencies: [
-                "FaultSupport", "WorkerRules", "ClusterCore", "Worker", "ClusterProtocol",
+                "FaultSupport", "WorkerRules", "ClusterVocabulary", "Worker", "ClusterProtocol",
                 "RunService", "StoreRuns", "MigrationEngine", "MigrationPlanning", "SafeSQLite",
                 "Jobs", "ZeroMQ", "DurableFiles", "CLinux", grdb,
             ], path: "Tests/FaultySlot", swiftSettings: settings),
@@ -353,19 +366,19 @@ let package = Package(
             "WorkerTests",
             [
                 "faulty-slot", "RunSupport", "TestSupport", "godwit", "StoreForge", "WorkerRules",
-                "ClusterCore", "Worker", "ClusterProtocol", "RunService", "StoreRuns",
-                "MigrationEngine", "MigrationPlanning", "MigrationValidation", "CoreDataStore",
-                "SafeSQLite", "ManagedObjectModel", "RunLedger", "Jobs", "ZeroMQ", "Threads",
-                "StoreLocks", "DurableFiles", "CLinux",
+                "ClusterCore", "ClusterVocabulary", "Worker", "ClusterProtocol", "RunService",
+                "StoreRuns", "MigrationEngine", "MigrationPlanning", "MigrationValidation",
+                "CoreDataStore", "SafeSQLite", "ManagedObjectModel", "RunLedger", "Jobs", "ZeroMQ",
+                "Threads", "StoreLocks", "DurableFiles", "CLinux",
             ]),
         tests(
             "CoordinatorTests",
             [
                 "faulty-slot", "RunSupport", "FaultSupport", "TestSupport", "godwit", "StoreForge",
-                "RunSupervision", "ClusterCore", "Coordinator", "ClusterProtocol", "RunService",
-                "StoreRuns", "StoreDiscovery", "MigrationEngine", "MigrationPlanning",
-                "CoreDataStore", "SafeSQLite", "ManagedObjectModel", "RunLedger", "Jobs", "ZeroMQ",
-                "Threads", "DurableFiles", "CLinux", "CZeroMQ", grdb,
+                "RunSupervision", "ClusterCore", "ClusterVocabulary", "Coordinator",
+                "ClusterProtocol", "RunService", "StoreRuns", "StoreDiscovery", "MigrationEngine",
+                "MigrationPlanning", "CoreDataStore", "SafeSQLite", "ManagedObjectModel",
+                "RunLedger", "Jobs", "ZeroMQ", "Threads", "DurableFiles", "CLinux", "CZeroMQ", grdb,
             ]),
         tests("TidyTests", []),
     ]

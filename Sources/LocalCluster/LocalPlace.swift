@@ -1,4 +1,4 @@
-package import ClusterCore
+package import ClusterVocabulary
 package import DurableFiles
 
 /// What a run on one machine takes from the process around it.

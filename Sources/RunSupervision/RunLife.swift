@@ -1,4 +1,4 @@
-import ClusterCore
+import ClusterVocabulary
 
 /// One run in memory: its phase, and how far its stores were read from the ledger.
 struct RunLife: Sendable {

@@ -1,5 +1,5 @@
-import ClusterCore
 package import ClusterProtocol
+import ClusterVocabulary
 package import Jobs
 
 /// A run as the ledger has it when it enters its coordinator.

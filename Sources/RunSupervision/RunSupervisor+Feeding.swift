@@ -1,5 +1,6 @@
 import ClusterCore
 import ClusterProtocol
+import ClusterVocabulary
 import Jobs
 
 // Stores are read from the ledger, and the machine gets those that it asks for.

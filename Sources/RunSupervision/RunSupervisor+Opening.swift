@@ -1,5 +1,6 @@
-package import ClusterCore
+import ClusterCore
 import ClusterProtocol
+package import ClusterVocabulary
 import Jobs
 
 // Runs enter, are held, and come to their ends.

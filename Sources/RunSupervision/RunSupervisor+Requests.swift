@@ -1,5 +1,6 @@
 import ClusterCore
 import ClusterProtocol
+import ClusterVocabulary
 import Jobs
 
 // What clients and the machine ask of runs.

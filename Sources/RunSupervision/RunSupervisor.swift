@@ -1,5 +1,7 @@
 package import ClusterCore
 package import ClusterProtocol
+package import ClusterTables
+package import ClusterVocabulary
 package import Jobs
 
 /// The lives of a coordinator's runs, around the machine that works on their stores.

@@ -1,5 +1,5 @@
-import ClusterCore
 import ClusterProtocol
+import ClusterVocabulary
 import Jobs
 
 /// An order that a worker has, until the coordinator knows of its end.

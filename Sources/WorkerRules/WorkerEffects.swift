@@ -1,5 +1,5 @@
-package import ClusterCore
 package import ClusterProtocol
+package import ClusterVocabulary
 
 /// What a worker's loop has to do after an event: slots first, then sends, then the rest.
 package struct WorkerEffects: Sendable {

@@ -1,5 +1,6 @@
-import ClusterCore
 import ClusterProtocol
+import ClusterTables
+import ClusterVocabulary
 import Jobs
 
 // What the coordinator says, and what slots tell.

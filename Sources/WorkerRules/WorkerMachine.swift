@@ -1,5 +1,6 @@
-package import ClusterCore
 import ClusterProtocol
+import ClusterTables
+package import ClusterVocabulary
 import Jobs
 
 /// A worker as a pure value: events in, effects out.

@@ -1,5 +1,5 @@
-package import ClusterCore
 package import ClusterProtocol
+package import ClusterVocabulary
 
 /// Everything that a worker's behaviour depends on beside its events; times in milliseconds.
 package struct WorkerSettings: Hashable, Sendable {

@@ -1,4 +1,5 @@
-package import ClusterCore
+import ClusterTables
+package import ClusterVocabulary
 
 /// How a worker stands with its coordinator.
 package enum LinkPhase: Int, ListedState {

@@ -1,5 +1,6 @@
 import ClusterCore
 import ClusterProtocol
+import ClusterVocabulary
 import Jobs
 import Testing
 

@@ -1,4 +1,4 @@
-import ClusterCore
+import ClusterVocabulary
 import Testing
 
 @Suite struct InstantTests {

@@ -1,5 +1,6 @@
-import ClusterCore
 import ClusterProtocol
+import ClusterTables
+import ClusterVocabulary
 import Jobs
 import RunSupervision
 import Testing

@@ -1,3 +1,5 @@
+import ClusterTables
+import ClusterVocabulary
 import Jobs
 import TestSupport
 import Testing

@@ -1,4 +1,6 @@
 import ClusterCore
+import ClusterTables
+import ClusterVocabulary
 import Testing
 import WorkerRules
 

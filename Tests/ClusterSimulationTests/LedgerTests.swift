@@ -1,8 +1,7 @@
-import ClusterCore
+@testable import ClusterSimulation
+import ClusterVocabulary
 import Jobs
 import Testing
-
-@testable import ClusterSimulation
 
 /// The simulated ledger refuses what the real one refuses, and forgets what was not synced.
 struct LedgerTests {

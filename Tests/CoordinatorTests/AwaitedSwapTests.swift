@@ -1,14 +1,14 @@
 import ClusterCore
 import ClusterProtocol
+import ClusterVocabulary
+@testable import Coordinator
 import DurableFiles
 import Jobs
 import MigrationPlanning
 import RunLedger
 import RunService
-import Testing
-
-@testable import Coordinator
 @testable import StoreRuns
+import Testing
 
 /// Runs of which nothing is left to do but their swaps.
 @Suite struct AwaitedSwapTests {

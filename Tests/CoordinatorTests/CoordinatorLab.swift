@@ -2,18 +2,18 @@ import CLinux
 import CZeroMQ
 import ClusterCore
 import ClusterProtocol
+import ClusterVocabulary
+@testable import Coordinator
 import DurableFiles
 import Jobs
 import MigrationEngine
 import RunLedger
+@testable import RunService
 import RunSupervision
 import StoreRuns
 import Synchronization
 import Testing
 import Threads
-
-@testable import Coordinator
-@testable import RunService
 @testable import ZeroMQ
 
 /// A coordinator on a ledger of its own, with tasks that do what the test wants.

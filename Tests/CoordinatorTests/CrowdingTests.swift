@@ -1,15 +1,14 @@
 import ClusterCore
 import ClusterProtocol
+@testable import Coordinator
 import DurableFiles
 import Glibc
 import Jobs
 import RunLedger
+@testable import RunService
 import RunSupervision
 import Testing
 import Threads
-
-@testable import Coordinator
-@testable import RunService
 
 /// Nothing that was accepted is lost where too much is asked for, or the ledger cannot be read.
 @Suite struct CrowdingTests {

@@ -1,12 +1,12 @@
 import ClusterCore
 import ClusterProtocol
+import ClusterVocabulary
+@testable import Coordinator
 import DurableFiles
 import Glibc
 import Jobs
 import RunLedger
 import Testing
-
-@testable import Coordinator
 
 /// The ledger first, and only then anybody else.
 @Suite struct DurabilityTests {

@@ -1,5 +1,7 @@
 import ClusterCore
 import ClusterProtocol
+import ClusterVocabulary
+@testable import Coordinator
 import DurableFiles
 import Jobs
 import RunLedger
@@ -8,8 +10,6 @@ import RunSupervision
 import Synchronization
 import Testing
 import Threads
-
-@testable import Coordinator
 
 /// Runs that were read at a queue and have changed before the loop hears of them.
 @Suite struct EntryTests {

@@ -1,4 +1,5 @@
 import ClusterCore
+@testable import Coordinator
 import CoreDataStore
 import DurableFiles
 import FaultSupport
@@ -6,13 +7,11 @@ import Foundation
 import Jobs
 import MigrationEngine
 import RunLedger
+@testable import RunService
 import SafeSQLite
 import StoreForge
 import TestSupport
 import Testing
-
-@testable import Coordinator
-@testable import RunService
 
 /// What a worker delivered of a small store, honest until a test changes it.
 struct ForgedDelivery {

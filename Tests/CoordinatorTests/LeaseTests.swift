@@ -1,6 +1,8 @@
 import CLinux
 import ClusterCore
 import ClusterProtocol
+import ClusterVocabulary
+@testable import Coordinator
 import CoreDataStore
 import DurableFiles
 import Foundation
@@ -8,12 +10,10 @@ import Glibc
 import Jobs
 import MigrationPlanning
 import RunLedger
+@testable import RunService
 import StoreRuns
 import Testing
 import ZeroMQ
-
-@testable import Coordinator
-@testable import RunService
 
 /// Real workers that stand still for longer than their lease.
 @Suite(.serialized) struct LeaseTests {

@@ -1,18 +1,18 @@
 import CLinux
 import ClusterCore
 import ClusterProtocol
+import ClusterVocabulary
+@testable import Coordinator
 import CoreDataStore
 import DurableFiles
 import Jobs
 import MigrationEngine
 import RunLedger
+@testable import RunService
 import StoreRuns
 import TestSupport
 import Testing
 import ZeroMQ
-
-@testable import Coordinator
-@testable import RunService
 
 /// The same lies over a real socket, to a coordinator with its real tasks.
 @Suite(.serialized) struct LyingWorkerSocketTests {

@@ -1,16 +1,15 @@
 import ClusterCore
+@testable import Coordinator
 import DurableFiles
 import Foundation
 import Jobs
 import MigrationEngine
 import RunLedger
+@testable import RunService
 import SafeSQLite
+@testable import StoreRuns
 import TestSupport
 import Testing
-
-@testable import Coordinator
-@testable import RunService
-@testable import StoreRuns
 
 /// A worker that has a valid key and lies: nothing wrong gets a store's name, and each lie is
 /// refused.

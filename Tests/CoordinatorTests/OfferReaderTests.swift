@@ -1,12 +1,11 @@
-import ClusterCore
+import ClusterVocabulary
+@testable import Coordinator
 import DurableFiles
 import Jobs
 import MigrationPlanning
 import RunLedger
-import Testing
-
-@testable import Coordinator
 @testable import RunService
+import Testing
 
 /// What the machine learns about stores that the ledger has.
 @Suite struct OfferReaderTests {

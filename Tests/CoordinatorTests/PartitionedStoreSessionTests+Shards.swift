@@ -1,4 +1,5 @@
 import ClusterCore
+@testable import Coordinator
 import CoreDataStore
 import DurableFiles
 import GRDB
@@ -6,11 +7,9 @@ import Glibc
 import Jobs
 import MigrationEngine
 import RunLedger
-import Testing
-
-@testable import Coordinator
 @testable import RunService
 @testable import StoreRuns
+import Testing
 
 // What the coordinator takes of shards.
 

@@ -1,4 +1,5 @@
-import ClusterCore
+import ClusterVocabulary
+@testable import Coordinator
 import DurableFiles
 import FaultSupport
 import GRDB
@@ -7,12 +8,10 @@ import Jobs
 import MigrationEngine
 import MigrationPlanning
 import RunLedger
-import SafeSQLite
-import Testing
-
-@testable import Coordinator
 @testable import RunService
+import SafeSQLite
 @testable import StoreRuns
+import Testing
 
 /// A store in chunks, taken through its life by hand.
 @Suite struct PartitionedStoreSessionTests {

@@ -1,13 +1,12 @@
 import CZeroMQ
 import ClusterCore
 import ClusterProtocol
+@testable import Coordinator
 import Jobs
 import Synchronization
 import Testing
 import Threads
 import ZeroMQ
-
-@testable import Coordinator
 
 /// Who may say what.
 @Suite struct PeerConnectionsTests {

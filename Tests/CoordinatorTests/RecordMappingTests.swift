@@ -1,4 +1,5 @@
-import ClusterCore
+import ClusterVocabulary
+@testable import Coordinator
 import DurableFiles
 import Glibc
 import Jobs
@@ -6,8 +7,6 @@ import RunLedger
 import RunService
 import StoreRuns
 import Testing
-
-@testable import Coordinator
 
 @Suite struct RecordMappingTests {
     private let key = StoreKey(run: "r1", number: 3)

@@ -1,15 +1,15 @@
 import ClusterCore
 import ClusterProtocol
+import ClusterVocabulary
+@testable import Coordinator
 import DurableFiles
 import Glibc
 import Jobs
 import RunLedger
 import RunSupervision
+@testable import StoreRuns
 import Synchronization
 import Testing
-
-@testable import Coordinator
-@testable import StoreRuns
 
 /// What clients ask for.
 @Suite struct RequestTests {

@@ -1,14 +1,14 @@
 import ClusterCore
 import ClusterProtocol
+import ClusterVocabulary
+@testable import Coordinator
 import DurableFiles
 import Glibc
 import Jobs
 import RunLedger
-import Testing
-
-@testable import Coordinator
 @testable import RunService
 @testable import StoreRuns
+import Testing
 
 /// What becomes of work when the coordinator starts again.
 @Suite struct RestartTests {

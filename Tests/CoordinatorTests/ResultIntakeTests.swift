@@ -1,4 +1,5 @@
-import ClusterCore
+import ClusterVocabulary
+@testable import Coordinator
 import CoreDataStore
 import DurableFiles
 import FaultSupport
@@ -8,12 +9,10 @@ import Glibc
 import Jobs
 import MigrationEngine
 import RunLedger
-import SafeSQLite
-import Testing
-
-@testable import Coordinator
 @testable import RunService
+import SafeSQLite
 @testable import StoreRuns
+import Testing
 
 /// What becomes of results that workers deliver.
 @Suite struct ResultIntakeTests {

@@ -1,9 +1,8 @@
-import ClusterCore
 import ClusterProtocol
+import ClusterVocabulary
+@testable import Coordinator
 import Jobs
 import Testing
-
-@testable import Coordinator
 
 /// What the coordinator's log says of runs.
 @Suite(.serialized) struct RunLogTests {

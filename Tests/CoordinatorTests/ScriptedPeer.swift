@@ -2,17 +2,16 @@ import CLinux
 import CZeroMQ
 import ClusterCore
 import ClusterProtocol
+@testable import Coordinator
 import DurableFiles
 import Jobs
 import MigrationPlanning
 import RunLedger
+@testable import RunService
 import Synchronization
 import TestSupport
 import Testing
 import Threads
-
-@testable import Coordinator
-@testable import RunService
 @testable import ZeroMQ
 
 /// A worker or a client, spoken for by a test.

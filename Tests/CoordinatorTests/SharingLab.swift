@@ -1,4 +1,5 @@
-import ClusterCore
+import ClusterVocabulary
+@testable import Coordinator
 import CoreDataStore
 import DurableFiles
 import FaultSupport
@@ -8,16 +9,14 @@ import ManagedObjectModel
 import MigrationEngine
 import MigrationPlanning
 import RunLedger
+@testable import RunService
 import RunSupport
 import SafeSQLite
 import StoreForge
+@testable import StoreRuns
 import Synchronization
 import TestSupport
 import Testing
-
-@testable import Coordinator
-@testable import RunService
-@testable import StoreRuns
 
 /// What a test waits for did not happen.
 struct Missing: Error, CustomStringConvertible {

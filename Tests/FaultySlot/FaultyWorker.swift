@@ -1,6 +1,6 @@
 import CLinux
-import ClusterCore
 import ClusterProtocol
+import ClusterVocabulary
 import DurableFiles
 import FaultSupport
 import Glibc

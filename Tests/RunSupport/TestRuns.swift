@@ -1,5 +1,5 @@
-import ClusterCore
 package import ClusterProtocol
+import ClusterVocabulary
 import Coordinator
 import CoreDataStore
 package import DurableFiles

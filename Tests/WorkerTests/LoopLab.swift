@@ -1,6 +1,6 @@
 import CLinux
-import ClusterCore
 import ClusterProtocol
+import ClusterVocabulary
 import DurableFiles
 import Foundation
 import Jobs
@@ -9,10 +9,9 @@ import Synchronization
 import TestSupport
 import Testing
 import Threads
+@testable import Worker
 import WorkerRules
 import ZeroMQ
-
-@testable import Worker
 
 /// A worker in this process with real slots and an endpoint of its own.
 final class LoopLab {

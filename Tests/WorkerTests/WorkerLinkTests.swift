@@ -5,10 +5,9 @@ import Foundation
 import Jobs
 import TestSupport
 import Testing
+@testable import Worker
 import WorkerRules
 import ZeroMQ
-
-@testable import Worker
 
 /// What workers make of coordinators that err, and of parents that go.
 @Suite(.serialized) struct WorkerLinkTests {

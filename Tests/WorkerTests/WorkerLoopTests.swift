@@ -6,14 +6,13 @@ import Foundation
 import Glibc
 import Jobs
 import MigrationEngine
+@testable import RunService
 import RunSupport
 import TestSupport
 import Testing
 import Threads
-import WorkerRules
-
-@testable import RunService
 @testable import Worker
+import WorkerRules
 
 /// Workers with real slots and a coordinator that the test plays.
 @Suite(.serialized) struct WorkerLoopTests {

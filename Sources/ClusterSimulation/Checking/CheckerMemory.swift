@@ -1,4 +1,4 @@
-import ClusterCore
+import ClusterVocabulary
 import Jobs
 
 /// What checkers must remember that neither the ledger nor the world does.

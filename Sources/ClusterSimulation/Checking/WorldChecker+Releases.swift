@@ -1,5 +1,5 @@
-import ClusterCore
 import ClusterProtocol
+import ClusterVocabulary
 import Jobs
 
 /// Checks of what leaves the coordinator, at the moment at which it does.

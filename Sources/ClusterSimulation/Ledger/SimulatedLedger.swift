@@ -1,4 +1,4 @@
-import ClusterCore
+import ClusterVocabulary
 
 /// The ledger: what was written, and what of it a crash cannot take away any more.
 ///

@@ -1,4 +1,4 @@
-package import ClusterCore
+package import ClusterTables
 
 /// How a simulation is run beside its seed.
 package struct SimulationOptions: Sendable {

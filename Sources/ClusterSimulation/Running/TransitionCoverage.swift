@@ -1,4 +1,5 @@
-package import ClusterCore
+package import ClusterTables
+import ClusterVocabulary
 
 extension StateLogs {
     /// Listed transitions that were never taken, a line each; for people and for tests.

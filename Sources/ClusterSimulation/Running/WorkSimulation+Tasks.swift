@@ -1,4 +1,4 @@
-import ClusterCore
+import ClusterVocabulary
 import Jobs
 
 /// What the coordinator has done beside its loop.

@@ -1,4 +1,4 @@
-import ClusterCore
+import ClusterVocabulary
 import Jobs
 
 /// Records and tasks of the coordinator as short texts for the trace.

@@ -1,5 +1,6 @@
 import ClusterCore
 import ClusterProtocol
+import ClusterVocabulary
 import DurableFiles
 import Jobs
 import MigrationEngine

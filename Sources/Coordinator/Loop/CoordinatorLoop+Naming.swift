@@ -1,5 +1,5 @@
-import ClusterCore
 import ClusterProtocol
+import ClusterVocabulary
 import DurableFiles
 import Jobs
 import RunLedger

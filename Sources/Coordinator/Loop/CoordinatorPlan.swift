@@ -1,5 +1,5 @@
-package import ClusterCore
 package import ClusterProtocol
+package import ClusterVocabulary
 package import RunService
 package import ZeroMQ
 

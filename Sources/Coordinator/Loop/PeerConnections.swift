@@ -1,5 +1,5 @@
-import ClusterCore
 import ClusterProtocol
+import ClusterVocabulary
 import ZeroMQ
 
 /// Everyone who is connected, and what is being sent to them.

@@ -1,4 +1,4 @@
-import ClusterCore
+import ClusterVocabulary
 import Jobs
 import RunLedger
 import RunService

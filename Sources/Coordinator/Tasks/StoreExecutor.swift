@@ -1,4 +1,4 @@
-import ClusterCore
+import ClusterVocabulary
 import DurableFiles
 import Jobs
 import MigrationEngine

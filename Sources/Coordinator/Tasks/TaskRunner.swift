@@ -1,4 +1,4 @@
-package import ClusterCore
+package import ClusterVocabulary
 package import Jobs
 package import RunLedger
 package import RunService

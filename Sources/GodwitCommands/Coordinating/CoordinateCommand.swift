@@ -1,5 +1,5 @@
 import ArgumentParser
-import ClusterCore
+import ClusterVocabulary
 import CommandSupport
 import Coordinator
 import CoreDataStore

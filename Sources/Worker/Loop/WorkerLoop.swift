@@ -1,6 +1,6 @@
 internal import CLinux
-import ClusterCore
 import ClusterProtocol
+import ClusterVocabulary
 import Jobs
 import WorkerRules
 import ZeroMQ

@@ -1,6 +1,6 @@
 import ArgumentParser
-import ClusterCore
 import ClusterProtocol
+import ClusterVocabulary
 import Coordinator
 import DurableFiles
 import Foundation

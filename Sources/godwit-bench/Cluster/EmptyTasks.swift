@@ -1,4 +1,4 @@
-import ClusterCore
+import ClusterVocabulary
 import Coordinator
 import Jobs
 import Threads

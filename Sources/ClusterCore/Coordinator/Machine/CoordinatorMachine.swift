@@ -1,4 +1,6 @@
 package import ClusterProtocol
+package import ClusterTables
+package import ClusterVocabulary
 package import Jobs
 
 /// The coordinator as a pure value: events in, effects out; no clock, no randomness, no files.

@@ -1,4 +1,6 @@
 import ClusterProtocol
+import ClusterTables
+import ClusterVocabulary
 import Jobs
 
 // Who gets what: runs take turns, then the small stores of a run together with each of its large

@@ -1,4 +1,6 @@
 import ClusterProtocol
+import ClusterTables
+import ClusterVocabulary
 import Jobs
 
 // How stores begin, take over what is known of them, and wait for their turns and tasks.

@@ -1,4 +1,6 @@
 import ClusterProtocol
+import ClusterTables
+import ClusterVocabulary
 import Jobs
 
 // How workers come, are watched and go.

@@ -1,4 +1,6 @@
 import ClusterProtocol
+import ClusterTables
+import ClusterVocabulary
 import Jobs
 
 /// What the coordinator's machine knows, in tables, and the steps that several of its rules take.

@@ -1,3 +1,5 @@
+import ClusterTables
+import ClusterVocabulary
 import Jobs
 
 /// What does not hold in a machine although it must, for tests and simulations.

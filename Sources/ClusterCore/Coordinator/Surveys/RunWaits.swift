@@ -1,4 +1,6 @@
 import ClusterProtocol
+import ClusterTables
+import ClusterVocabulary
 
 /// What of a run waits, and why: of each kind of requirement the reason that is to be told.
 struct RunWaits: Hashable, Sendable {

@@ -1,4 +1,6 @@
 import ClusterProtocol
+import ClusterTables
+import ClusterVocabulary
 import Jobs
 
 /// Why jobs and runs wait.

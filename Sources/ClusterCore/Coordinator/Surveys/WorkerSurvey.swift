@@ -1,4 +1,6 @@
 import ClusterProtocol
+import ClusterTables
+import ClusterVocabulary
 
 /// Where each worker stands, and why one with room gets no jobs.
 struct WorkerSurvey {

@@ -1,84 +1,86 @@
-import ClusterProtocol
-import Jobs
+package import ClusterProtocol
+package import ClusterVocabulary
+package import Jobs
 
 /// What takes turns within a run: its small stores together, and each large store.
-enum Flow: Hashable, Sendable {
+package enum Flow: Hashable, Sendable {
     /// Small stores whose workers must meet the same requirement.
     case small(Int)
     case large(Int)
 }
 
 /// How far one run has come.
-struct RunProgress: Sendable {
-    let name: String
+package struct RunProgress: Sendable {
+    package let name: String
     /// Whether an earlier start of the coordinator has begun it.
-    let isResumed: Bool
-    var phase = RunPhase.queued
-    var limits: RunLimits
-    var defersSwap: Bool
-    var hold: PauseReason?
+    package let isResumed: Bool
+    package var phase = RunPhase.queued
+    package var limits: RunLimits
+    package var defersSwap: Bool
+    package var hold: PauseReason?
     /// Stores that were not offered yet.
-    var toOffer: Int
+    package var toOffer: Int
     /// Questions to the ledger about stores of the run that may be worked on again: until they
     /// are answered, the run does not end.
-    var questions = 0
+    package var questions = 0
     /// Stores in the machine.
-    var inside = 0
+    package var inside = 0
     /// Stores begun and not ended.
-    var begun = 0
+    package var begun = 0
     /// Large stores at work.
-    var large = 0
-    var running = 0
-    var ended: [StoreState: Int] = [:]
+    package var large = 0
+    package var running = 0
+    package var ended: [StoreState: Int] = [:]
     /// Failures that count towards the limit: all of the run.
-    var failures: Int
-    private(set) var rows: Int64 = 0
-    private(set) var bytes: Int64 = 0
+    package var failures: Int
+    package private(set) var rows: Int64 = 0
+    package private(set) var bytes: Int64 = 0
     /// What its small stores took.
-    var spent = Durations()
+    package var spent = Durations()
 
     /// What a report about a run can hold; a receipt may say anything.
     private static let most: Int64 = 1 << 60
 
     /// Counts rows that were read.
-    mutating func count(rows more: Int64) { rows = Self.sum(rows, more) }
+    package mutating func count(rows more: Int64) { rows = Self.sum(rows, more) }
 
     /// Counts bytes that were read.
-    mutating func count(bytes more: Int64) { bytes = Self.sum(bytes, more) }
+    package mutating func count(bytes more: Int64) { bytes = Self.sum(bytes, more) }
 
     private static func sum(_ one: Int64, _ other: Int64) -> Int64 {
         min(one &+ min(max(0, other), most), most)
     }
 
     /// Counts a store out that has ended.
-    mutating func leave(_ store: Int) {
+    package mutating func leave(_ store: Int) {
         inside -= 1
         interrupted.remove(store)
     }
 
     /// Its turn among runs, and the turn up to which its flows have come.
-    var pass: Int64 = 0
+    package var pass: Int64 = 0
     private var turn: Int64 = 0
     /// Flows that have something to hand out, by requirement.
     private var flows: [Int: PriorityTable<Flow, Int64>] = [:]
     private var smallPasses: [Int: Int64] = [:]
     /// Small stores that wait, by requirement.
-    var small: [Int: Queue<Int>] = [:]
-    private(set) var requirements: [Int] = []
+    package var small: [Int: Queue<Int>] = [:]
+    package private(set) var requirements: [Int] = []
     /// Large stores that wait.
-    var waitingLarge = Queue<Int>()
+    package var waitingLarge = Queue<Int>()
     /// Tasks that wait for the end of a pause.
-    var heldTasks: [PendingTask] = []
+    package var heldTasks: [PendingTask] = []
     /// Stores between two names, whose swap was tried often enough to stop the run.
-    var interrupted: Set<Int> = []
-    var waitingSmall = 0
-    var throttleJobs: Int?
+    package var interrupted: Set<Int> = []
+    package var waitingSmall = 0
+    package var throttleJobs: Int?
     /// Whether a disk was full and no job has succeeded since: jobs run one at a time then, for
     /// two that each take half of the space would both fail each time.
-    var isShortOfSpace = false
-    var bucket = TokenBucket(bytesPerSecond: nil)
+    package var isShortOfSpace = false
+    package var bucket = TokenBucket(bytesPerSecond: nil)
 
-    init(_ offer: RunOffer) {
+    /// A run as it is offered.
+    package init(_ offer: RunOffer) {
         name = offer.run
         isResumed = offer.isResumed
         limits = offer.limits
@@ -90,13 +92,13 @@ struct RunProgress: Sendable {
     }
 
     /// Whether nothing is left to do but the swaps that a client has to request.
-    var awaitsSwap: Bool { phase == .ended && ended[.validated] ?? 0 > 0 }
+    package var awaitsSwap: Bool { phase == .ended && ended[.validated] ?? 0 > 0 }
 
     /// Whether anything of the run may be begun.
-    var isOpen: Bool { phase == .open }
+    package var isOpen: Bool { phase == .open }
 
     /// Whether it has as many jobs at work as it may.
-    var isFull: Bool {
+    package var isFull: Bool {
         if isShortOfSpace, running > 0 { return true }
         if let limit = limits.jobs, running >= limit { return true }
         if let limit = throttleJobs, running >= limit { return true }
@@ -104,10 +106,10 @@ struct RunProgress: Sendable {
     }
 
     /// Whether another store may be begun.
-    var hasStorePlace: Bool { limits.stores.map { begun < $0 } ?? true }
+    package var hasStorePlace: Bool { limits.stores.map { begun < $0 } ?? true }
 
     /// Lets a flow take part, or not.
-    mutating func set(_ flow: Flow, requirement: Int, pass: Int64, takesPart: Bool) {
+    package mutating func set(_ flow: Flow, requirement: Int, pass: Int64, takesPart: Bool) {
         guard takesPart else {
             flows[requirement]?.remove(flow)
             return
@@ -123,14 +125,14 @@ struct RunProgress: Sendable {
     }
 
     /// Lets the small stores of a requirement take part while there are any.
-    mutating func setSmall(_ requirement: Int) {
+    package mutating func setSmall(_ requirement: Int) {
         set(
             .small(requirement), requirement: requirement, pass: smallPasses[requirement] ?? 0,
             takesPart: small[requirement].map { !$0.isEmpty } ?? false)
     }
 
     /// The flow whose turn it is among those with a requirement.
-    func next(_ requirement: Int) -> (flow: Flow, pass: Int64)? {
+    package func next(_ requirement: Int) -> (flow: Flow, pass: Int64)? {
         flows[requirement]?.first.map { ($0.key, $0.priority) }
     }
 
@@ -141,7 +143,7 @@ struct RunProgress: Sendable {
     ///   - requirement: of the flow.
     ///   - bytes: how much.
     /// - Returns: the flow's new turn.
-    mutating func charge(_ flow: Flow, requirement: Int, bytes: Int64) -> Int64 {
+    package mutating func charge(_ flow: Flow, requirement: Int, bytes: Int64) -> Int64 {
         // The small stores together count like the large ones together.
         let weight: Int64 = if case .small = flow { Int64(max(1, large)) } else { 1 }
         let cost = max(bytes, RunProgress.leastCost)
@@ -155,5 +157,5 @@ struct RunProgress: Sendable {
     }
 
     /// What a job costs at least: opening a store has its price whatever its size.
-    static let leastCost: Int64 = 64 << 10
+    package static let leastCost: Int64 = 64 << 10
 }

@@ -2,23 +2,25 @@
 ///
 /// Unlike a dictionary's, a value is read and changed where it lies: reading one field of a large
 /// value does not copy all of it. Each operation is O(1).
-struct Slab<Value: Sendable>: Sendable {
+package struct Slab<Value: Sendable>: Sendable {
     private var places: [Int: Int] = [:]
     private var slots: [Value?] = []
     private var free: [Int] = []
     /// What is read for a number that is not there.
     private let nothing: Value? = nil
 
-    var count: Int { places.count }
-    var isEmpty: Bool { places.isEmpty }
+    package init() {}
+
+    package var count: Int { places.count }
+    package var isEmpty: Bool { places.isEmpty }
 
     /// The numbers, ascending; O(n log n).
-    var keys: [Int] { places.keys.sorted() }
+    package var keys: [Int] { places.keys.sorted() }
 
     /// The values in the order of their numbers; O(n log n).
-    var values: [Value] { keys.compactMap { self[$0] } }
+    package var values: [Value] { keys.compactMap { self[$0] } }
 
-    subscript(number: Int) -> Value? {
+    package subscript(number: Int) -> Value? {
         _read {
             if let place = places[number] { yield slots[place] } else { yield nothing }
         }

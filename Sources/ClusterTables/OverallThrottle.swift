@@ -1,10 +1,12 @@
-/// What the coordinator gives out at most, whatever its runs have.
-struct OverallThrottle: Sendable {
-    /// Jobs at a time; nil for no bound.
-    let jobs: Int?
-    var bucket: TokenBucket
+package import ClusterVocabulary
 
-    init(_ throttle: Throttle, now: Instant = .zero) {
+/// What the coordinator gives out at most, whatever its runs have.
+package struct OverallThrottle: Sendable {
+    /// Jobs at a time; nil for no bound.
+    package let jobs: Int?
+    package var bucket: TokenBucket
+
+    package init(_ throttle: Throttle, now: Instant = .zero) {
         jobs = throttle.jobs
         bucket = TokenBucket(bytesPerSecond: throttle.bytesPerSecond, now: now)
     }

@@ -1,38 +1,44 @@
-import Jobs
+package import ClusterVocabulary
+package import Jobs
 
 /// A job by its store's index in the machine and its work.
-struct JobID: Hashable, Sendable {
-    let store: Int
-    let work: Work
+package struct JobID: Hashable, Sendable {
+    package let store: Int
+    package let work: Work
+
+    package init(store: Int, work: Work) {
+        self.store = store
+        self.work = work
+    }
 }
 
 /// One job that was begun, or accepted, or that the ledger has reported.
-struct JobState: Hashable, Sendable {
-    var phase = JobPhase.ready
+package struct JobState: Hashable, Sendable {
+    package var phase = JobPhase.ready
     /// Its fence.
-    var epoch: Int
+    package var epoch: Int
     /// How many attempts ever began.
-    var attempts: Int
+    package var attempts: Int
     /// Attempts that run or are checked: at most two.
-    var live: [String] = []
+    package var live: [String] = []
     /// Workers on which it failed, each once.
-    var failedOn: [String] = []
-    var failures: Int
+    package var failedOn: [String] = []
+    package var failures: Int
     /// Leases that expired.
-    var losses = 0
+    package var losses = 0
     /// Why it failed the last time.
-    var cause: Cause?
+    package var cause: Cause?
     /// When a back-off ends.
-    var restsUntil: Instant?
+    package var restsUntil: Instant?
     /// Why it rests, a lost lease included.
-    var restsAfter: Cause?
+    package var restsAfter: Cause?
     /// The accepted attempt.
-    var accepted: String?
+    package var accepted: String?
     /// What was accepted, until it is merged.
-    var receipt: Receipt?
+    package var receipt: Receipt?
 
     /// - Parameter history: what the ledger knows; an earlier start's fence is raised.
-    init(_ history: JobHistory?) {
+    package init(_ history: JobHistory?) {
         epoch = history.map { $0.epoch + 1 } ?? 1
         attempts = history?.attempts ?? 0
         failures = history?.failures ?? 0
@@ -40,37 +46,53 @@ struct JobState: Hashable, Sendable {
 }
 
 /// One attempt that may still end well.
-struct AttemptState: Hashable, Sendable {
-    let job: JobID
-    let epoch: Int
-    var phase: AttemptPhase
+package struct AttemptState: Hashable, Sendable {
+    package let job: JobID
+    package let epoch: Int
+    package var phase: AttemptPhase
     /// The worker's index; nil where it is unclaimed.
-    var worker: Int?
+    package var worker: Int?
     /// The worker's name; empty where it is unclaimed.
-    var name: String
-    var grant: Int
+    package var name: String
+    package var grant: Int
     /// How many attempts it was given out with, itself included.
-    let batch: Int
-    let began: Instant
+    package let batch: Int
+    package let began: Instant
     /// Rows and bytes that were reported.
-    var rows: Int64 = 0
-    var bytes: Int64 = 0
+    package var rows: Int64 = 0
+    package var bytes: Int64 = 0
+
+    package init(
+        job: JobID, epoch: Int, phase: AttemptPhase, worker: Int? = nil, name: String, grant: Int,
+        batch: Int, began: Instant, rows: Int64 = 0, bytes: Int64 = 0
+    ) {
+        self.job = job
+        self.epoch = epoch
+        self.phase = phase
+        self.worker = worker
+        self.name = name
+        self.grant = grant
+        self.batch = batch
+        self.began = began
+        self.rows = rows
+        self.bytes = bytes
+    }
 }
 
 /// Attempts that a worker was given with one message, for one slot, under one lease.
-struct Grant: Hashable, Sendable {
+package struct Grant: Hashable, Sendable {
     /// Nil where the worker has not come back since the coordinator started.
-    var worker: Int?
+    package var worker: Int?
     /// Those that have not ended; the worker runs them one after the other.
-    var attempts: [String]
+    package var attempts: [String]
     /// When the lease ends; progress of any of the attempts puts it off.
-    var deadline: Instant
+    package var deadline: Instant
 }
 
 /// Decides what a failed attempt means for its job.
-struct FailurePolicy: Hashable, Sendable {
+package struct FailurePolicy: Hashable, Sendable {
     /// What becomes of the job.
-    enum Verdict: Hashable, Sendable {
+    package enum Verdict: Hashable, Sendable {
         /// Ready at once.
         case again
         /// After a back-off; the number counts from 1 and doubles the time.
@@ -78,7 +100,11 @@ struct FailurePolicy: Hashable, Sendable {
         case quarantine
     }
 
-    let limits: QuarantineLimits
+    package let limits: QuarantineLimits
+
+    package init(limits: QuarantineLimits) {
+        self.limits = limits
+    }
 
     /// Counts a failure and decides.
     ///
@@ -87,7 +113,7 @@ struct FailurePolicy: Hashable, Sendable {
     ///   - worker: its name; nil where it is not known.
     ///   - job: whose counts rise.
     /// - Returns: what becomes of the job once no other attempt of it runs.
-    func count(_ cause: Cause, on worker: String?, _ job: inout JobState) -> Verdict {
+    package func count(_ cause: Cause, on worker: String?, _ job: inout JobState) -> Verdict {
         if cause.code.countsAgainstJob {
             job.failures += 1
             job.cause = cause

@@ -1,3 +1,5 @@
+package import ClusterVocabulary
+
 /// The transitions that were taken, for tests of their coverage.
 package struct StateLogs: Sendable {
     package var workers = StateLog<WorkerPhase>()

@@ -1,7 +1,12 @@
+package import ClusterVocabulary
+
 /// Invariants that were found broken, and the runs that stop because of them.
-struct FaultLog: Sendable {
+package struct FaultLog: Sendable {
     /// The first few.
-    private(set) var broken: [BrokenInvariant] = []
+    package private(set) var broken: [BrokenInvariant] = []
+
+    package init() {
+    }
     /// Runs that stop at the end of the event, each with what stops it.
     private var runs: [Int: BrokenInvariant] = [:]
 
@@ -10,13 +15,13 @@ struct FaultLog: Sendable {
     /// - Parameters:
     ///   - fault: the invariant.
     ///   - run: the run that stops because of it; nil for none.
-    mutating func add(_ fault: BrokenInvariant, run: Int?) {
+    package mutating func add(_ fault: BrokenInvariant, run: Int?) {
         if broken.count < 16 { broken.append(fault) }
         if let run, runs[run] == nil { runs[run] = fault }
     }
 
     /// Takes out the run that is to be stopped next.
-    mutating func nextRun() -> (run: Int, fault: BrokenInvariant)? {
+    package mutating func nextRun() -> (run: Int, fault: BrokenInvariant)? {
         guard let run = runs.keys.min() else { return nil }
         return runs.removeValue(forKey: run).map { (run, $0) }
     }

@@ -1,17 +1,25 @@
-import Jobs
+package import ClusterVocabulary
+package import Jobs
 
 /// A task that waits for its turn.
-struct PendingTask: Hashable, Sendable {
+package struct PendingTask: Hashable, Sendable {
     /// The store's index.
-    let store: Int
+    package let store: Int
     /// The store's plan, by count: tasks of an earlier one are dropped.
-    let generation: Int
-    let kind: CoordinatorTask.Kind
+    package let generation: Int
+    package let kind: CoordinatorTask.Kind
     /// Why it rests, or is tried once more.
-    var cause: Cause?
+    package var cause: Cause?
+
+    package init(store: Int, generation: Int, kind: CoordinatorTask.Kind, cause: Cause? = nil) {
+        self.store = store
+        self.generation = generation
+        self.kind = kind
+        self.cause = cause
+    }
 
     /// Whether it takes long, so that it must not take every thread.
-    var isHeavy: Bool {
+    package var isHeavy: Bool {
         switch kind {
         case .admit, .keep, .swap: false
         case .prepare, .step, .index, .validate: true
@@ -21,31 +29,31 @@ struct PendingTask: Hashable, Sendable {
 
 /// Tasks that wait, tasks that rest, and tasks that the loop has; each kind keeps a thread from
 /// the other where there are two.
-struct TaskTable: Sendable {
+package struct TaskTable: Sendable {
     private var heavy = Queue<PendingTask>()
     private var light = Queue<PendingTask>()
-    private(set) var running: [TaskID: PendingTask] = [:]
+    package private(set) var running: [TaskID: PendingTask] = [:]
     /// Tasks that wait for another try, by a number of their own.
-    private(set) var resting: [Int: PendingTask] = [:]
+    package private(set) var resting: [Int: PendingTask] = [:]
     private var runningHeavy = 0
     private var lastWasHeavy = false
     private var nextID = 1
-    let limit: Int
+    package let limit: Int
 
-    init(limit: Int) { self.limit = max(1, limit) }
+    package init(limit: Int) { self.limit = max(1, limit) }
 
     /// Whether no task is to be done, now or later.
-    var isIdle: Bool {
+    package var isIdle: Bool {
         heavy.isEmpty && light.isEmpty && running.isEmpty && resting.isEmpty
     }
 
     /// Lets a task wait for its turn.
-    mutating func append(_ task: PendingTask) {
+    package mutating func append(_ task: PendingTask) {
         if task.isHeavy { heavy.append(task) } else { light.append(task) }
     }
 
     /// The next task to begin; nil where none waits or the loop has enough.
-    mutating func next() -> PendingTask? {
+    package mutating func next() -> PendingTask? {
         guard running.count < limit else { return nil }
         let share = max(1, limit - 1)
         let mayBeHeavy = !heavy.isEmpty && (runningHeavy < share || limit == 1)
@@ -57,7 +65,7 @@ struct TaskTable: Sendable {
     }
 
     /// Gives a task to the loop.
-    mutating func begin(_ task: PendingTask) -> TaskID {
+    package mutating func begin(_ task: PendingTask) -> TaskID {
         let id = TaskID(nextID)
         nextID += 1
         running[id] = task
@@ -66,20 +74,20 @@ struct TaskTable: Sendable {
     }
 
     /// Takes a task back that has ended.
-    mutating func end(_ id: TaskID) -> PendingTask? {
+    package mutating func end(_ id: TaskID) -> PendingTask? {
         guard let task = running.removeValue(forKey: id) else { return nil }
         if task.isHeavy { runningHeavy -= 1 }
         return task
     }
 
     /// Lets a task rest before its next try.
-    mutating func rest(_ task: PendingTask, _ number: Int, after cause: Cause?) {
+    package mutating func rest(_ task: PendingTask, _ number: Int, after cause: Cause?) {
         resting[number] = task
         resting[number]?.cause = cause
     }
 
     /// Lets a task that has rested wait for its turn.
-    mutating func wake(_ number: Int) {
+    package mutating func wake(_ number: Int) {
         if let task = resting.removeValue(forKey: number) { append(task) }
     }
 }

@@ -1,64 +1,70 @@
-import Jobs
+package import ClusterVocabulary
+package import Jobs
 
 /// How far one store has come.
 ///
 /// What concerns one job is O(1), what concerns a step O(shards of the step).
-struct StoreProgress: Sendable {
-    let key: StoreKey
-    let bytes: Int64
+package struct StoreProgress: Sendable {
+    package let key: StoreKey
+    package let bytes: Int64
     /// Its run's index.
-    let run: Int
-    var phase = StorePhase.waiting
+    package let run: Int
+    package var phase = StorePhase.waiting
     /// Whether the ledger has it as running.
-    var isRunning: Bool
+    package var isRunning: Bool
     /// The plan as one reference: what is looked at with every job must be cheap to copy.
-    private(set) var planned: PlannedWork?
-    private(set) var isWhole = false
+    package private(set) var planned: PlannedWork?
+    package private(set) var isWhole = false
     private var steps: [StorePlan.Step] = []
     /// What its workers must have, by its index among requirements.
-    var requirement = 0
+    package var requirement = 0
     /// The engine of its first job, where the plan names none.
-    var engine: String?
+    package var engine: String?
     /// What the ledger knew of jobs when it was offered.
-    var history: [Work: JobHistory]
+    package var history: [Work: JobHistory]
     /// Accepted receipts that the ledger knew.
-    var known: [Receipt]
+    package var known: [Receipt]
 
-    var jobs: [Work: JobState] = [:]
-    var copies = StageJobs(count: 0)
-    var links = StageJobs(count: 0)
+    package var jobs: [Work: JobState] = [:]
+    package var copies = StageJobs(count: 0)
+    package var links = StageJobs(count: 0)
     /// The step that is next or at work, by its index in the plan.
-    var step = 0
+    package var step = 0
     /// Shards of that step that are not there.
-    private(set) var missing = 0
+    package private(set) var missing = 0
     /// Whether a task for that step was asked for.
-    var isStepAsked = false
+    package var isStepAsked = false
     /// Whether its result is only being kept for a later swap.
-    var isKeeping = false
+    package var isKeeping = false
     /// Whether its swap, which waited, was asked for: where the store changed since, the result
     /// that is built again does not wait.
-    let isSwapRequested: Bool
+    package let isSwapRequested: Bool
     /// The last step that reads many shards at one time; -1 without one.
     private var lastMerge = -1
 
     /// Attempts that have not ended.
-    var live: Set<String> = []
+    package var live: Set<String> = []
     /// Tasks that the loop has.
-    var tasks = 0
+    package var tasks = 0
     /// Tries of the task at hand.
-    var taskTries = 0
+    package var taskTries = 0
     /// How often it was planned again; tasks of earlier plans are stale.
-    var generation = 0
+    package var generation = 0
     /// Why it is to end.
-    var end: StoreEnd?
+    package var end: StoreEnd?
     /// Its turn among the stores of its run.
-    var pass: Int64 = 0
+    package var pass: Int64 = 0
     /// Whether it counts among its run's large stores at work.
-    var isLarge = false
+    package var isLarge = false
     /// What its jobs took.
-    var spent = Durations()
+    package var spent = Durations()
 
-    init(_ offer: StoreOffer, run: Int) {
+    /// A store as it is offered.
+    ///
+    /// - Parameters:
+    ///   - offer: what the ledger knows of it.
+    ///   - run: its run's index.
+    package init(_ offer: StoreOffer, run: Int) {
         key = offer.key
         bytes = max(0, offer.bytes)
         self.run = run
@@ -85,15 +91,15 @@ struct StoreProgress: Sendable {
     }
 
     /// The step at hand; nil after the last one.
-    var current: StorePlan.Step? {
+    package var current: StorePlan.Step? {
         step < steps.count ? steps[step] : nil
     }
 
     /// Bytes that one job reads, for sharing.
-    var jobBytes: Int64 { isWhole ? bytes : bytes / Int64(max(1, copies.count)) }
+    package var jobBytes: Int64 { isWhole ? bytes : bytes / Int64(max(1, copies.count)) }
 
     /// Why a plan cannot be worked by; nil where it can.
-    static func fault(in plan: StorePlan) -> String? {
+    package static func fault(in plan: StorePlan) -> String? {
         guard case .partitioned(let steps) = plan.shape else { return nil }
         var (copy, link) = (0, 0)
         for step in steps {
@@ -115,7 +121,7 @@ struct StoreProgress: Sendable {
     }
 
     /// Begins to work by a plan, with so many steps done.
-    mutating func begin(_ plan: StorePlan, done: Int) {
+    package mutating func begin(_ plan: StorePlan, done: Int) {
         setPlan(plan)
         jobs = [:]
         var (copy, link) = (0, 0)
@@ -162,12 +168,12 @@ struct StoreProgress: Sendable {
     }
 
     /// Whether an attempt is the accepted one of its job; O(jobs).
-    func accepts(_ attempt: String) -> Bool {
+    package func accepts(_ attempt: String) -> Bool {
         jobs.values.contains { $0.accepted == attempt }
     }
 
     /// Whether the plan has such a job.
-    func isPlanned(_ work: Work) -> Bool {
+    package func isPlanned(_ work: Work) -> Bool {
         switch work {
         case .whole: isWhole
         case .copy(let chunk): !isWhole && chunk >= 0 && chunk < copies.count
@@ -190,7 +196,7 @@ struct StoreProgress: Sendable {
     }
 
     /// The jobs whose shards a step takes.
-    static func works(of step: StorePlan.Step) -> [Work] {
+    package static func works(of step: StorePlan.Step) -> [Work] {
         switch step {
         case .append(let chunk): [.copy(chunk: chunk)]
         case .merge(let chunks): chunks.map { .copy(chunk: $0) }
@@ -199,19 +205,19 @@ struct StoreProgress: Sendable {
     }
 
     /// What is to be known of jobs under the next plan: numbers of attempts and fences.
-    var nextHistory: [Work: JobHistory] {
+    package var nextHistory: [Work: JobHistory] {
         let begun = jobs.mapValues { JobHistory(epoch: $0.epoch, attempts: $0.attempts) }
         return history.mapValues { JobHistory(epoch: $0.epoch, attempts: $0.attempts) }
             .merging(begun) { _, new in new }
     }
 
     /// Changes the counts of the stage that a job belongs to.
-    mutating func withStage(of work: Work, _ body: (inout StageJobs) -> Void) {
+    package mutating func withStage(of work: Work, _ body: (inout StageJobs) -> Void) {
         if case .link = work { body(&links) } else { body(&copies) }
     }
 
     /// A job's number in its stage.
-    static func number(of work: Work) -> Int {
+    package static func number(of work: Work) -> Int {
         switch work {
         case .whole: 0
         case .copy(let chunk), .link(let chunk): chunk
@@ -220,28 +226,33 @@ struct StoreProgress: Sendable {
 }
 
 /// A plan by reference; it never changes.
-final class PlannedWork: Sendable {
-    let plan: StorePlan
+package final class PlannedWork: Sendable {
+    package let plan: StorePlan
 
-    init(_ plan: StorePlan) { self.plan = plan }
+    package init(_ plan: StorePlan) { self.plan = plan }
 }
 
 /// How a store ends.
-struct StoreEnd: Hashable, Sendable {
-    let state: StoreState
-    let cause: Cause?
+package struct StoreEnd: Hashable, Sendable {
+    package let state: StoreState
+    package let cause: Cause?
+
+    package init(state: StoreState, cause: Cause?) {
+        self.state = state
+        self.cause = cause
+    }
 }
 
 // MARK: - Steps and jobs
 
 extension StoreProgress {
     /// Counts the shards of the step at hand that are not there.
-    mutating func countMissing() {
+    package mutating func countMissing() {
         missing = current.map { Self.works(of: $0).count { jobs[$0]?.receipt == nil } } ?? 0
     }
 
     /// Whether the shards of the step at hand are all there and no task was requested for it.
-    var isStepDue: Bool {
+    package var isStepDue: Bool {
         guard current != nil, missing == 0, !isStepAsked else { return false }
         guard gathersShards, case .merge = current else { return true }
         return copies.isSettled && live.isEmpty
@@ -254,12 +265,12 @@ extension StoreProgress {
     }
 
     /// The receipts of the step at hand, in the order of the plan.
-    var shards: [Receipt] {
+    package var shards: [Receipt] {
         current.map { Self.works(of: $0).compactMap { jobs[$0]?.receipt } } ?? []
     }
 
     /// Whether receipts are all that a step needs, each of its job's accepted attempt.
-    func areAccepted(_ shards: [Receipt], for step: StorePlan.Step) -> Bool {
+    package func areAccepted(_ shards: [Receipt], for step: StorePlan.Step) -> Bool {
         shards.map(\.work) == Self.works(of: step)
             && shards.allSatisfy { jobs[$0.work]?.accepted == $0.attempt }
     }
@@ -267,7 +278,7 @@ extension StoreProgress {
     /// Whether the result may be swapped in: a partitioned one after its validation, a small one
     /// when its job was accepted, for the admission validates it; and one that an earlier start
     /// has validated.
-    var maySwap: Bool {
+    package var maySwap: Bool {
         switch phase {
         case .waiting, .validating, .swapping: true
         case .copying: isWhole && jobs[.whole]?.accepted != nil
@@ -276,7 +287,7 @@ extension StoreProgress {
     }
 
     /// The destination holds the step at hand; its shards are gone.
-    mutating func finishStep() {
+    package mutating func finishStep() {
         if let current { for work in Self.works(of: current) { jobs[work]?.receipt = nil } }
         step += 1
         isStepAsked = false
@@ -284,7 +295,7 @@ extension StoreProgress {
     }
 
     /// Keeps an accepted receipt until its step.
-    mutating func keep(_ receipt: Receipt) {
+    package mutating func keep(_ receipt: Receipt) {
         jobs[receipt.work]?.receipt = receipt
         jobs[receipt.work]?.accepted = receipt.attempt
         withStage(of: receipt.work) { $0.accepted += 1 }
@@ -301,10 +312,10 @@ extension StoreProgress {
     }
 
     /// Whether jobs of it were given up.
-    var hasQuarantined: Bool { copies.quarantined + links.quarantined > 0 }
+    package var hasQuarantined: Bool { copies.quarantined + links.quarantined > 0 }
 
     /// Whether jobs may be handed out in this phase.
-    var isHandingOut: Bool { phase == .copying || phase == .linking }
+    package var isHandingOut: Bool { phase == .copying || phase == .linking }
 
     /// Jobs from this number on wait until earlier shards are merged.
     private func limit(_ window: Int) -> Int {
@@ -318,7 +329,7 @@ extension StoreProgress {
     }
 
     /// Whether a job may be begun now, for some worker.
-    mutating func hasNext(window: Int) -> Bool {
+    package mutating func hasNext(window: Int) -> Bool {
         guard isHandingOut else { return false }
         let limit = limit(window)
         return phase == .linking
@@ -326,7 +337,7 @@ extension StoreProgress {
     }
 
     /// Takes the next job for a worker and makes its state.
-    mutating func takeJob(for worker: String, window: Int) -> Work? {
+    package mutating func takeJob(for worker: String, window: Int) -> Work? {
         guard isHandingOut else { return nil }
         let limit = limit(window)
         let work: Work

@@ -1,32 +1,34 @@
+package import ClusterVocabulary
+
 /// Bytes that may be given out, refilled with time; what is given out may run into debt once.
-struct TokenBucket: Hashable, Sendable {
+package struct TokenBucket: Hashable, Sendable {
     /// Nil for no bound.
-    private(set) var bytesPerSecond: Int64?
+    package private(set) var bytesPerSecond: Int64?
     private var level: Int64 = 0
     private var filledAt = Instant.zero
 
-    init(bytesPerSecond: Int64?, now: Instant = .zero) {
+    package init(bytesPerSecond: Int64?, now: Instant = .zero) {
         self.bytesPerSecond = bytesPerSecond.map { max(1, $0) }
         filledAt = now
         level = self.bytesPerSecond ?? 0
     }
 
     /// Whether something may be given out now.
-    mutating func isOpen(_ now: Instant) -> Bool {
+    package mutating func isOpen(_ now: Instant) -> Bool {
         guard let rate = bytesPerSecond else { return true }
         fill(rate, now)
         return level > 0
     }
 
     /// Gives out bytes.
-    mutating func take(_ bytes: Int64) {
+    package mutating func take(_ bytes: Int64) {
         guard bytesPerSecond != nil else { return }
         let (rest, overflows) = level.subtractingReportingOverflow(max(0, bytes))
         level = overflows ? Int64.min / 2 : rest
     }
 
     /// When something may be given out again, in milliseconds from the last refill on.
-    func opens(after now: Instant) -> Instant {
+    package func opens(after now: Instant) -> Instant {
         guard let rate = bytesPerSecond, level <= 0 else { return now }
         let missing = 1 - level
         let seconds = missing / rate

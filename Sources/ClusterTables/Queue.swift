@@ -1,14 +1,16 @@
 /// First in, first out; each operation O(1) on average.
-struct Queue<Element: Sendable>: Sendable {
+package struct Queue<Element: Sendable>: Sendable {
     private var elements: [Element?] = []
     private var head = 0
 
-    var count: Int { elements.count - head }
-    var isEmpty: Bool { count == 0 }
-    var first: Element? { isEmpty ? nil : elements[head] }
+    package init() {}
+
+    package var count: Int { elements.count - head }
+    package var isEmpty: Bool { count == 0 }
+    package var first: Element? { isEmpty ? nil : elements[head] }
 
     /// Puts an element before all others; O(n) where nothing was taken yet.
-    mutating func prepend(_ element: Element) {
+    package mutating func prepend(_ element: Element) {
         if head > 0 {
             head -= 1
             elements[head] = element
@@ -17,9 +19,11 @@ struct Queue<Element: Sendable>: Sendable {
         }
     }
 
-    mutating func append(_ element: Element) { elements.append(element) }
+    /// Adds an element behind all others; amortized O(1).
+    package mutating func append(_ element: Element) { elements.append(element) }
 
-    mutating func popFirst() -> Element? {
+    /// Takes the first element out; nil where there is none; amortized O(1).
+    package mutating func popFirst() -> Element? {
         guard head < elements.count else { return nil }
         let element = elements[head]
         elements[head] = nil
@@ -32,9 +36,10 @@ struct Queue<Element: Sendable>: Sendable {
     }
 
     /// Everything, the oldest first.
-    var all: [Element] { elements[head...].compactMap { $0 } }
+    package var all: [Element] { elements[head...].compactMap { $0 } }
 
-    mutating func removeAll(where condition: (Element) -> Bool) {
+    /// Removes the elements that fulfil a condition; O(n).
+    package mutating func removeAll(where condition: (Element) -> Bool) {
         elements = elements[head...].filter { $0.map { !condition($0) } ?? false }
         head = 0
     }

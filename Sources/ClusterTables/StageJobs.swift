@@ -2,8 +2,8 @@
 /// come to an end.
 ///
 /// Jobs are known by their numbers; nothing is kept of those that were not begun.
-struct StageJobs: Hashable, Sendable {
-    let count: Int
+package struct StageJobs: Hashable, Sendable {
+    package let count: Int
     /// The first job that was not handed out, if it is not among `ahead`.
     private var next = 0
     /// Jobs behind `next` that are accepted or run already.
@@ -12,22 +12,22 @@ struct StageJobs: Hashable, Sendable {
     private var again: [Int] = []
     /// Workers that a job is kept from for a while, as it failed there.
     private var avoided: [Int: [String]] = [:]
-    var accepted = 0
-    var quarantined = 0
+    package var accepted = 0
+    package var quarantined = 0
 
-    init(count: Int) { self.count = count }
+    package init(count: Int) { self.count = count }
 
     /// Whether every job was accepted or given up.
-    var isSettled: Bool { accepted + quarantined == count }
+    package var isSettled: Bool { accepted + quarantined == count }
 
     /// Jobs that are to be tried again.
-    var retries: Int { again.count }
+    package var retries: Int { again.count }
 
     /// Jobs that no worker has begun.
-    var untouched: Int { count - next - ahead.count }
+    package var untouched: Int { count - next - ahead.count }
 
     /// Tells of a job that is not to be handed out: it is accepted, or runs.
-    mutating func setKnown(_ number: Int) {
+    package mutating func setKnown(_ number: Int) {
         if number >= next { ahead.insert(number) }
     }
 
@@ -37,7 +37,7 @@ struct StageJobs: Hashable, Sendable {
     ///   - limit: numbers from here on have to wait.
     ///   - worker: who is to get it.
     /// - Returns: its number; nil where there is none for this worker.
-    mutating func take(below limit: Int, for worker: String) -> Int? {
+    package mutating func take(below limit: Int, for worker: String) -> Int? {
         let place = again.firstIndex { number in
             number < limit && avoided[number]?.contains(worker) != true
         }
@@ -53,21 +53,21 @@ struct StageJobs: Hashable, Sendable {
     }
 
     /// Whether `take` would find one for some worker.
-    mutating func hasNext(below limit: Int) -> Bool {
+    package mutating func hasNext(below limit: Int) -> Bool {
         if let first = again.first, first < limit { return true }
         skip()
         return next < min(limit, count)
     }
 
     /// Lets a job be taken again, by workers that are not named first.
-    mutating func putBack(_ number: Int, avoiding workers: [String] = []) {
+    package mutating func putBack(_ number: Int, avoiding workers: [String] = []) {
         let place = again.firstIndex { $0 > number } ?? again.endIndex
         again.insert(number, at: place)
         if !workers.isEmpty { avoided[number] = workers }
     }
 
     /// Lets every worker take a job, also one on which it failed.
-    mutating func openToAll(_ number: Int) { avoided[number] = nil }
+    package mutating func openToAll(_ number: Int) { avoided[number] = nil }
 
     private mutating func skip() {
         while ahead.remove(next) != nil { next += 1 }

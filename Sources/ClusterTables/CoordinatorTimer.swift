@@ -1,5 +1,5 @@
 /// What time brings to a coordinator.
-enum CoordinatorTimer: Hashable, Sendable {
+package enum CoordinatorTimer: Hashable, Sendable {
     case lease(Int)
     case silence(Int)
     case beat(Int)
