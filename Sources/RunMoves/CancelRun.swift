@@ -160,7 +160,9 @@ extension SelectedRun {
     func takeBackPublication(
         of store: StoreSummary, takesLost: Bool, removes: Bool
     ) throws(RunError) {
-        try mover.endHalf(of: store.found, takesLost: takesLost, removes: removes)
+        try mover.endHalf(
+            of: store.found, wasCancelled: store.state == .cancelled, takesLost: takesLost,
+            removes: removes)
     }
 
     /// How the publication of a cancelled store ends.

@@ -8,22 +8,6 @@ import StoreSwap
 // MARK: - Results that may be all that is left of a store
 
 extension CutOver {
-    /// Expects a store to have the log that it had when its result was built, or that log's pages.
-    ///
-    /// - Parameters:
-    ///   - found: the store.
-    ///   - places: of its accepted result.
-    /// - Throws: `RunError.lostStore` where it has neither, so that the result may be all that is
-    ///   left of them.
-    package func expectLog(of found: FoundStore, besides places: StorePaths) throws(RunError) {
-        let look = try look(at: found)
-        let isLost = try RunError.translating {
-            try FileStatus.ifPresentLink(found.path)?.isRegularFile == true
-                && look.hasLostLog(found.path, snapshot: places.snapshot)
-        }
-        if isLost { throw Self.lastCopy(of: found.path, at: "\(places.building)") }
-    }
-
     /// What has become of the store of a publication.
     ///
     /// - Throws: `RunError` where it is in use, or the ledger cannot be read.
@@ -47,9 +31,7 @@ extension CutOver {
     ///
     /// - Throws: `RunError` where the files cannot be looked at.
     func keepsLast(_ recorded: Recorded) throws(RunError) -> Bool {
-        var holds = try waits(recorded)
-        if !holds, case .swap(let plan) = recorded.way { holds = try hasBackup(plan) }
-        guard holds else { return false }
+        guard try holds(recorded) else { return false }
         switch try fate(of: recorded) {
         case .lost, .uncertain: return true
         case .asRead, .written, .unrecorded: return false
@@ -90,6 +72,13 @@ extension CutOver {
         return try RunError.translating {
             try FileStatus.ifPresentLink(built.path).map { built.isFile($0.identity) } ?? false
         }
+    }
+
+    /// Whether a result is where it was built, or a swap has a backup.
+    private func holds(_ recorded: Recorded) throws(RunError) -> Bool {
+        if try waits(recorded) { return true }
+        guard case .swap(let plan) = recorded.way else { return false }
+        return try hasBackup(plan)
     }
 
     private func hasBackup(_ plan: SwapPlan) throws(RunError) -> Bool {
@@ -187,15 +176,22 @@ extension CutOver {
     ///
     /// - Parameters:
     ///   - found: its store.
+    ///   - wasCancelled: whether its cancellation kept what a swap left, if anything is there.
     ///   - takesLost: takes back also what may be all that is left of the store.
     ///   - removes: whether to take it back; otherwise nothing is changed.
     /// - Throws: `RunError`, `.halfPublished` and `.lostStore` as for a move.
-    func endHalf(of found: FoundStore, takesLost: Bool, removes: Bool) throws(RunError) {
+    func endHalf(
+        of found: FoundStore, wasCancelled: Bool, takesLost: Bool, removes: Bool
+    ) throws(RunError) {
         let recorded = try unfinished(found)
         if let recorded, try hasBegun(recorded) { return }
         if removes { try settleAsides(of: found) }
         if !takesLost {
             if let recorded { try expectFolder(of: recorded) }
+            // A program may have written to what is left of the store since.
+            if wasCancelled, let recorded, case .swap = recorded.way, try holds(recorded) {
+                throw try lastCopy(recorded)
+            }
             try expectOriginal(of: found)
         }
         guard let recorded else { return }

@@ -58,8 +58,18 @@ struct SourceLook {
             try hasLostLog(store, snapshot: StorePaths(attempt: result.parent).snapshot)
                 ? .lost : nil
         } compared: { opened in
-            let there = try names(in: SupportFolder.externalData(ofStore: store))
-            return opened.names.isSubset(of: there) || allowsMissingExternalData ? .written : .lost
+            let folder = SupportFolder.externalData(ofStore: store)
+            let missing = opened.names.subtracting(try names(in: folder))
+            let places = StorePaths(attempt: result.parent)
+            let built = places.buildingSupport.appending(SupportFolder.externalDataName)
+            let held = try names(in: built)
+            guard missing.isEmpty || allowsMissingExternalData && missing.isDisjoint(with: held)
+            else { return .lost }
+            for name in opened.names.intersection(held)
+            where try !isEqual(folder.appending(name), built.appending(name)) {
+                return .uncertain
+            }
+            return .written
         }
     }
 
@@ -109,7 +119,7 @@ struct SourceLook {
             guard plan.store.isSame(try FileStatus(of: store).identity) else { return false }
             let logs = plan.backups.filter { $0.kind != nil && $0.hasContent }
             var isLost = false
-            for log in logs where try FileStatus.ifPresentLink(log.original.path)?.size ?? 0 == 0 {
+            for log in logs where try !continues(log, plan) {
                 // A swap that was stopped may have moved it aside.
                 if try FileStatus.ifPresentLink(plan.aside(log.original.path)) == nil {
                     isLost = true
@@ -119,6 +129,22 @@ struct SourceLook {
             // A program may have closed a store whose log had no page that the main file lacked.
             return try !hasSamePages(store, snapshot.path)
         }
+    }
+
+    /// Whether a log or journal still has what it had, perhaps with more behind it.
+    private func continues(
+        _ log: BackedUpFile, _ plan: SwapPlan
+    ) throws(DurableFileError) -> Bool {
+        let path = log.original.path
+        guard let now = try FileStatus.ifPresentLink(path)?.identity, log.original.isFile(now),
+            now.size >= log.original.identity.size
+        else { return false }
+        // Of a short file the record has the digest of all bytes.
+        guard let known = plan.record?.entry(log.backup), known.identity.size > 4096 else {
+            return true
+        }
+        let tree = try HeldTree(path.parent, store: plan.store.path, faults: files.faults)
+        return try tree.entry(at: path, as: log.backup, isCopy: known.isCopy).header == known.header
     }
 
     /// Whether a store's log or journal is gone with what it held: its main file was not written
@@ -193,8 +219,10 @@ struct SourceLook {
         let there = try names(in: folder)
         let missing = opened.names.subtracting(there)
         guard case .publish(let plan) = way else {
-            guard missing.isEmpty || allowsMissingExternalData else { return .lost }
             guard case .swap(let plan) = way else { return .written }
+            let held = try plan.externalData.map { try names(in: $0.backup) } ?? []
+            guard missing.isEmpty || allowsMissingExternalData && missing.isDisjoint(with: held)
+            else { return .lost }
             // The backup has the last name of one that another file has replaced.
             let replaced = try ExternalDataLook(of: plan, files).replaced(of: plan)
             return replaced.isDisjoint(with: opened.names) ? .written : .uncertain

@@ -99,10 +99,10 @@ struct ResultInspection {
         _ store: FilePath
     ) throws(RunError) -> (planned: PlannedStore, connection: Connection?) {
         do throws(RunError) {
-            try CutOver(shared.context).expectLog(of: found, besides: places)
+            // One that is gone is told as missing, not as one that cannot be read.
+            try RunError.translating { _ = try FileStatus(of: store) }
+            try CutOver(shared.context).expectOriginal(of: found)
             try RunError.translating {
-                // One that is gone is told as missing, not as one that cannot be read.
-                _ = try FileStatus(of: store)
                 // What an earlier inspection left.
                 try removeSnapshot()
             }

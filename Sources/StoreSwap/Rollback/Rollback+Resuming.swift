@@ -30,6 +30,25 @@ extension Rollback {
         return max(first, last.map { $0 + 1 } ?? first)
     }
 
+    /// Expects a file of a rollback that was stopped, and that was written since it got the store's
+    /// name, to be whole: a backup goes only where a program wrote, and not where one did damage.
+    ///
+    /// - Throws: `SwapError.storeChangedSinceSwap`.
+    func expectWhole(_ plan: RollbackPlan, _ moves: StoreMoves) throws {
+        let live = try moves.live()
+        let own = plan.copies + [plan.facts.swap.store]
+        guard let file = own.first(where: { $0.isFile(live) }), !file.isSame(live) else { return }
+        do {
+            let connection = try Connection(path: moves.store, mode: .immutable)
+            guard try connection.checkPages() == ["ok"] else {
+                throw SwapError.storeChangedSinceSwap(store: moves.store.description)
+            }
+            try connection.close()
+        } catch is StoreError {
+            throw SwapError.storeChangedSinceSwap(store: moves.store.description)
+        }
+    }
+
     /// Gives a log or journal its name back that is gone from beside an original that is as it was:
     /// no program has moved its pages into that.
     func restoreLostLogs(_ plan: RollbackPlan, _ moves: StoreMoves) throws {

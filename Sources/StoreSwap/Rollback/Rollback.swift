@@ -124,6 +124,8 @@ package struct Rollback {
         _ journal: (Int, StepMoment) throws -> Void
     ) throws -> [ReplacedFile] {
         let swap = plan.facts.swap
+        // While clients are kept out, SQLite cannot open the store either.
+        try expectWhole(plan, moves)
         return try moves.whileClientsAreOut { letIn in
             try moves.cover(moves.store)
             try coverBackup(of: swap, moves)

@@ -16,7 +16,7 @@ import Testing
 @Suite("Last copies in place") struct LastOriginalTests {
     /// What other programs do to a store after a command was stopped.
     enum Harm: CaseIterable {
-        case isReplacedByNothing, isReplacedByAnother, isTruncated, isDamaged, losesLog
+        case isReplacedByNothing, isReplacedByAnother, isTruncated, isDamaged, losesLog, cutsLog
     }
 
     private func harm(_ store: FilePath, _ harm: Harm, _ lab: RunLab) throws {
@@ -35,6 +35,11 @@ import Testing
             try handle.seek(toOffset: size / 8192 * 4096)
             try handle.write(contentsOf: Data(repeating: 7, count: Int(size / 2)))
             try handle.close()
+        case .cutsLog:
+            let log = StoreCompanion.writeAheadLog.path(of: store)
+            let size = try FileStatus(of: log).size
+            try #require(FileHandle(forWritingAtPath: log.description)).truncate(
+                atOffset: UInt64(size / 2))
         case .losesLog:
             try lab.files.remove(StoreCompanion.writeAheadLog.path(of: store))
         }
@@ -69,7 +74,8 @@ import Testing
     /// Stops a migration in its second half, harms the store, and lets commands do what they can.
     @Test(arguments: Harm.allCases, [false, true])
     func nothingRemovesTheLastCopy(harm: Harm, isCancelled: Bool) throws {
-        let journal: ForgeRecipe.Journal = harm == .losesLog ? .writeAheadLogWithContent : .rollback
+        let needsLog = [.losesLog, .cutsLog].contains(harm)
+        let journal: ForgeRecipe.Journal = needsLog ? .writeAheadLogWithContent : .rollback
         var points = 0
         var titles: [String] = []
         try RunLab.run { lab in
@@ -89,7 +95,9 @@ import Testing
                 _ = try? lab.migrate(
                     [store], strategy: .whole, files: FailingDisk(at: place, .dies).files)
                 let log = StoreCompanion.writeAheadLog.path(of: store)
-                if harm == .losesLog, try FileStatus.ifPresent(log) == nil { return }
+                if needsLog, try FileStatus.ifPresent(log) == nil { return }
+                // Before the move is recorded, nothing says how long the log was.
+                if harm == .cutsLog, try lab.steps() == 0 { return }
                 try self.harm(store, harm, lab)
                 guard try isAnywhere(titles, store, lab) else { return }
                 stops += 1
@@ -170,6 +178,35 @@ import Testing
                 #expect(
                     try lab.rollBack().allSatisfy { $0.failure == nil }, "at \(place)")
                 #expect(titles(store, lab) == content, "at \(place)")
+            }
+        }
+        #expect(stops > 0)
+    }
+
+    /// A rollback was stopped, and another program damaged what has the store's name: that is no
+    /// change of an app, and the backup stays.
+    @Test func aStoppedRollbackKeepsTheBackupOfADamagedStore() throws {
+        var points = 0
+        var content: [String] = []
+        try RunLab.run { lab in
+            let store = try lab.forge("a.sqlite", journal: .writeAheadLogWithContent)
+            content = try #require(titles(store, lab))
+            try lab.migrate([store])
+            let disk = FailingDisk(at: .max, .dies)
+            #expect(try lab.rollBack(files: disk.files).allSatisfy { $0.failure == nil })
+            points = disk.points
+        }
+        var stops = 0
+        for place in 0..<points {
+            try RunLab.run { lab in
+                let store = try lab.forge("a.sqlite", journal: .writeAheadLogWithContent)
+                try lab.migrate([store])
+                _ = try? lab.rollBack(files: FailingDisk(at: place, .dies).files)
+                try harm(store, .isDamaged, lab)
+                guard try isAnywhere(content, store, lab) else { return }
+                stops += 1
+                _ = try? lab.rollBack()
+                #expect(try isAnywhere(content, store, lab), "at \(place)")
             }
         }
         #expect(stops > 0)
