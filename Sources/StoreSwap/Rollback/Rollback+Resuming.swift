@@ -38,6 +38,10 @@ extension Rollback {
         let live = try moves.live()
         let own = plan.copies + [plan.facts.swap.store]
         guard let file = own.first(where: { $0.isFile(live) }), !file.isSame(live) else { return }
+        // To SQLite, an empty file is a database.
+        guard live.size > 0 else {
+            throw SwapError.storeChangedSinceSwap(store: moves.store.description)
+        }
         do {
             let connection = try Connection(path: moves.store, mode: .immutable)
             guard try connection.checkPages() == ["ok"] else {
@@ -51,14 +55,31 @@ extension Rollback {
 
     /// Gives a log or journal its name back that is gone from beside an original that is as it was:
     /// no program has moved its pages into that.
+    ///
+    /// - Throws: `SwapError.storeChangedSinceSwap` where another log has the name.
     func restoreLostLogs(_ plan: RollbackPlan, _ moves: StoreMoves) throws {
         for log in plan.facts.swap.backups where log.kind != nil && log.hasContent {
             let beside = try moves.tree.status(of: log.original.path)
-            guard beside?.size ?? 0 == 0, try moves.tree.status(of: log.backup) != nil else {
-                continue
+            guard let backup = try moves.tree.status(of: log.backup) else { continue }
+            if let beside, beside.size > 0 {
+                guard try continues(beside, log, backup, moves) else {
+                    throw SwapError.storeChangedSinceSwap(store: moves.store.description)
+                }
+            } else {
+                try restore([log], plan, moves)
             }
-            try restore([log], plan, moves)
         }
+    }
+
+    /// Whether a log beside the store is that of the backup, perhaps with more behind it.
+    private func continues(
+        _ beside: FileStatus, _ log: BackedUpFile, _ backup: FileStatus, _ moves: StoreMoves
+    ) throws -> Bool {
+        if beside.identity.isFile(backup.identity) { return true }
+        guard beside.size >= backup.size else { return false }
+        let count = StoreFingerprint.writeAheadLogHeaderBytes
+        let start = try moves.tree.openForReading(log.original.path).read(count: count, at: 0)
+        return try start == moves.tree.openForReading(log.backup).read(count: count, at: 0)
     }
 
     /// Whether a program has written to the copy that holds all of the original, before that took
