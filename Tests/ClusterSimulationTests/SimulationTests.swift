@@ -97,6 +97,14 @@ struct SimulationTests {
         #expect(found != nil, "\(plant.rawValue) was not found in 2,000 seeds")
     }
 
+    /// 18437: a result is delivered again while its store, whose progress was reset for the last
+    /// time, waits for tasks to end before it fails.
+    @Test("Seeds that broke a rule once break none", arguments: [18_437] as [UInt64])
+    func formerViolations(seed: UInt64) {
+        let violation = Simulation.run(seed: seed).violation
+        #expect(violation == nil, "\(violation?.description ?? "")")
+    }
+
     @Test("The same seed is the same trace, whether its lines are kept or not")
     func repeats() {
         for seed in 1...20 as ClosedRange<UInt64> {

@@ -282,6 +282,10 @@ extension ResultIntake {
         _ receipt: Receipt, of found: FoundStore, in target: FilePath
     ) throws(RunError) -> InspectedResult {
         try receipt.check(StorePaths(attempt: target), files)
+        // Before it is held against a store that may have been damaged since it was accepted.
+        let (store, _) = try shared.paths(of: found)
+        try RunError.translating { _ = try FileStatus(of: store) }
+        try mover.expectOriginal(of: found)
         return try inspection(of: found, in: target).run(receipt)
     }
 

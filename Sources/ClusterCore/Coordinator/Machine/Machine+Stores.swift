@@ -167,13 +167,14 @@ extension CoordinatorMachine {
         }
         state.cancelAttempts(index)
         state.record(.progressReset(store.key, reason: cause.text))
+        // First: also a store that is given up must not call an attempt accepted any more.
+        state.stores[index]?.jobs = [:]
+        state.stores[index]?.known = []
         if store.generation + 1 >= state.settings.quarantine.plans {
             return finish(index, StoreEnd(state: .failed, cause: cause))
         }
         state.stores[index]?.history = store.nextHistory
-        state.stores[index]?.jobs = [:]
         state.stores[index]?.generation += 1
-        state.stores[index]?.known = []
         state.stores[index]?.end = nil
         state.stores[index]?.isStepAsked = false
         if store.tasks > 0 {
