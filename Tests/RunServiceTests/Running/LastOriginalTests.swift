@@ -150,48 +150,13 @@ import Testing
         }
     }
 
-    /// A rollback was stopped after the original had its name again, and the log was removed.
-    @Test func aStoppedRollbackPutsALostLogBack() throws {
+    /// Stops a rollback at every point; the body says which stops count.
+    private func stopRollbacks(
+        _ body: (RunLab, FilePath, _ titles: [String], _ place: String) throws -> Bool
+    ) throws {
         var points = 0
-        var content: [String] = []
         try RunLab.run { lab in
-            let store = try lab.forge("a.sqlite", journal: .writeAheadLogWithContent)
-            content = try #require(titles(store, lab))
-            try lab.migrate([store])
-            let disk = FailingDisk(at: .max, .dies)
-            #expect(try lab.rollBack(files: disk.files).allSatisfy { $0.failure == nil })
-            points = disk.points
-        }
-        var stops = 0
-        for place in points / 2..<points {
-            try RunLab.run { lab in
-                let store = try lab.forge("a.sqlite", journal: .writeAheadLogWithContent)
-                try lab.migrate([store])
-                _ = try? lab.rollBack(files: FailingDisk(at: place, .dies).files)
-                let log = StoreCompanion.writeAheadLog.path(of: store)
-                let backups = try lab.files.tree(at: lab.data).map(\.path).filter {
-                    $0.lastComponent == log.lastComponent && $0 != log
-                }
-                guard try FileStatus.ifPresent(log) != nil, !backups.isEmpty else { return }
-                stops += 1
-                try lab.files.remove(log)
-                #expect(
-                    try lab.rollBack().allSatisfy { $0.failure == nil }, "at \(place)")
-                #expect(titles(store, lab) == content, "at \(place)")
-            }
-        }
-        #expect(stops > 0)
-    }
-
-    /// A rollback was stopped, and another program damaged what has the store's name: that is no
-    /// change of an app, and the backup stays.
-    @Test func aStoppedRollbackKeepsTheBackupOfADamagedStore() throws {
-        var points = 0
-        var content: [String] = []
-        try RunLab.run { lab in
-            let store = try lab.forge("a.sqlite", journal: .writeAheadLogWithContent)
-            content = try #require(titles(store, lab))
-            try lab.migrate([store])
+            try lab.migrate([try lab.forge("a.sqlite", journal: .writeAheadLogWithContent)])
             let disk = FailingDisk(at: .max, .dies)
             #expect(try lab.rollBack(files: disk.files).allSatisfy { $0.failure == nil })
             points = disk.points
@@ -200,15 +165,44 @@ import Testing
         for place in 0..<points {
             try RunLab.run { lab in
                 let store = try lab.forge("a.sqlite", journal: .writeAheadLogWithContent)
+                let titles = try #require(self.titles(store, lab))
                 try lab.migrate([store])
                 _ = try? lab.rollBack(files: FailingDisk(at: place, .dies).files)
-                try harm(store, .isDamaged, lab)
-                guard try isAnywhere(content, store, lab) else { return }
-                stops += 1
-                _ = try? lab.rollBack()
-                #expect(try isAnywhere(content, store, lab), "at \(place)")
+                if try body(lab, store, titles, "at \(place)") { stops += 1 }
             }
         }
         #expect(stops > 0)
+    }
+
+    /// The log of a store, where it and its second name in a backup are there.
+    private func restoredLog(of store: FilePath, _ lab: RunLab) throws -> FilePath? {
+        let log = StoreCompanion.writeAheadLog.path(of: store)
+        let isBackedUp = try lab.files.tree(at: lab.data).map(\.path).contains {
+            $0.lastComponent == log.lastComponent && $0 != log
+        }
+        return try isBackedUp && FileStatus.ifPresent(log) != nil ? log : nil
+    }
+
+    /// A rollback was stopped after the original had its name again, and the log was removed.
+    @Test func aStoppedRollbackPutsALostLogBack() throws {
+        try stopRollbacks { lab, store, titles, place in
+            guard let log = try restoredLog(of: store, lab) else { return false }
+            try lab.files.remove(log)
+            #expect(try lab.rollBack().allSatisfy { $0.failure == nil }, "\(place)")
+            #expect(self.titles(store, lab) == titles, "\(place)")
+            return true
+        }
+    }
+
+    /// A rollback was stopped, and another program damaged what has the store's name: that is no
+    /// change of an app, and the backup stays.
+    @Test func aStoppedRollbackKeepsTheBackupOfADamagedStore() throws {
+        try stopRollbacks { lab, store, titles, place in
+            try harm(store, .isDamaged, lab)
+            guard try isAnywhere(titles, store, lab) else { return false }
+            _ = try? lab.rollBack()
+            #expect(try isAnywhere(titles, store, lab), "\(place)")
+            return true
+        }
     }
 }
