@@ -48,6 +48,8 @@ package enum FailureCode: Int, Hashable, Sendable, Codable, CaseIterable, Error 
     case locked = 23
     /// What a worker delivered is not what its receipt says, or not what the store must become.
     case badDelivery = 24
+    /// The store would lose something that was not accepted.
+    case losses = 25
 }
 
 /// What to do about a failed attempt.
@@ -76,7 +78,7 @@ extension FailureCode {
     package var decision: FailureDecision {
         switch self {
         case .badSource, .dataRefused, .unsupported, .modelMissing, .externalDataMissing,
-            .noMapping, .outputExists, .validationFailed, .swapRefused:
+            .noMapping, .outputExists, .validationFailed, .swapRefused, .losses:
             .quarantineChunk
         case .sourceChanged, .wrongPlan: .planAgain
         case .inputOutput, .slotCrashed, .slotTimedOut, .slotOutOfMemory, .leaseExpired, .returned,
@@ -97,7 +99,8 @@ extension FailureCode {
         switch self {
         case .badSource, .dataRefused, .inputOutput, .internalError, .slotCrashed, .slotTimedOut,
             .slotOutOfMemory, .unsupported, .modelMissing, .externalDataMissing, .noMapping,
-            .outputExists, .validationFailed, .swapRefused, .missing, .locked, .badDelivery:
+            .outputExists, .validationFailed, .swapRefused, .missing, .locked, .badDelivery,
+            .losses:
             true
         case .sourceChanged, .wrongPlan, .wrongEngine, .noSpace, .leaseExpired, .returned,
             .cancelled:

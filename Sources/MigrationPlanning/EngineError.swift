@@ -15,6 +15,8 @@ package enum EngineError: StoreAccessError, Sendable {
     case sourceChanged(String)
     /// The data break a rule that the plan relied on.
     case dataRefused(String)
+    /// The store would lose what was not accepted; the text names the store and its losses.
+    case losses(String)
     /// Something that must hold did not.
     case internalError(String)
 
@@ -40,6 +42,7 @@ package enum EngineError: StoreAccessError, Sendable {
         case .wrongPlan: .wrongPlan
         case .sourceChanged: .sourceChanged
         case .dataRefused: .dataRefused
+        case .losses: .losses
         case .internalError: .internalError
         }
     }
@@ -54,7 +57,7 @@ extension EngineError: CustomStringConvertible {
         case .sourceChanged(let text):
             "\(text) changed since it was planned. Run the same "
                 + "command again when no program writes to the store"
-        case .dataRefused(let text): text
+        case .dataRefused(let text), .losses(let text): text
         case .internalError(let text):
             "a bug of godwit: \(text). The original store was not changed"
         }

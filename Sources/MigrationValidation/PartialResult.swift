@@ -13,6 +13,8 @@ package struct PartialResult: Hashable, Sendable, Codable {
     package var destinationRows: Int64 = 0
     package var joinRows: Int64 = 0
     package var faults: [Fault: FaultCount] = [:]
+    /// What the source has and the mapping leaves nowhere.
+    package private(set) var losses: [Loss.Subject: Int64] = [:]
     /// What is wrong beyond rows, by the name of the check, in words; empty for passed checks.
     package var findings: [String: [String]] = [:]
     /// Notes that block nothing.
@@ -30,6 +32,7 @@ package struct PartialResult: Hashable, Sendable, Codable {
         for (fault, count) in other.faults {
             add(fault, source: count.source, destination: count.destination)
         }
+        for (subject, count) in other.losses { addLoss(subject, count) }
         findings.merge(other.findings) { $0 + $1 }
         for note in other.notes where !notes.contains(note) { notes.append(note) }
     }
@@ -57,6 +60,11 @@ package struct PartialResult: Hashable, Sendable, Codable {
     /// it is gone.
     mutating func addInherited(_ made: @autoclosure () -> Fault, _ count: Int64) {
         add(made(), source: count, destination: count)
+    }
+
+    /// Counts a loss; nothing for zero.
+    mutating func addLoss(_ subject: Loss.Subject, _ count: Int64) {
+        if count != 0 { losses[subject, default: 0] += count }
     }
 
     /// Adds a sum of what must be.

@@ -50,6 +50,8 @@ package struct ValidationReport: Hashable, Sendable, Codable {
     package let unequal: [String]
     /// The first objects that differ.
     package let differences: [Difference]
+    /// What the source has and the result has not, as the mapping asks; the greatest first.
+    package let losses: [Loss]
     /// Faults that the source has already; they block nothing.
     package let inherited: [CountedFault]
     /// Faults that only the destination has.
@@ -62,10 +64,13 @@ package struct ValidationReport: Hashable, Sendable, Codable {
     /// The report in lines, for people.
     package var lines: [String] {
         var lines = [
-            isEqual ? "The destination is what the source must become." : "Differences were found.",
+            isEqual
+                ? "The result matches the source\(losses.isEmpty ? "" : Loss.exception)."
+                : "Differences were found.",
             "\(rows) rows (source \(sourceRows)), \(values) values, \(links) links, "
                 + "\(joinRows) join rows, \(indexEntries) index entries compared",
         ]
+        lines += losses.map { "lost: \($0.line)" }
         lines += unequal.map { "differs: \($0)" }
         lines += newFaults.map { "new: \($0.line)" }
         for (name, found) in checks.sorted(by: { $0.key < $1.key }) {
@@ -147,6 +152,14 @@ extension Validator {
             values: values, links: links, joinRows: whole.joinRows, indexEntries: entries,
             unequal: unequal,
             differences: unequal.isEmpty ? [] : try differences(in: Set(unequal), limit: limit),
+            losses: Loss.sorted(whole.losses),
             inherited: inherited, newFaults: new, checks: whole.findings, notes: whole.notes)
+    }
+}
+
+// Records of runs that ended before losses were counted have none.
+extension KeyedDecodingContainer {
+    func decode(_ type: [Loss].Type, forKey key: Key) throws -> [Loss] {
+        try decodeIfPresent(type, forKey: key) ?? []
     }
 }

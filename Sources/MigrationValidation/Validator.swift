@@ -121,6 +121,7 @@ package struct Validator: Sendable {
             var result = PartialResult()
             result.findings["kept tables"] = found.findings
             result.notes = found.notes
+            result.addLoss(.history, found.lostTransactions)
             for (table, count) in found.brokenChecks {
                 let fault = Fault(entity: table, property: "", kind: .brokenCheck)
                 result.addInherited(fault, count)

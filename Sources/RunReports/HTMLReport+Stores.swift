@@ -86,8 +86,13 @@ extension HTMLReport {
             "\($0.stage) \(Seconds.words($0.seconds))"
         }
         if !stages.isEmpty { add("time", stages.joined(separator: ", ")) }
-        add("compared", store.validation.map(ReportWords.validation))
-        add("dropped", list: ReportWords.dropped(store.dropped))
+        add("losses", list: store.losses.map(ReportWords.loss))
+        add(
+            "compared",
+            store.validation.map {
+                ReportWords.validation($0, hasLosses: !store.losses.isEmpty)
+            })
+        add("dropped", list: store.droppedObjects)
         add("inherited faults", list: store.inherited.map(\.line))
         add("unusual", list: store.oddities)
         add("notes", list: store.notes)

@@ -60,6 +60,17 @@ package struct HTMLReport {
         let begun = report.facts.begun.map { ", begun \($0)" } ?? ""
         try write(HTMLText.element("p", "Run \(report.facts.run)\(begun)", class: "run") + "\n")
         try write(outcomeBar + "</header>\n")
+        try writeLosses()
+    }
+
+    private func writeLosses() throws {
+        let losses = report.summary.losses
+        guard !losses.isEmpty else { return }
+        try write("<section class=\"losses\">\n<h2>Losses</h2>\n")
+        try write(
+            HTMLText.element("p", "What the stores had and the results have not:") + "\n<ul>\n")
+        for loss in losses { try write(HTMLText.element("li", ReportWords.loss(loss)) + "\n") }
+        try write("</ul>\n</section>\n")
     }
 
     /// A bar whose parts are the outcomes, with a legend in words.

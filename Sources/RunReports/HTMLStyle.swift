@@ -8,12 +8,14 @@ enum HTMLStyle {
           --paper: #fcfcfa; --ink: #1d2125; --soft: #5d666f; --line: #dfe2e0; --tint: #f1f3f0;
           --done: #2f7d57; --deferred: #2c6fa8; --failed: #b8322a; --rolledBack: #8a6a1f;
           --pruned: #5f8f78; --notStarted: #9aa1a7; --unchanged: #8aa3b5;
+          --amber: #b7791f;
         }
         @media (prefers-color-scheme: dark) {
           :root {
             --paper: #16191c; --ink: #e3e6e8; --soft: #9aa4ad; --line: #30363b; --tint: #1e2327;
             --done: #58b98a; --deferred: #6aaee6; --failed: #f0857c; --rolledBack: #d3ac55;
             --pruned: #86b8a0; --notStarted: #69727a; --unchanged: #7f98aa;
+            --amber: #e0a94a;
           }
         }
         * { box-sizing: border-box; }
@@ -27,6 +29,9 @@ enum HTMLStyle {
         h2 { font-size: 1.125rem; line-height: 1.3; margin: 0 0 .75rem; }
         p { margin: 0 0 .75rem; max-width: 44rem; }
         section { margin-top: 2.5rem; }
+        .losses { border-left: .375rem solid var(--amber); padding-left: 1rem; }
+        .losses h2 { color: var(--amber); }
+        .losses ul { margin: 0; padding-left: 1.25rem; overflow-wrap: anywhere; }
         .run, .advice { color: var(--soft); }
         .run { margin: .375rem 0 1.25rem; overflow-wrap: anywhere; }
         .advice { margin: .125rem 0 0; font-size: .875rem; }

@@ -1,6 +1,6 @@
 import DurableFiles
 import MigrationEngine
-import MigrationValidation
+package import MigrationValidation
 import RunService
 import StoreFileChecks
 import StoreRuns
@@ -32,7 +32,7 @@ package enum ReportWords {
     }
 
     /// What was compared, in one line.
-    static func validation(_ sums: StoreReport.Sums) -> String {
+    static func validation(_ sums: StoreReport.Sums, hasLosses: Bool) -> String {
         let compared = [
             counted(sums.values, "value"), counted(sums.links, "link"),
             counted(sums.joinRows, "join row"),
@@ -40,7 +40,8 @@ package enum ReportWords {
         ].joined(separator: ", ")
         let found =
             sums.differences == 0
-            ? "no difference" : counted(sums.differences, "difference")
+            ? hasLosses ? "equal\(Loss.exception)" : "no difference"
+            : counted(sums.differences, "difference")
         return "\(compared): \(found)"
     }
 
@@ -51,30 +52,30 @@ package enum ReportWords {
         }
     }
 
-    /// What a store lost, in words.
-    static func dropped(_ dropped: StoreReport.Dropped) -> [String] {
-        var lines: [String] = []
-        if dropped.rows > 0 {
-            lines.append("\(counted(dropped.rows, "row")) of removed entities")
+    /// Losses over several stores, the first of them, for a terminal of 80 columns.
+    package static func losses(_ losses: [FleetLoss]) -> [String] {
+        guard !losses.isEmpty else { return [] }
+        var lines = ["losses: what the stores have and the results have not"]
+        for loss in losses.prefix(lossLimit) {
+            lines += WrappedText.lines(self.loss(loss), first: "  ", rest: "      ")
         }
-        lines += dropped.tables.sorted { $0.key < $1.key }.map {
-            "table \($0.key): \(counted($0.value, "row"))"
+        if losses.count > lossLimit {
+            lines.append("  and \(grouped(losses.count - lossLimit)) more")
         }
-        if dropped.hasHistory { lines.append("persistent history") }
-        return lines + dropped.extras
+        return lines
     }
 
-    /// What the stores lost together, in words; nil for nothing.
-    static func dropped(_ summary: RunSummary) -> String? {
-        var parts: [String] = []
-        if summary.droppedRows > 0 {
-            parts.append("\(counted(summary.droppedRows, "row")) of removed entities")
-        }
-        if summary.droppedHistories > 0 {
-            parts.append(
-                "persistent history of \(counted(summary.droppedHistories, "store"))")
-        }
-        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    /// How many losses of several stores a text lists.
+    private static let lossLimit = 20
+
+    /// A loss in words: `Post.content: 20 values`.
+    package static func loss(_ loss: Loss) -> String {
+        "\(loss.subject.name): \(counted(loss.count, loss.noun))"
+    }
+
+    /// What several stores lose together: `Post.content: 20 values in 2 stores`.
+    static func loss(_ loss: FleetLoss) -> String {
+        "\(self.loss(loss.loss)) in \(counted(loss.stores, "store"))"
     }
 
     /// `8.2 stores/s, 3.1 MiB/s`; nil where there is no rate.
@@ -110,9 +111,9 @@ package enum ReportWords {
         if summary.migrated > 0 {
             totals.append(("rows", rows(summary.rows)))
             totals.append(("size", bytes(summary.bytes)))
-            totals.append(("compared", validation(summary.validation)))
+            totals.append(
+                ("compared", validation(summary.validation, hasLosses: !summary.losses.isEmpty)))
         }
-        if let dropped = dropped(summary) { totals.append(("dropped", dropped)) }
         if summary.storesWithInherited > 0 {
             let faults = inherited(summary.inherited).joined(separator: "; ")
             totals.append(

@@ -101,14 +101,17 @@ package struct RunReport: Sendable {
             return summary.stores == 1
                 ? "\(all) was at the version already" : "All \(all) were at the version already"
         }
-        if done == summary.stores { return done == 1 ? "\(all) migrated" : "All \(all) migrated" }
+        let losses = summary.losses.isEmpty ? "" : ", with losses"
+        if done == summary.stores {
+            return (done == 1 ? "\(all) migrated" : "All \(all) migrated") + losses
+        }
         let parts = StoreOutcome.allCases.compactMap { outcome -> String? in
             guard !whole.contains(outcome), let count = summary.outcomes[outcome] else {
                 return nil
             }
             return "\(grouped(count)) \(outcome.words)"
         }
-        return (["\(grouped(done)) of \(all) migrated"] + parts).joined(separator: ", ")
+        return (["\(grouped(done)) of \(all) migrated"] + parts).joined(separator: ", ") + losses
     }
 }
 

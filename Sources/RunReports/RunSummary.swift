@@ -63,9 +63,8 @@ package struct RunSummary: Hashable, Sendable, Codable {
     /// Inherited faults by the raw value of their kind.
     package private(set) var inherited: [String: Int64] = [:]
     package private(set) var storesWithInherited = 0
-    package private(set) var droppedRows: Int64 = 0
-    /// Stores whose persistent history was left out.
-    package private(set) var droppedHistories = 0
+    /// The greatest first.
+    package private(set) var losses: [FleetLoss] = []
     /// Stores that were begun more than once.
     package private(set) var repeated = 0
     package private(set) var backups = 0
@@ -121,8 +120,7 @@ package struct RunSummary: Hashable, Sendable, Codable {
         for fault in report.inherited {
             inherited[fault.fault.kind.rawValue, default: 0].add(clamped: fault.count)
         }
-        droppedRows.add(clamped: report.dropped.rows)
-        if report.dropped.hasHistory { droppedHistories += 1 }
+        losses.add(report.losses)
     }
 
     private mutating func addFailure(
@@ -190,7 +188,7 @@ extension StoreReport.Change {
 
 extension Int64 {
     /// Adds a count that comes from a file of a stranger: the end of the range is the limit.
-    fileprivate mutating func add(clamped other: Int64) {
+    mutating func add(clamped other: Int64) {
         let (sum, overflow) = addingReportingOverflow(other)
         self = overflow ? (other < 0 ? .min : .max) : sum
     }

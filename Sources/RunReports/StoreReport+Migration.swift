@@ -46,14 +46,10 @@ extension StoreReport {
             uniqueKeysWithValues: found.seconds.map { ($0.key.rawValue, $0.value) })
         chunks = found.strategy == .whole ? 0 : found.chunks + found.linkChunks
         inherited = validation.inherited
-        dropped.rows = max(0, validation.sourceRows - validation.rows)
-        for table in found.tables where table.action == .dropped {
-            dropped.tables[table.table] = table.rows
-        }
-        dropped.extras = found.extras.filter { !$0.isKept }.map {
+        losses = validation.losses
+        droppedObjects = found.extras.filter { !$0.isKept }.map {
             "\($0.object.kind.rawValue) \($0.object.name): \($0.reason)"
         }
-        dropped.hasHistory = found.dropsHistory
         notes = found.notes + validation.notes + found.leftovers
         warnings = found.leftovers
         oddities = found.oddities

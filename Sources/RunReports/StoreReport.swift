@@ -79,23 +79,6 @@ package struct StoreReport: Hashable, Sendable, Codable {
         }
     }
 
-    /// What the result does not have although the source has it.
-    package struct Dropped: Hashable, Sendable, Codable {
-        /// Rows by table, of tables that are gone.
-        package var tables: [String: Int64] = [:]
-        /// Rows of entities that the destination has not.
-        package var rows: Int64 = 0
-        /// Whether persistent history was left out.
-        package var hasHistory = false
-        /// Objects outside the model, with the reason.
-        package var extras: [String] = []
-
-        package init() {}
-
-        /// Whether nothing was dropped.
-        package var isEmpty: Bool { self == Dropped() }
-    }
-
     /// What the validation compared.
     package struct Sums: Hashable, Sendable, Codable {
         package var values: Int64
@@ -170,7 +153,10 @@ package struct StoreReport: Hashable, Sendable, Codable {
     package var chunks = 0
     /// Faults that the source has already; they block nothing.
     package var inherited: [CountedFault] = []
-    package var dropped = Dropped()
+    /// What the source has and the result has not, the greatest first.
+    package var losses: [Loss] = []
+    /// Objects of the schema outside the model that the result has not, with the reason.
+    package var droppedObjects: [String] = []
     package var notes: [String] = []
     /// What could not be carried over or removed; the notes have it, too.
     package var warnings: [String] = []
@@ -189,7 +175,10 @@ package struct StoreReport: Hashable, Sendable, Codable {
     /// Why it failed, without the store's name before it; nil for a store that did not.
     package var shortReason: String? {
         guard let reason = failure?.reason else { return nil }
-        return reason.hasPrefix(store + " ") ? String(reason.dropFirst(store.count + 1)) : reason
+        for prefix in [store + " ", store + ": "] where reason.hasPrefix(prefix) {
+            return String(reason.dropFirst(prefix.count))
+        }
+        return reason
     }
 
     /// All stages together.

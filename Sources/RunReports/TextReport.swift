@@ -33,6 +33,7 @@ package struct TextReport {
         try withoutActuallyEscaping(write) { write in
             let text = TextReport(report) { try write(PrintedText.visible($0)) }
             try text.writeHead()
+            try text.writeLosses()
             try text.writeCauses()
             try text.writeFailures(stores)
             try text.writeStores(stores)
@@ -57,6 +58,11 @@ package struct TextReport {
             let indent = String(repeating: " ", count: 12)
             try lines(WrappedText.lines(text, first: label, rest: indent))
         }
+    }
+
+    private func writeLosses() throws {
+        let losses = ReportWords.losses(report.summary.losses)
+        if !losses.isEmpty { try lines([""] + losses) }
     }
 
     private func writeCauses() throws {

@@ -124,7 +124,8 @@ import Testing
         let verdict = policy.count(Cause(code, "x"), on: "w", &job)
         switch code {
         case .badSource, .dataRefused, .internalError, .unsupported, .modelMissing,
-            .externalDataMissing, .noMapping, .outputExists, .validationFailed, .swapRefused:
+            .externalDataMissing, .noMapping, .outputExists, .validationFailed, .swapRefused,
+            .losses:
             #expect(verdict == .quarantine)
         case .sourceChanged, .wrongPlan, .noSpace, .returned, .cancelled, .wrongEngine:
             #expect(verdict == .again)

@@ -32,14 +32,17 @@ import Testing
             "--strategy", "partitioned", "--partition", "uuid:Car.id", "--partition",
             "uuid:Person.id", "--chunk-bytes", "64K", "--history", "keep", "--dangling", "nullify",
             "--allow-missing-external", "--link-external", "--framework", "1132", "--from",
-            "A.momd:V", "other")
+            "A.momd:V", "other", "--losses", "refuse", "--accept-loss", "Post.text",
+            "--accept-loss",
+            "Draft")
         let expected = PlanOptions(
             strategy: .partitioned,
             partition: .uuid([PropertyKey("Car", "id"), PropertyKey("Person", "id")]),
             chunkBytes: 65536, history: .keep, dangling: .nullify,
             allowsMissingExternalData: true, linksExternalData: true,
-            framework: FrameworkVersion(1132))
+            framework: FrameworkVersion(1132), losses: .refuse(accepted: ["Post.text", "Draft"]))
         #expect(try arguments.options() == expected)
+        #expect(throws: (any Error).self) { try command(["--accept-loss", "Post.text"]) }
         #expect(try command(["--workers", "3"]).place.slots == 3)
         #expect(arguments.stores == ["store", "other"])
         #expect(arguments.from?.form == .compiledBundle("A.momd", version: "V"))

@@ -42,10 +42,12 @@ import Testing
         }
         let found = try content(try ReportSamples.html(report, stores))
         for words in [
-            "2 of 3 stores migrated, 1 failed", "Failures by cause", "Slowest stores",
+            "2 of 3 stores migrated, 1 failed, with losses", "Failures by cause", "Slowest stores",
             "By version of the source", "Time by stage", "u2/notes.sqlite", "it is damaged",
             "Note.folder: 3 × a reference to a missing object",
-            "view appView: it does not fit", "pages of 2048 bytes", "persistent history",
+            "view appView: it does not fit", "pages of 2048 bytes",
+            "history: 12 transactions in 1 store",
+            "Note.text: 1 value in 1 store",
             "u4/thumbs.db: it is not an SQLite database", "bmV3ZXI=", "12 chunks, 2 attempts",
             "type replay for run-1", "type rollBack for run-1", "type prune for run-1",
             "advice on damaged",
@@ -74,8 +76,8 @@ import Testing
         store.oddities = [hostile]
         store.result = hostile
         store.source = ModelVersion(identifiers: [hostile], digest: hostile)
-        store.dropped.tables = [hostile: 1]
-        store.dropped.extras = [hostile]
+        store.losses = [Loss(.init(.attribute, hostile, hostile), count: 1)]
+        store.droppedObjects = [hostile]
         store.seconds = [hostile: 1]
         store.backup = .init(path: hostile, bytes: 1)
         store.inherited = [

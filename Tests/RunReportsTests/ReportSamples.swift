@@ -51,10 +51,11 @@ enum ReportSamples {
             CountedFault(
                 fault: Fault(entity: "Note", property: "folder", kind: .dangling), count: 3)
         ]
-        report.dropped.rows = 1000
-        report.dropped.tables = ["ZDRAFT": 1000]
-        report.dropped.hasHistory = true
-        report.dropped.extras = ["view appView: it does not fit"]
+        report.losses = [
+            Loss(.init(.entity, "Draft"), count: 1000), Loss(.history, count: 12),
+            Loss(.init(.attribute, "Note", "text"), count: 1),
+        ]
+        report.droppedObjects = ["view appView: it does not fit"]
         report.notes = ["indexes of the app were kept"]
         report.oddities = ["pages of 2048 bytes"]
         report.backup = .init(path: ".godwit/kept/\(path)", bytes: 2_560_000_000)

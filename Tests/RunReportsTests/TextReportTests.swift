@@ -13,7 +13,7 @@ import Testing
         }
         #expect(
             try ReportSamples.text(report, stores) == """
-                2 of 3 stores migrated, 1 failed
+                2 of 3 stores migrated, 1 failed, with losses
                 run run-1, begun 2025-03-01 12:00:00
 
                 model       Notes 2.mom
@@ -23,11 +23,15 @@ import Testing
                 rows        2,501,000 → 2,500,000 rows
                 size        2.4 GiB → 2.3 GiB
                 compared    17,507,000 values, 2,501,000 links, 20 join rows, 5,002,000 index
-                            entries: no difference
-                dropped     1,000 rows of removed entities, persistent history of 1 store
+                            entries: equal, but for the losses below
                 inherited   in 1 store: 3 × a reference to a missing object
                 repeated    1 store begun more than once
                 originals   1 store kept, 2.4 GiB
+
+                losses: what the stores have and the results have not
+                  Draft: 1,000 objects in 1 store
+                  history: 12 transactions in 1 store
+                  Note.text: 1 value in 1 store
 
                 Failures by cause
                       1  damaged, or not a Core Data store

@@ -1,5 +1,6 @@
 import CoreDataStore
 import DurableFiles
+import MigrationPlanning
 import RunLedger
 package import RunReports
 import StoreRuns
@@ -18,6 +19,8 @@ extension FailureCause {
             "Restore the support folder, or keep the references with --allow-missing-external."
         case .noMapping:
             "Change the model, or migrate through an intermediate version."
+        case .losses:
+            "Accept them with --accept-loss Entity.property, or keep the data in the model."
         case .dataRefused: "Correct the data in the app, or change the model."
         case .sourceChanged: "Stop the program that writes to the store."
         case .locked: "Wait for the other run or program to finish, or stop it."
@@ -39,6 +42,7 @@ extension FailureCause {
         case .modelMissing: "see --from"
         case .externalDataMissing: "see --allow-missing-external"
         case .outputExists, .swapRefused: "see --output"
+        case .losses: "see --accept-loss"
         default: nil
         }
     }
@@ -56,6 +60,7 @@ extension RunError {
         case .noRoom: "see --output and --state"
         case .swap(.clientsHidden), .file(.clientsHidden), .swap(.file(.clientsHidden)):
             "see --assume-closed and --output"
+        case .engine(.losses): FailureCause(self).options
         case .notShared: "see --root NAME=FOLDER"
         case .resultOfOtherModel, .resultWithoutModel: "see --to"
         case .swap(.storeChangedSinceSwap): "see --discard-changes"

@@ -87,6 +87,7 @@ package struct PlanOptions: Hashable, Sendable, Codable {
     package var linksExternalData: Bool
     /// Nil takes the template's or the source's, at least the newest verified one.
     package var framework: FrameworkVersion?
+    package var losses: LossPolicy
 
     /// 64 MiB: bounds a slot's memory and keeps a lost attempt cheap.
     package static let standardChunkBytes: Int64 = 64 << 20
@@ -97,7 +98,8 @@ package struct PlanOptions: Hashable, Sendable, Codable {
         strategy: Strategy? = nil, partition: PartitionMode = .auto,
         chunkBytes: Int64 = PlanOptions.standardChunkBytes, history: HistoryPolicy = .drop,
         dangling: DanglingPolicy = .keep, allowsMissingExternalData: Bool = false,
-        linksExternalData: Bool = false, framework: FrameworkVersion? = nil
+        linksExternalData: Bool = false, framework: FrameworkVersion? = nil,
+        losses: LossPolicy = .report
     ) {
         self.strategy = strategy
         self.partition = partition
@@ -107,6 +109,7 @@ package struct PlanOptions: Hashable, Sendable, Codable {
         self.allowsMissingExternalData = allowsMissingExternalData
         self.linksExternalData = linksExternalData
         self.framework = framework
+        self.losses = losses
     }
 }
 

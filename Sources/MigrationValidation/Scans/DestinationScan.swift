@@ -92,7 +92,7 @@ struct DestinationScan {
                 case .link: tally.linkSums[place].add(high: link.digest.high, low: link.digest.low)
                 case .missing: tally.missingLinks[place] += 1
                 case .stray: tally.strayLinks[place] += 1
-                case .none, .lost: break
+                case .none, .lost, .dropped: break
                 }
             }
             for entry in entity.strays where !current.isNull(rules.strayList[entry]) {

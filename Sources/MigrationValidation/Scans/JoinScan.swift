@@ -15,6 +15,9 @@ enum JoinScan {
     ) throws(StoreError) -> PartialResult {
         var list = SelectList(join.columnNames)
         var readers: [LinkReader] = []
+        // Both sides of the relationship have one name here.
+        let subject = Loss.Subject(linksOf: join.naming, in: scope.source)
+        let isCarried = places.carry(join)
         for (number, place) in places.enumerated() {
             for feed in place.feeds where feed.storage.table == join.name && feed.storage.isJoin {
                 readers.append(
@@ -28,14 +31,26 @@ enum JoinScan {
         var sums = [CellSum](repeating: CellSum(), count: readers.count)
         var link = FoundLink()
         var incomplete: Int64 = 0
+        var dropped: Int64 = 0
+        var rows: Int64 = 0
         while try statement.step() {
+            rows += 1
             if statement.isNull(0) || statement.isNull(1) { incomplete += 1 }
-            for (place, reader) in readers.enumerated()
-            where try reader.read(RawRow(statement), key: 0, number: 0, into: &link) == .link {
-                sums[place].add(high: link.digest.high, low: link.digest.low)
+            var isDropped = false
+            var isTaken = false
+            for (place, reader) in readers.enumerated() {
+                switch try reader.read(RawRow(statement), key: 0, number: 0, into: &link) {
+                case .link:
+                    sums[place].add(high: link.digest.high, low: link.digest.low)
+                    isTaken = true
+                case .dropped: isDropped = true
+                case .none, .missing, .lost, .stray: continue
+                }
             }
+            if isDropped, !isTaken { dropped += 1 }
         }
         var result = PartialResult()
+        result.addLoss(subject, isCarried ? dropped : rows)
         for (place, reader) in readers.enumerated() {
             result.addExpected(sums[place].content, places[reader.place].label)
         }

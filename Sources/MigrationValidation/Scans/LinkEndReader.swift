@@ -8,8 +8,10 @@ struct FoundEnd {
         case absent
         /// Without a key, but with the number of an entity.
         case namedOnly
-        /// Its object is dropped or of an entity that cannot stand there.
+        /// Its object goes somewhere, and is of an entity that cannot stand there.
         case dropped
+        /// Its object goes nowhere.
+        case removed
         /// Its row is not there.
         case gone
         /// Nothing names an entity that can stand there, and the key cannot be moved without.
@@ -45,8 +47,10 @@ struct LinkEndReader {
     /// The column that names the end's entity, where the destination has one, too.
     private let namingColumn: Int?
     private let fates: FateTable
-    /// Entities that can stand there and whose objects are dropped.
+    /// Entities that can stand there and whose links are dropped.
     private let dropped: FateTable
+    /// Those of them whose objects go nowhere.
+    private let removed: FateTable
     /// Whether all that can stand there keep their numbers.
     private let keepsNumbers: Bool
     /// The only entity of the end's table, whatever its rows say; nil where several share it.
@@ -72,6 +76,7 @@ struct LinkEndReader {
     ) throws(StoreError) {
         fates = FateTable(known.kept)
         dropped = FateTable(unchanged: known.possible.filter { known.kept[$0] == nil })
+        removed = FateTable(unchanged: known.removed)
         keepsNumbers = known.possible.allSatisfy { known.kept[$0]?.number == $0 }
         onlyEntity = known.onlyEntity
         commonOffset = known.commonOffset
@@ -116,6 +121,7 @@ struct LinkEndReader {
         lookup = nil
         presence = nil
         dropped = FateTable([:])
+        removed = FateTable([:])
         keepsNumbers = true
         onlyEntity = nil
         commonOffset = nil
@@ -156,7 +162,10 @@ struct LinkEndReader {
             defer { lookup.reset() }
             lookedUp = try lookup.step() ? onlyEntity ?? lookup.integer(0) : nil
             if mustExist {
-                guard let lookedUp, fates.has(lookedUp) else { return FoundEnd(state: .gone) }
+                guard let lookedUp else { return FoundEnd(state: .gone) }
+                guard fates.has(lookedUp) else {
+                    return FoundEnd(state: droppedState(lookedUp) ?? .gone)
+                }
             }
         }
         switch mode {
@@ -189,7 +198,7 @@ struct LinkEndReader {
                 number: keepsNumbers ? number : hashKey.nothing)
         }
         let end = moved(key, number)
-        guard end.state == .dropped, let presence else { return end }
+        guard [.dropped, .removed].contains(end.state), let presence else { return end }
         try presence.bind(key, at: 1)
         defer { presence.reset() }
         return try presence.step() ? end : FoundEnd(state: .gone)
@@ -197,10 +206,16 @@ struct LinkEndReader {
 
     private func moved(_ key: Int64, _ number: Int64) -> FoundEnd {
         guard fates.has(number) else {
-            return FoundEnd(state: dropped.has(number) ? .dropped : .nameless)
+            return FoundEnd(state: droppedState(number) ?? .nameless)
         }
         let fate = fates[number]
         return FoundEnd(state: .found, key: key &+ fate.offset, number: fate.number)
+    }
+
+    /// How an object of an entity is dropped; nil where it is not, or cannot stand there at all.
+    private func droppedState(_ number: Int64) -> FoundEnd.State? {
+        if removed.has(number) { return .removed }
+        return dropped.has(number) ? .dropped : nil
     }
 
     /// Whether rows of an entity can be this end; true for ends that stand in columns.

@@ -8,8 +8,10 @@ struct EndFates: Sendable {
     let table: String
     /// Numbers of all source entities that may stand there.
     let possible: [Int64]
-    /// By source entity number; others are dropped.
+    /// By source entity number; links of others are dropped.
     let kept: [Int64: Fate]
+    /// Numbers of those whose objects go nowhere.
+    let removed: [Int64]
     /// The only entity of the source table, whatever its rows say; nil where several share it.
     let onlyEntity: Int64?
     /// The least and the greatest key that stays apart from other sources' keys in the
@@ -21,6 +23,12 @@ struct EndFates: Sendable {
         self.table = table
         self.possible = possible
         self.kept = kept
+        removed = possible.filter { number in
+            !scope.mapping.entityMappings.contains { mapped in
+                scope.fate(of: mapped) != nil
+                    && mapped.source.flatMap { scope.source.number(of: $0) } == Int(number)
+            }
+        }
         onlyEntity = scope.source.table(named: table).flatMap { scope.source.onlyEntity(of: $0) }
         let fate = kept.values.first
         let following = scope.mapping.entityMappings.lazy.filter { mapped in
@@ -53,6 +61,13 @@ struct LinkFeed: Sendable {
     let target: EndFates
     /// Whether the source demands a target of every owner.
     let isRequired: Bool
+    /// Whether the owners are the relationship's targets in the source.
+    var isFlipped = false
+
+    /// The objects that have the relationship in the source.
+    var holders: EndFates { isFlipped ? target : owner }
+    /// The objects to which it leads there.
+    var heldObjects: EndFates { isFlipped ? owner : target }
 }
 
 /// A stored relationship of the destination, with the links that it must hold.
@@ -95,7 +110,7 @@ struct LinkLocation: Sendable {
             }.map { feed in
                 LinkFeed(
                     key: feed.key, storage: feed.storage.flipped, owner: feed.target,
-                    target: feed.owner, isRequired: false)
+                    target: feed.owner, isRequired: false, isFlipped: true)
             }
         keepsOwnerOrder =
             storage.ownerOrder != nil && feeds.allSatisfy { $0.storage.ownerOrder != nil }

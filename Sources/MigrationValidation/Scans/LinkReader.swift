@@ -20,6 +20,8 @@ struct LinkReader {
         case lost
         /// The row names an entity and no object.
         case stray
+        /// The destination has no place for the row's link, whose objects it has.
+        case dropped
         case link
     }
 
@@ -96,6 +98,7 @@ struct LinkReader {
         case (.found, .namedOnly), (.namedOnly, .found): return isRequired ? .missing : .stray
         case (.found, .nameless): return isRequired ? .missing : .lost
         case (.nameless, .found): return .lost
+        case (.dropped, .found), (.found, .dropped), (.dropped, .dropped): return .dropped
         default: return .none
         }
         link.owner = from.key

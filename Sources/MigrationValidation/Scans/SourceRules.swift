@@ -1,5 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
+import SafeSQLite
 import StoreFileChecks
 
 /// What rows of one source table must become: the part of a pass that is the same for every
@@ -22,6 +23,10 @@ struct SourceRules: Sendable {
         let links: Range<Int>
         /// Of `strayList`: columns that its rows should leave empty.
         let strays: Range<Int>
+        /// Of `lostList`: columns whose values or links go nowhere.
+        let lost: Range<Int>
+        /// Of `subjects`: the entity itself, where its objects go nowhere.
+        let gone: Int?
     }
 
     private(set) var cells: [CellRule] = []
@@ -33,6 +38,12 @@ struct SourceRules: Sendable {
     private(set) var entities: [Entity?] = []
     private(set) var linkList: [Int] = []
     private(set) var strayList: [Int] = []
+    /// Tests in `lostTests` with the places of their subjects.
+    private(set) var lostList: [(test: Int, subject: Int)] = []
+    /// Columns that are tested for null, without loading what they hold.
+    private(set) var lostTests: [String] = []
+    /// Of what rows of the table may lose something.
+    private(set) var subjects: [Loss.Subject] = []
     private(set) var constants: [StoredConstant] = []
     /// The columns that a pass reads.
     private(set) var list: SelectList
@@ -43,19 +54,20 @@ struct SourceRules: Sendable {
 
     /// Makes the rules of a table.
     ///
+    /// `places`: all stored relationships of the destination.
     /// `links`: readers of the table's links.
     /// `list`: with the columns that these read.
-    /// `destination`: only for rows that go to this table, without strays; nil for all.
+    /// `destination`: only for rows that go to this table, without strays and losses; nil for all.
     init(
-        _ table: TableLayout, scope: ValidationScope, links: [LinkReader], list: SelectList,
-        destination: String?
+        _ table: TableLayout, scope: ValidationScope, places: [LinkLocation],
+        links: [LinkReader], list: SelectList, destination: String?
     ) {
         self.list = list
         name = table.rootEntity
         onlyEntity = scope.source.onlyEntity(of: table)
         for member in scope.source.model.family(of: table.rootEntity) {
             guard let number = scope.source.number(of: member.name) else { continue }
-            let starts = (programs.count, linkList.count, strayList.count)
+            let starts = (programs.count, linkList.count, strayList.count, lostList.count)
             for (mapped, fate) in scope.fates(ofSource: member.name)
             where destination == nil || fate.table == destination {
                 let made = EntityRules(
@@ -67,7 +79,11 @@ struct SourceRules: Sendable {
                 labels += made.labels
             }
             linkList += links.indices.filter { links[$0].accepts(rowOf: Int64(number)) }
+            var gone: Int?
             if destination == nil {
+                let losses = LossRules(of: member.name, in: table, scope: scope, places: places)
+                gone = losses.entity.map { subject(of: $0) }
+                lostList += losses.columns.map { (test(of: $0.name), subject(of: $0.subject)) }
                 strayList += table.columns.filter {
                     !scope.source.uses($0, by: member.name)
                 }.map { self.list.place(of: $0.name) }
@@ -75,7 +91,26 @@ struct SourceRules: Sendable {
             while entities.count <= number { entities.append(nil) }
             entities[number] = Entity(
                 programs: starts.0..<programs.count, links: starts.1..<linkList.count,
-                strays: starts.2..<strayList.count)
+                strays: starts.2..<strayList.count, lost: starts.3..<lostList.count, gone: gone)
         }
+    }
+
+    private mutating func subject(of subject: Loss.Subject) -> Int {
+        if let known = subjects.firstIndex(of: subject) { return known }
+        subjects.append(subject)
+        return subjects.count - 1
+    }
+
+    private mutating func test(of column: String) -> Int {
+        if let known = lostTests.firstIndex(of: column) { return known }
+        lostTests.append(column)
+        return lostTests.count - 1
+    }
+
+    /// The statement of a pass over some keys: the columns of `list`, then the tests.
+    func sql(table: String, range: KeyRange) -> SQLText {
+        list.sql(
+            table: table, key: "Z_PK", range: range,
+            extra: lostTests.map { "\(SQLText.quoted($0)) IS NOT NULL" })
     }
 }

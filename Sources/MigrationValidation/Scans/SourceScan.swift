@@ -10,6 +10,8 @@ struct SourceScan {
     let rules: SourceRules
     let reader: CellReader
     let links: [LinkReader]
+    /// What the readers' links are links of in the source.
+    private let linkSubjects: [Loss.Subject]
     let statement: Statement
     private let hashKey: HashKey
 
@@ -23,31 +25,34 @@ struct SourceScan {
     ) throws(StoreError) {
         hashKey = scope.key
         var list = SelectList(["Z_PK", "Z_ENT", "Z_OPT"])
-        let links = try SourceScan.links(
+        let found = try SourceScan.links(
             in: table.name, scope: scope, places: destination == nil ? places : [], list: &list,
             connection: connection)
+        let links = found.map(\.reader)
         self.links = links
+        linkSubjects = found.map(\.subject)
         let make = {
-            SourceRules(table, scope: scope, links: links, list: list, destination: destination)
+            SourceRules(
+                table, scope: scope, places: places, links: links, list: list,
+                destination: destination)
         }
         rules = shared?.sourceRules(table.name, make: make) ?? make()
         reader = CellReader(
             constants: rules.constants, connection: connection, externalData: externalData)
-        statement = try connection.prepare(
-            rules.list.sql(table: table.name, key: "Z_PK", range: keys))
+        statement = try connection.prepare(rules.sql(table: table.name, range: keys))
     }
 
     private static func links(
         in table: String, scope: ValidationScope, places: [LinkLocation], list: inout SelectList,
         connection: Connection
-    ) throws(StoreError) -> [LinkReader] {
-        var readers: [LinkReader] = []
+    ) throws(StoreError) -> [(reader: LinkReader, subject: Loss.Subject)] {
+        var readers: [(LinkReader, Loss.Subject)] = []
         for (number, place) in places.enumerated() {
             for feed in place.feeds where feed.storage.table == table && !feed.storage.isJoin {
-                readers.append(
-                    try LinkReader(
-                        feed, of: place, number: number, mustExist: scope.dangling == .nullify,
-                        key: scope.key, list: &list, connection: connection))
+                let reader = try LinkReader(
+                    feed, of: place, number: number, mustExist: scope.dangling == .nullify,
+                    key: scope.key, list: &list, connection: connection)
+                readers.append((reader, Loss.Subject(linksOf: feed.key, in: scope.source)))
             }
         }
         return readers
@@ -62,7 +67,10 @@ struct SourceScan {
         var missingLinks: [Int64]
         var lostLinks: [Int64]
         var strayLinks: [Int64]
+        var droppedLinks: [Int64]
         var strays: [Int64]
+        /// By the places of subjects.
+        var lost: [Int64]
         /// Rows of a table of one entity that carry another number.
         var misnumbered: Int64 = 0
         var unknown: Int64 = 0
@@ -76,6 +84,8 @@ struct SourceScan {
             missingLinks = [Int64](repeating: 0, count: scan.links.count)
             lostLinks = missingLinks
             strayLinks = missingLinks
+            droppedLinks = missingLinks
+            lost = [Int64](repeating: 0, count: scan.rules.subjects.count)
             strays = [Int64](repeating: 0, count: scan.rules.entities.count)
         }
     }
@@ -86,6 +96,7 @@ struct SourceScan {
         var link = FoundLink()
         let current = RawRow(statement)
         let rules = rules
+        let tests = rules.list.names.count
         while try statement.step() {
             tally.rows += 1
             let key = current.integer(0)
@@ -112,6 +123,7 @@ struct SourceScan {
                     if digest.isNull, rules.cells[cell].isFaultIfNull { tally.faulty[cell] += 1 }
                 }
             }
+            var hasDropped = false
             for entry in entity.links {
                 let place = rules.linkList[entry]
                 switch try links[place].read(current, key: key, number: number, into: &link) {
@@ -119,14 +131,43 @@ struct SourceScan {
                 case .missing: tally.missingLinks[place] += 1
                 case .lost: tally.lostLinks[place] += 1
                 case .stray: tally.strayLinks[place] += 1
+                case .dropped: hasDropped = true
                 case .none: break
                 }
             }
+            if hasDropped { try countDropped(current, key, number, entity, &tally) }
             for entry in entity.strays where !current.isNull(rules.strayList[entry]) {
                 tally.strays[Int(number)] += 1
             }
+            for entry in entity.lost {
+                let (test, subject) = rules.lostList[entry]
+                tally.lost[subject] += current.integer(tests + test)
+            }
+            if let gone = entity.gone { tally.lost[gone] += 1 }
         }
         return result(tally, table: table, places: places)
+    }
+
+    /// Counts the links of a row that a relationship of the destination does not take and that no
+    /// other one takes.
+    private func countDropped(
+        _ row: RawRow, _ key: Int64, _ number: Int64, _ entity: SourceRules.Entity,
+        _ tally: inout Tally
+    ) throws(StoreError) {
+        var link = FoundLink()
+        var dropped: Set<Int> = []
+        var carried: Set<Int> = []
+        for entry in entity.links {
+            let place = rules.linkList[entry]
+            // The first of the readers of one relationship stands for all.
+            let first = linkSubjects.firstIndex(of: linkSubjects[place]) ?? place
+            switch try links[place].read(row, key: key, number: number, into: &link) {
+            case .dropped: dropped.insert(first)
+            case .link: carried.insert(first)
+            case .none, .missing, .lost, .stray: continue
+            }
+        }
+        for first in dropped.subtracting(carried) { tally.droppedLinks[first] += 1 }
     }
 
     private func result(_ tally: Tally, table: String, places: [LinkLocation]) -> PartialResult {
@@ -147,6 +188,10 @@ struct SourceScan {
             result.add(Fault(label, .missingLink), source: tally.missingLinks[number])
             result.add(Fault(label, .stray), source: tally.strayLinks[number])
             result.addInherited(Fault(label, .dangling), tally.lostLinks[number])
+            result.addLoss(linkSubjects[number], tally.droppedLinks[number])
+        }
+        for (place, subject) in rules.subjects.enumerated() {
+            result.addLoss(subject, tally.lost[place])
         }
         for (number, entity) in rules.entities.enumerated() where tally.strays[number] > 0 {
             guard let program = entity?.programs.first else { continue }

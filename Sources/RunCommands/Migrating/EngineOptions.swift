@@ -31,6 +31,19 @@ struct EngineOptions: ParsableArguments {
     @Option(help: "Keep or nullify references to missing objects.")
     var dangling = DanglingPolicy.keep
 
+    @Option(
+        help: """
+            Report losses, or refuse stores that would lose values, links or objects: they fail \
+            before anything is written.
+            """)
+    var losses = LossArgument.report
+
+    @Option(
+        help: ArgumentHelp(
+            "With --losses refuse, accept the loss of this property, entity or history; * allowed.",
+            valueName: "Entity.property"))
+    var acceptLoss: [String] = []
+
     @Flag(help: "Migrate stores with missing external data files and keep the references.")
     var allowMissingExternal = false
 
@@ -46,6 +59,9 @@ struct EngineOptions: ParsableArguments {
     static let leastChunkBytes: Int64 = 4096
 
     func validate() throws {
+        if !acceptLoss.isEmpty, losses == .report {
+            throw ValidationError("--accept-loss needs --losses refuse")
+        }
         // Stores of earlier versions hold no model, without which no program reads the result.
         if let framework, !(637...1_000_000).contains(framework) {
             throw ValidationError("--framework must be 637 or later, such as 1522")
@@ -75,6 +91,7 @@ struct EngineOptions: ParsableArguments {
             chunkBytes: chunkBytes?.bytes ?? PlanOptions.standardChunkBytes, history: history,
             dangling: dangling,
             allowsMissingExternalData: allowMissingExternal, linksExternalData: linkExternal,
-            framework: framework.map { FrameworkVersion($0) })
+            framework: framework.map { FrameworkVersion($0) },
+            losses: losses == .refuse ? .refuse(accepted: acceptLoss) : .report)
     }
 }

@@ -80,3 +80,8 @@ extension PartitionArgument: ExpressibleByArgument {
 
 extension HistoryPolicy: ExpressibleByArgument {}
 extension DanglingPolicy: ExpressibleByArgument {}
+
+/// `--losses`.
+enum LossArgument: String, ExpressibleByArgument, CaseIterable, Sendable {
+    case report, refuse
+}

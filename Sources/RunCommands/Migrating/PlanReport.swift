@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import MigrationEngine
 import MigrationPlanning
+import MigrationValidation
 import RunReports
 import RunService
 import SafeSQLite
@@ -13,6 +14,8 @@ import StoreRuns
 /// chunk, which only workers need.
 struct PlanReport: Hashable, Sendable, Codable {
     var store: String
+    /// What the result will lack, the greatest loss first.
+    var losses: [Loss] = []
     var strategy: Strategy
     /// Framework versions of source and result.
     var sourceFramework: Int
@@ -47,6 +50,7 @@ struct PlanReport: Hashable, Sendable, Codable {
         self.init(
             planned.plan, store: planned.source.path.description,
             oddities: planned.source.oddities)
+        losses = planned.losses ?? []
         if let reason = planned.hiddenClients {
             notes.append(
                 "Godwit cannot detect whether a program has the store open: \(reason). To migrate "
@@ -82,7 +86,7 @@ extension PlanReport {
     var text: String {
         let remarks = notes + oddities.map { "the source: \($0)" }
         let paragraphs =
-            [headLines, tableLines, changedLines, extraLines]
+            [headLines, lossLines, tableLines, changedLines, extraLines]
             + [PlanReport.list("notes", remarks)]
         return paragraphs.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(
             separator: "\n\n")
@@ -104,6 +108,10 @@ extension PlanReport {
             "disk       \(disk) beside the source, \(counted(resources.files, "file"))",
             "memory     \(memory) per slot, plus the largest single value",
         ]
+    }
+
+    private var lossLines: [String] {
+        PlanReport.list("losses", losses.map(ReportWords.loss))
     }
 
     private var tableLines: [String] {

@@ -28,6 +28,7 @@ struct PlanTotals: Hashable, Sendable {
     private var strategies: [String: Int] = [:]
     private var changedURIs: Int64 = 0
     private var storesWithChangedURIs = 0
+    private var losses: [FleetLoss] = []
     private var largest: [Large] = []
     private var refusals = 0
     private var refused: [Refused] = []
@@ -47,6 +48,7 @@ struct PlanTotals: Hashable, Sendable {
         let changed = PlanTotals.sum(Array(plan.changedURIs.values))
         changedURIs = PlanTotals.sum([changedURIs, changed])
         if changed > 0 { storesWithChangedURIs += 1 }
+        losses.add(plan.losses)
         let chunks = plan.strategy == .whole ? "" : ", \(counted(plan.chunks, "chunk"))"
         let large = Large(
             store: plan.store, bytes: held, rows: rows, work: plan.strategy.rawValue + chunks)
@@ -68,13 +70,17 @@ struct PlanTotals: Hashable, Sendable {
     }
 
     /// The totals alone.
-    var short: String { (headLines + causeLines).joined(separator: "\n") }
+    var short: String {
+        (headLines + causeLines + ReportWords.losses(losses)).joined(separator: "\n")
+    }
 
     /// The totals, what is refused, and the largest stores.
     var text: String {
         let hint = ["--all prints the plan of each store"]
-        return [headLines + causeLines, refusedLines, largestLines, hint]
-            .filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
+        return [
+            headLines + causeLines, ReportWords.losses(losses), refusedLines, largestLines, hint,
+        ]
+        .filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
     }
 
     private var headLines: [String] {

@@ -13,7 +13,6 @@ enum ResultText {
     static func text(of found: StoreResult, run: String? = nil) -> String {
         let validation = found.validation
         let rows = validation.rows
-        let dropped = validation.sourceRows - rows
         let all = found.seconds.values.reduce(0, +)
         let steps = RunStep.allCases.compactMap { step in
             found.seconds[step].map { "\(step.rawValue) \(Seconds.words($0))" }
@@ -34,11 +33,6 @@ enum ResultText {
             "\(counted(rows, "row")), \(ByteSize(bytes: found.outputBytes).words), "
                 + "\(found.strategy.rawValue)")
         lines += labelled("time", "\(Seconds.words(all)): \(steps.joined(separator: ", "))")
-        if dropped > 0 {
-            lines += labelled(
-                "dropped",
-                "\(counted(dropped, "row")) of entities that the destination model does not have")
-        }
         for (place, line) in validation.lines.enumerated() {
             lines += labelled(place == 0 ? "validated" : "", line)
         }

@@ -41,6 +41,7 @@ extension FailureCause {
         case .sourceChanged: self = .sourceChanged
         case .wrongPlan, .wrongEngine, .inputOutput, .leaseExpired, .returned: self = .inputOutput
         case .dataRefused: self = .dataRefused
+        case .losses: self = .losses
         case .noSpace: self = .noSpace
         case .internalError: self = .bug
         case .slotCrashed, .slotTimedOut, .slotOutOfMemory: self = .crashed

@@ -3,7 +3,9 @@ package import DurableFiles
 import ManagedObjectModel
 import MappingModel
 package import MigrationPlanning
+package import MigrationValidation
 package import SafeSQLite
+import StoreFileChecks
 package import StoreLocks
 
 /// A store that was opened, read and planned; nothing of it was changed.
@@ -15,6 +17,8 @@ package struct PlannedStore: Sendable {
     package let destination: DestinationModel
     /// Why programs that have the store open cannot be seen, where that was asked.
     package var hiddenClients: String?
+    /// What the result will lack, the greatest loss first; nil where it was not counted.
+    package var losses: [Loss]?
     /// Files of routing passes, by their place in the plan.
     package let routes: [Int: FilePath]
 
@@ -36,6 +40,8 @@ package struct StorePreparation {
     var lock: StoreLock?
     /// Whether SQLite checks all pages of the store.
     var checksPages = true
+    /// Whether losses are counted, also where none is refused.
+    var countsLosses = false
 
     package init(
         store: FilePath, request: RunRequest, places: StorePaths, files: DurableFileSystem,
@@ -225,9 +231,37 @@ package struct StorePreparation {
             source: source.layout, destination: layout, inference: inference, facts: facts,
             options: options, cache: cache.planning)
         try InlinedDataCheck.check(plan, store: source)
-        return PlannedStore(
+        var planned = PlannedStore(
             laidOut: try LaidOutPlan(plan, cache: cache.planning), source: source,
             destination: destination, routes: routes)
+        if countsLosses || options.losses.mayRefuse {
+            planned.losses = try losses(of: planned, connection)
+        }
+        return planned
+    }
+
+    /// Counts what the result will lack.
+    ///
+    /// - Throws: `EngineError.losses` where that is refused, `StoreError`.
+    private func losses(of planned: PlannedStore, _ connection: Connection) throws -> [Loss] {
+        let source = planned.source
+        let validator = try Validator(
+            scope: ValidationScope(
+                plan: planned.plan, hashes: planned.destination.hashes, stores: cache.stores,
+                cache: cache.validations),
+            files: ValidationFiles(
+                source: source.database, sourceExternalData: source.externalData,
+                destination: places.building, destinationExternalData: source.externalData))
+        let losses = try validator.losses(
+            dropsHistory: planned.plan.options.history == .drop && source.hasHistory,
+            source: connection)
+        let refused = losses.filter { planned.plan.options.losses.refuses($0.subject.name) }
+        guard refused.isEmpty else {
+            throw EngineError.losses(
+                "\(source.path): the result would lack \(Loss.list(refused)). Nothing was written. "
+                    + "Accept these losses, or choose a model that keeps the data")
+        }
+        return losses
     }
 
     /// The request's options with chunks that suit the store: those that wait for the merge are

@@ -43,11 +43,11 @@ package struct StorePlanning: Sendable {
         do throws(DurableFileError) { try places.make(files) } catch { throw .file(error) }
         let result: Swift.Result<PlannedStore, RunError>
         do throws(RunError) {
-            result = .success(
-                try StorePreparation(
-                    store: request.store, request: runRequest, places: places, files: files,
-                    cache: request.cache, slots: request.slots
-                ).prepare())
+            var preparation = StorePreparation(
+                store: request.store, request: runRequest, places: places, files: files,
+                cache: request.cache, slots: request.slots)
+            preparation.countsLosses = true
+            result = .success(try preparation.prepare())
         } catch {
             result = .failure(error)
         }

@@ -7,7 +7,7 @@ import StoreSwap
 /// Why a store failed, coarse enough to count a fleet's failures by it.
 package enum FailureCause: String, Hashable, Sendable, Codable, CaseIterable {
     case damaged, unsupported, modelMissing, externalDataMissing
-    case noMapping, dataRefused
+    case noMapping, dataRefused, losses
     case sourceChanged, locked, missing, outputExists
     case noSpace, inputOutput
     case validationFailed, swapRefused, crashed, stopped, bug
@@ -21,6 +21,7 @@ package enum FailureCause: String, Hashable, Sendable, Codable, CaseIterable {
         case .externalDataMissing: "external data files are missing"
         case .noMapping: "no mapping leads to the destination model"
         case .dataRefused: "the data break a rule of the destination model"
+        case .losses: "the result would lack data that the store has"
         case .sourceChanged: "changed while it was migrated"
         case .locked: "in use by another run or program"
         case .missing: "a file is missing"
@@ -87,6 +88,7 @@ extension FailureCause {
         case .wrongPlan: self = .inputOutput
         case .sourceChanged: self = .sourceChanged
         case .dataRefused: self = .dataRefused
+        case .losses: self = .losses
         case .internalError: self = .bug
         }
     }

@@ -41,7 +41,6 @@ package struct StoreResult: Hashable, Sendable, Codable {
     /// Objects whose URI changes, by destination entity.
     package var changedURIs: [String: Int64]
     package var extras: [ExtraObject]
-    package var dropsHistory: Bool
     package var notes: [String]
     /// What is unusual about the source.
     package var oddities: [String]
@@ -75,7 +74,6 @@ extension StoreResult {
         tables = plan.tables
         changedURIs = plan.changedURIs
         extras = plan.extras
-        dropsHistory = plan.options.history == .drop && planned.source.hasHistory
         notes = plan.notes
         oddities = planned.source.oddities
         self.validation = validation

@@ -1,6 +1,7 @@
 import ManagedObjectModel
 import MappingModel
 import MigrationPlanning
+import MigrationValidation
 
 /// What a number of cases met.
 struct CaseFigures: Sendable {
@@ -8,13 +9,17 @@ struct CaseFigures: Sendable {
 
     init() {}
 
-    init(_ one: RandomCase, _ plan: MigrationPlan, _ before: PlainStore, _ after: PlainStore) {
+    init(
+        _ one: RandomCase, _ plan: MigrationPlan, _ before: PlainStore, _ after: PlainStore,
+        _ losses: [Loss]
+    ) {
         count("cases")
         count("mode \(one.mode.rawValue)")
         for change in one.changes { count("change \(change.rawValue)") }
         count("dangling \(plan.options.dangling.rawValue)")
         count("rows", after.objects.values.reduce(0) { $0 + $1.count })
         count("links", after.relations.values.reduce(0) { $0 + $1.count })
+        for kind in Set(losses.map(\.subject.kind)) { count("losing \(kind.rawValue)") }
         if !before.isWhole { count("with links to nothing") }
         if plan.chunks.count > plan.feeds.count + plan.joins.count { count("with cut tables") }
         if plan.feeds.contains(where: { $0.offset > 0 }) { count("with moved keys") }

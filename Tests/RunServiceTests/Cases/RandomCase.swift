@@ -4,6 +4,7 @@ import Foundation
 import ManagedObjectModel
 import MappingModel
 import MigrationPlanning
+import MigrationValidation
 import RunService
 import StoreForge
 import StoreRuns
@@ -185,6 +186,14 @@ struct RandomCase {
         return keys
     }
 
+    /// The same migration into a result that is not there.
+    private func planOnly(_ request: MigrationRequest) -> MigrationRequest {
+        MigrationRequest(
+            store: request.store, output: request.state.appending("Other.sqlite"),
+            state: request.state, destination: request.destination, options: request.options,
+            slots: request.slots)
+    }
+
     private func compare(
         _ outcome: MigrationOutcome, _ request: MigrationRequest, _ inference: Inference
     ) throws(RunError) -> Verdict {
@@ -196,7 +205,18 @@ struct RandomCase {
                 keepsBroken: request.options.dangling == .keep)
             let comparison = PlainComparison(expected, after)
             guard comparison.differences.isEmpty else { return .different(comparison.differences) }
-            return .equal(CaseFigures(self, outcome.plan, before, after))
+            let losses = outcome.validation.losses
+            let plain = PlainLosses(before, to: destination, mapping: inference.mapping)
+            let counted = Dictionary(
+                losses.map { ("\($0.subject.kind.rawValue) \($0.subject.name)", $0.count) },
+                uniquingKeysWith: +)
+            guard plain.allow(counted) else {
+                return .different(["losses \(counted), and not \(plain.counts)"])
+            }
+            guard try StorePlanning(planOnly(request)).plan().losses == losses else {
+                return .different(["the plan counts other losses"])
+            }
+            return .equal(CaseFigures(self, outcome.plan, before, after, losses))
         } catch {
             return .different(["the stores cannot be compared: \(error)"])
         }

@@ -42,6 +42,8 @@ struct PlainStore {
     private(set) var objects: [String: [Int64: PlainObject]] = [:]
     /// Links by relationship, by the entity that declares it.
     private(set) var relations: [PropertyKey: PlainRelation] = [:]
+    /// The rows of join tables by their names, from the naming relationship's owners.
+    private(set) var joinRows: [String: [PlainLink]] = [:]
     /// `Z_MAX` by root entity.
     private(set) var maxima: [String: Int64] = [:]
     /// What is wrong with the file, in words.
@@ -58,6 +60,14 @@ struct PlainStore {
         let connection = try Connection(path: path, mode: .immutable)
         try readNumbers(connection)
         for table in layout.tables { try readRows(table, connection) }
+        for join in layout.joinTables {
+            let rows = try connection.prepare(
+                "SELECT \(join.namingColumn), \(join.inverseColumn) FROM \(join.name)")
+            while try rows.step() {
+                joinRows[join.name, default: []].append(
+                    PlainLink(owner: rows.integer(0), target: rows.integer(1)))
+            }
+        }
         for entity in model.numberedEntities {
             for relationship in entity.relationships where !relationship.isTransient {
                 let key = PropertyKey(entity.name, relationship.name)

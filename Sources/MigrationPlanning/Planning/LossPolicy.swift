@@ -1,0 +1,46 @@
+/// What is done about something that a migration would lose.
+package enum LossPolicy: Hashable, Sendable, Codable {
+    /// It is counted and reported.
+    case report
+    /// A store that would lose something fails before anything is written, unless one of these
+    /// patterns fits each name: `Entity.property`, `Entity` or `history`, with `*` for any
+    /// characters.
+    case refuse(accepted: [String])
+
+    /// Whether losses of a name are refused.
+    package func refuses(_ name: String) -> Bool {
+        switch self {
+        case .report: false
+        case .refuse(let accepted): !accepted.contains { Self.fits($0, name) }
+        }
+    }
+
+    /// Whether something may be refused.
+    package var mayRefuse: Bool { self != .report }
+
+    private static func fits(_ pattern: String, _ name: String) -> Bool {
+        let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
+        guard parts.count > 1, let first = parts.first, let last = parts.last else {
+            return pattern == name
+        }
+        guard name.hasPrefix(first), name.hasSuffix(last), name.count >= first.count + last.count
+        else { return false }
+        var rest = name.dropFirst(first.count).dropLast(last.count)
+        for part in parts.dropFirst().dropLast() {
+            guard
+                let found = part.isEmpty
+                    ? rest.startIndex..<rest.startIndex
+                    : rest.firstRange(of: part)
+            else { return false }
+            rest = rest[found.upperBound...]
+        }
+        return true
+    }
+}
+
+// Requests of versions that did not count losses have no policy.
+extension KeyedDecodingContainer {
+    func decode(_ type: LossPolicy.Type, forKey key: Key) throws -> LossPolicy {
+        try decodeIfPresent(type, forKey: key) ?? .report
+    }
+}

@@ -1,0 +1,91 @@
+import CoreDataStore
+import ManagedObjectModel
+import MappingModel
+
+/// What the mapping of one source entity leaves nowhere.
+struct LossRules {
+    /// The subject of the entity itself, where its objects have no destination.
+    private(set) var entity: Loss.Subject?
+    /// Columns of its rows whose values or links have no destination; none where it has none
+    /// itself.
+    private(set) var columns: [(name: String, subject: Loss.Subject)] = []
+
+    /// - Parameters:
+    ///   - entity: of the source.
+    ///   - table: that has its rows.
+    ///   - scope: what is validated.
+    ///   - places: all stored relationships of the destination.
+    init(
+        of entity: String, in table: TableLayout, scope: ValidationScope, places: [LinkLocation]
+    ) {
+        let fates = scope.fates(ofSource: entity)
+        guard !fates.isEmpty else {
+            self.entity = Loss.Subject(.entity, entity)
+            return
+        }
+        let carried = Set(fates.flatMap { $0.mapping.attributes.compactMap(\.value.sourceName) })
+        let number = Int64(scope.source.number(of: entity) ?? -1)
+        for column in table.columns where scope.source.uses(column, by: entity) {
+            switch column.role {
+            case .attribute(let key) where !carried.contains(key.property):
+                columns.append(
+                    (column.name, Loss.Subject(.attribute, key.entity, key.property)))
+            case .toOne(let key):
+                let inverse = scope.source.inverseKey(of: key)
+                if places.carry(key, inverse, ofRowsOf: number) { continue }
+                columns.append((column.name, Loss.Subject(linksOf: key, in: scope.source)))
+            case .hiddenKey(let key):
+                if places.carry(nil, key, ofRowsOf: number) { continue }
+                columns.append((column.name, Loss.Subject(linksOf: key, in: scope.source)))
+            case .attribute, .toOneEntity, .order, .hiddenOrder: continue
+            }
+        }
+    }
+
+    var isEmpty: Bool { entity == nil && columns.isEmpty }
+}
+
+extension [LinkLocation] {
+    /// Whether links go somewhere that rows of a source entity hold.
+    ///
+    /// - Parameters:
+    ///   - key: the relationship that the rows have.
+    ///   - inverse: the one that leads to them.
+    ///   - number: the entity.
+    /// - Returns: whether a relationship of the destination takes links of such rows.
+    fileprivate func carry(
+        _ key: PropertyKey?, _ inverse: PropertyKey?, ofRowsOf number: Int64
+    ) -> Bool {
+        contains { place in
+            place.feeds.contains { feed in
+                feed.key == key && feed.holders.kept[number] != nil
+                    || feed.key == inverse && feed.heldObjects.kept[number] != nil
+            }
+        }
+    }
+
+    /// Whether some links of a source's join table go somewhere.
+    func carry(_ join: JoinTableLayout) -> Bool {
+        contains { $0.feeds.contains { $0.storage.isJoin && $0.storage.table == join.name } }
+    }
+}
+
+extension Loss.Subject {
+    /// The relationship in whose place a source keeps the links of another, which may be itself.
+    init(linksOf key: PropertyKey, in layout: StoreLayout) {
+        let isStored = layout.column(.toOne(key)) != nil || layout.column(.hiddenKey(key)) != nil
+        let stored =
+            isStored ? key : layout.joinTable(of: key)?.naming ?? layout.inverseKey(of: key) ?? key
+        self.init(.relationship, stored.entity, stored.property)
+    }
+}
+
+extension ValueExpression {
+    /// The source attribute that the value comes from.
+    fileprivate var sourceName: String? {
+        switch self {
+        case .source(let name), .sourceOrDefault(let name, _): name
+        case .constant, .null: nil
+        }
+    }
+}
