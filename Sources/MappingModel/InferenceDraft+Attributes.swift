@@ -84,13 +84,6 @@ extension InferenceDraft {
                 "renaming identifier \(ambiguity.identifier) of its elements is ambiguous",
                 remedy: "Give each element a renaming identifier of its own.")
         }
-        let used = Set(matching.sources.values)
-        for lost in sources where !used.contains(lost.attribute.name) {
-            notes.append(
-                .propertyDropped(
-                    PropertyReference(
-                        entity: place.sourceOwner ?? place.from, property: lost.path)))
-        }
         return elements.flatMap { element in
             let name = matching.sources[element.attribute.name]
             let source = name.flatMap { name in sources.first { $0.attribute.name == name } }

@@ -20,8 +20,6 @@ extension InferenceDraft {
                 EntityMapping(
                     name: unused(entity.name), kind: .remove, source: entity.name,
                     destination: nil))
-            // No object is of exactly an abstract entity.
-            if !entity.isAbstract { notes.append(.objectsDropped(entity: entity.name)) }
         }
     }
 
@@ -53,7 +51,6 @@ extension InferenceDraft {
         mapping.relationships = mapRelationships(of: entity.name, from: from)
         if mapping.keepsEveryProperty, isSameVersion(entity.name, from) { mapping.kind = .copy }
         mappings.append(mapping)
-        noteDropped(entity.name, from)
     }
 
     /// A name that no mapping has: mapping names identify.
@@ -71,29 +68,6 @@ extension InferenceDraft {
     private func isSameVersion(_ entity: String, _ from: String) -> Bool {
         let now = destination.model.ancestry(of: entity).map(\.storedForm)
         return now == source.model.ancestry(of: from).map(\.storedForm)
-    }
-
-    /// Notes source properties without a destination, at the topmost entity that loses them.
-    private mutating func noteDropped(_ entity: String, _ from: String) {
-        let lost = lostProperties(of: from, to: entity)
-        guard !lost.isEmpty else { return }
-        var lostAbove: Set<String> = []
-        if let parent = source.model.entities[from]?.parent, let to = destinationEntity[parent] {
-            lostAbove = Set(lostProperties(of: parent, to: to))
-        }
-        for property in lost where !lostAbove.contains(property) {
-            notes.append(
-                .propertyDropped(PropertyReference(entity: from, property: property)))
-        }
-    }
-
-    private func lostProperties(of from: String, to entity: String) -> [String] {
-        let attributes = Set((sourceAttribute[entity] ?? [:]).values)
-        let relationships = Set((sourceRelationship[entity] ?? [:]).values)
-        return source.attributes(of: from).map(\.attribute.name)
-            .filter { !attributes.contains($0) }
-            + source.relationships(of: from).map(\.relationship.name)
-            .filter { !relationships.contains($0) }
     }
 
     /// Notes destination tables that take in objects of several source tables.

@@ -1,9 +1,7 @@
 /// Something that an inferred mapping does and that its user should know; nothing to decide.
+///
+/// Entities and properties without a destination are no notes: what is lost with them is counted.
 package enum InferenceNote: Hashable, Sendable, Codable {
-    /// The source entity has no destination: its objects are dropped.
-    case objectsDropped(entity: String)
-    /// The source property has no destination: its values or links are dropped.
-    case propertyDropped(PropertyReference)
     /// Links of the source relationship to objects of removed entities are dropped.
     case linksDropped(PropertyReference, ofEntities: [String])
     /// Core Data computes the new derived attribute when an object is saved next.
@@ -24,10 +22,6 @@ package enum InferenceNote: Hashable, Sendable, Codable {
 extension InferenceNote: CustomStringConvertible {
     package var description: String {
         switch self {
-        case .objectsDropped(let entity):
-            "objects of \(entity) are dropped: the destination model has no such entity"
-        case .propertyDropped(let property):
-            "\(property) is dropped: the destination model has no such property"
         case .linksDropped(let relationship, let entities):
             "links of \(relationship) to objects of \(entities.joined(separator: ", ")) are "
                 + "dropped with those objects"

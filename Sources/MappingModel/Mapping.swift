@@ -77,6 +77,14 @@ package enum ValueExpression: Hashable, Sendable, Codable {
     case constant(DefaultValue)
     /// No value.
     case null
+
+    /// The source attribute that the value comes from; nil where it comes from none.
+    package var sourceName: String? {
+        switch self {
+        case .source(let name), .sourceOrDefault(let name, _): name
+        case .constant, .null: nil
+        }
+    }
 }
 
 /// Where one relationship of a destination object gets its links.

@@ -78,13 +78,12 @@ struct MappingTextTests {
     func noteTexts() {
         let property = PropertyReference("A", "p")
         let notes: [InferenceNote] = [
-            .propertyDropped(property), .linksDropped(property, ofEntities: ["C"]),
+            .linksDropped(property, ofEntities: ["C"]),
             .derivedLater(property), .derivationChanged(property), .transformerChanged(property),
             .orderAssigned(property), .orderDropped(property),
         ]
         #expect(notes.allSatisfy { $0.description.contains("A.p") })
         #expect(Set(notes.map(\.description)).count == notes.count)
-        #expect(InferenceNote.objectsDropped(entity: "A").description.contains("of A"))
         let joined = InferenceNote.tablesJoined(root: "R", sourceRoots: ["A", "B"])
         #expect(joined.description.contains("A, B now share the table of R"))
     }

@@ -81,12 +81,10 @@ struct OutcomeDescription {
         for other in fed.dropFirst() {
             changes.append("also takes \(other.sourceTable), keys moved by \(other.offset)")
         }
-        let before = Set(source.columns.map(\.name))
-        let after = Set(table.columns.map(\.name))
-        changes += table.columns.map(\.name).filter { !before.contains($0) }.map { "+ \($0)" }
-        changes += source.columns.map(\.name).filter { !after.contains($0) }.map { "- \($0)" }
+        changes += PropertyChanges(of: table, fed: fed, context: context).lines
         let renumbered = feed.entities.filter { $0.sourceNumber != $0.destinationNumber }.count
-        if renumbered > 0 { changes.append("\(renumbered) entity numbers change") }
+        if renumbered == 1 { changes.append("1 entity number changes") }
+        if renumbered > 1 { changes.append("\(renumbered) entity numbers change") }
         return changes
     }
 

@@ -79,13 +79,3 @@ extension Loss.Subject {
         self.init(.relationship, stored.entity, stored.property)
     }
 }
-
-extension ValueExpression {
-    /// The source attribute that the value comes from.
-    fileprivate var sourceName: String? {
-        switch self {
-        case .source(let name), .sourceOrDefault(let name, _): name
-        case .constant, .null: nil
-        }
-    }
-}
