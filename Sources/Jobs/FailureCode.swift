@@ -50,6 +50,8 @@ package enum FailureCode: Int, Hashable, Sendable, Codable, CaseIterable, Error 
     case badDelivery = 24
     /// The store would lose something that was not accepted.
     case losses = 25
+    /// The destination is an older version than the store's.
+    case olderDestination = 26
 }
 
 /// What to do about a failed attempt.
@@ -78,7 +80,8 @@ extension FailureCode {
     package var decision: FailureDecision {
         switch self {
         case .badSource, .dataRefused, .unsupported, .modelMissing, .externalDataMissing,
-            .noMapping, .outputExists, .validationFailed, .swapRefused, .losses:
+            .noMapping, .outputExists, .validationFailed, .swapRefused, .losses,
+            .olderDestination:
             .quarantineChunk
         case .sourceChanged, .wrongPlan: .planAgain
         case .inputOutput, .slotCrashed, .slotTimedOut, .slotOutOfMemory, .leaseExpired, .returned,
@@ -100,7 +103,7 @@ extension FailureCode {
         case .badSource, .dataRefused, .inputOutput, .internalError, .slotCrashed, .slotTimedOut,
             .slotOutOfMemory, .unsupported, .modelMissing, .externalDataMissing, .noMapping,
             .outputExists, .validationFailed, .swapRefused, .missing, .locked, .badDelivery,
-            .losses:
+            .losses, .olderDestination:
             true
         case .sourceChanged, .wrongPlan, .wrongEngine, .noSpace, .leaseExpired, .returned,
             .cancelled:

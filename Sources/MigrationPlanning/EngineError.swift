@@ -17,6 +17,8 @@ package enum EngineError: StoreAccessError, Sendable {
     case dataRefused(String)
     /// The store would lose what was not accepted; the text names the store and its losses.
     case losses(String)
+    /// The destination is an older version than the store's; the text names both.
+    case olderDestination(String)
     /// Something that must hold did not.
     case internalError(String)
 
@@ -43,6 +45,7 @@ package enum EngineError: StoreAccessError, Sendable {
         case .sourceChanged: .sourceChanged
         case .dataRefused: .dataRefused
         case .losses: .losses
+        case .olderDestination: .olderDestination
         case .internalError: .internalError
         }
     }
@@ -57,7 +60,7 @@ extension EngineError: CustomStringConvertible {
         case .sourceChanged(let text):
             "\(text) changed since it was planned. Run the same "
                 + "command again when no program writes to the store"
-        case .dataRefused(let text), .losses(let text): text
+        case .dataRefused(let text), .losses(let text), .olderDestination(let text): text
         case .internalError(let text):
             "a bug of godwit: \(text). The original store was not changed"
         }

@@ -64,8 +64,8 @@ package struct CompiledModelVersions: Hashable, Sendable {
     /// By version and entity: 32-byte version hashes.
     package let hashes: [String: [String: [UInt8]]]
 
-    /// All versions, sorted.
-    package var names: [String] { hashes.keys.sorted() }
+    /// All versions, in their natural order.
+    package var names: [String] { VersionOrder.sorted(hashes.keys) }
 
     /// The largest `VersionInfo.plist` that is read, in bytes.
     package static let sizeLimit = 4 << 20

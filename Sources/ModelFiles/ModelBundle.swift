@@ -23,7 +23,33 @@ package enum ModelBundle {
         return try XMLModelReader.read(bundle.appendingPathComponent(chosen + ".xcdatamodel"))
     }
 
-    /// Names of the versions without their extension, sorted.
+    /// Reads the versions that are newer than one of them.
+    ///
+    /// - Parameters:
+    ///   - bundle: the folder.
+    ///   - version: as for `read(_:version:)`.
+    /// - Returns: the models by their versions' names; none that cannot be read.
+    /// - Throws: `ModelError.unreadable`, as `read(_:version:)`.
+    package static func newerVersions(
+        of bundle: URL, than version: String?
+    ) throws(ModelError) -> [String: Model] {
+        let all = try versions(of: bundle)
+        let chosen = try choose(version, of: bundle, from: all)
+        let current = try currentVersion(of: bundle)
+        var models: [String: Model] = [:]
+        for name in VersionOrder.newer(than: chosen, current: current, all: all) {
+            do throws(ModelError) {
+                models[name] = try XMLModelReader.read(
+                    bundle.appendingPathComponent(name + ".xcdatamodel"))
+            } catch {
+                // A version that is no model has no stores.
+                continue
+            }
+        }
+        return models
+    }
+
+    /// Names of the versions without their extension, in their natural order.
     ///
     /// - Throws: `ModelError.unreadable` where the folder is none, or holds no version.
     package static func versions(of bundle: URL) throws(ModelError) -> [String] {
@@ -38,7 +64,7 @@ package enum ModelBundle {
         guard !versions.isEmpty else {
             throw .unreadable("\(bundle.path) holds no .xcdatamodel folder")
         }
-        return versions.sorted()
+        return VersionOrder.sorted(versions)
     }
 
     /// Name of the current version without its extension; nil where none is named.

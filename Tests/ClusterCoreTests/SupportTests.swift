@@ -125,7 +125,7 @@ import Testing
         switch code {
         case .badSource, .dataRefused, .internalError, .unsupported, .modelMissing,
             .externalDataMissing, .noMapping, .outputExists, .validationFailed, .swapRefused,
-            .losses:
+            .losses, .olderDestination:
             #expect(verdict == .quarantine)
         case .sourceChanged, .wrongPlan, .noSpace, .returned, .cancelled, .wrongEngine:
             #expect(verdict == .again)

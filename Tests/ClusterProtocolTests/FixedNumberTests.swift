@@ -11,7 +11,7 @@ import Testing
             .slotOutOfMemory: 11, .leaseExpired: 12, .returned: 13, .cancelled: 14,
             .unsupported: 15, .modelMissing: 16, .externalDataMissing: 17, .noMapping: 18,
             .outputExists: 19, .validationFailed: 20, .swapRefused: 21, .missing: 22, .locked: 23,
-            .badDelivery: 24,
+            .badDelivery: 24, .losses: 25, .olderDestination: 26,
         ]
         for code in FailureCode.allCases { #expect(numbers[code] == code.rawValue) }
         #expect(numbers.count == FailureCode.allCases.count)
@@ -27,7 +27,8 @@ import Testing
             .modelMissing: .quarantineChunk, .externalDataMissing: .quarantineChunk,
             .noMapping: .quarantineChunk, .outputExists: .quarantineChunk,
             .validationFailed: .quarantineChunk, .swapRefused: .quarantineChunk,
-            .missing: .retry, .locked: .retry, .badDelivery: .retry,
+            .missing: .retry, .locked: .retry, .badDelivery: .retry, .losses: .quarantineChunk,
+            .olderDestination: .quarantineChunk,
         ]
         for code in FailureCode.allCases { #expect(decisions[code] == code.decision) }
     }

@@ -118,7 +118,7 @@ import Testing
             // At the first attempt of some jobs, and never again.
             let faults =
                 shape.isEmpty
-                ? "\(fault):2:*:1,\(fault):5:*:1" : "\(fault):1:copy-1:1,\(fault):1:link-0:1"
+                ? "\(fault):2:*:1,\(fault):5:*:1" : "\(fault):1:copy-1:1,\(fault):1:copy-2:1"
             let ended = try lab.run(
                 lab.migration(shape + ClusterProcess.faulty(workers: 2)), faults: faults)
             #expect(ended.status == 0, "\(ended.log)")
@@ -134,7 +134,7 @@ import Testing
             let originals = try lab.contents(of: lab.data, masks: false)
             let expected = try lab.expected(shape)
             let command = lab.migration(shape + ClusterProcess.faulty(workers: 2))
-            for place in shape.isEmpty ? ["4:*:1", "6:*:1"] : ["1:copy-0:1", "1:copy-2:1"] {
+            for place in shape.isEmpty ? ["4:*:1", "6:*:1"] : ["1:copy-0:1", "1:copy-2:*"] {
                 let killed = try lab.run(command, faults: "killAll:\(place)")
                 #expect(killed.wasKilled && killed.status == SIGKILL, "\(killed.log)")
                 // Each store is the one or the other, whole.

@@ -87,4 +87,26 @@ import Testing
             #expect(refusal(folder.appendingPathComponent("none")).contains("none"))
         }
     }
+
+    @Test func versionsAreInTheirNaturalOrder() throws {
+        let names = ["App 10", "App", "App 9", "2.100", "2.21"]
+        #expect(VersionOrder.sorted(names) == ["2.21", "2.100", "App", "App 9", "App 10"])
+        let all = ["M", "M 2", "M 3", "M 10"]
+        #expect(VersionOrder.newer(than: "M 2", current: "M 10", all: all) == ["M 3", "M 10"])
+        #expect(VersionOrder.newer(than: "M 2", current: "M", all: all) == ["M", "M 3", "M 10"])
+        #expect(VersionOrder.newer(than: "M 3", current: nil, all: all) == ["M 10"])
+        // What lies beyond the current version is not in use.
+        #expect(VersionOrder.newer(than: "M 2", current: "M 2", all: all).isEmpty)
+    }
+
+    @Test func newerVersionsAreRead() throws {
+        try withBundle(["M9", "M10", "M11"], current: naming("M10.xcdatamodel")) {
+            (bundle: URL) throws in
+            try Data("no model".utf8).write(
+                to: bundle.appendingPathComponent("M11.xcdatamodel/contents"))
+            let newer = try ModelBundle.newerVersions(of: bundle, than: "M9")
+            #expect(newer.keys.sorted() == ["M10"])
+            #expect(try ModelBundle.newerVersions(of: bundle, than: nil).isEmpty)
+        }
+    }
 }

@@ -21,6 +21,7 @@ extension FailureCause {
             "Change the model, or migrate through an intermediate version."
         case .losses:
             "Accept them with --accept-loss Entity.property, or keep the data in the model."
+        case .olderDestination: "Give the app's newest model, or use --allow-older."
         case .dataRefused: "Correct the data in the app, or change the model."
         case .sourceChanged: "Stop the program that writes to the store."
         case .locked: "Wait for the other run or program to finish, or stop it."
@@ -43,6 +44,7 @@ extension FailureCause {
         case .externalDataMissing: "see --allow-missing-external"
         case .outputExists, .swapRefused: "see --output"
         case .losses: "see --accept-loss"
+        case .olderDestination: "see --allow-older"
         default: nil
         }
     }
@@ -60,7 +62,7 @@ extension RunError {
         case .noRoom: "see --output and --state"
         case .swap(.clientsHidden), .file(.clientsHidden), .swap(.file(.clientsHidden)):
             "see --assume-closed and --output"
-        case .engine(.losses): FailureCause(self).options
+        case .engine(.losses), .engine(.olderDestination): FailureCause(self).options
         case .notShared: "see --root NAME=FOLDER"
         case .resultOfOtherModel, .resultWithoutModel: "see --to"
         case .swap(.storeChangedSinceSwap): "see --discard-changes"

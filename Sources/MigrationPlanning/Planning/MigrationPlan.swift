@@ -88,6 +88,8 @@ package struct PlanOptions: Hashable, Sendable, Codable {
     /// Nil takes the template's or the source's, at least the newest verified one.
     package var framework: FrameworkVersion?
     package var losses: LossPolicy
+    /// Versions whose stores are refused because the destination is older.
+    package var newerVersions = NewerVersions()
 
     /// 64 MiB: bounds a slot's memory and keeps a lost attempt cheap.
     package static let standardChunkBytes: Int64 = 64 << 20

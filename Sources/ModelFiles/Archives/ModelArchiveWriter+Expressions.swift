@@ -140,7 +140,8 @@ extension ModelArchiveWriter {
     ) throws(ModelError) -> PropertyList {
         let trimmed = text.trimmed
         let refusal = ModelError.unsupported(
-            "the expression of \(label) cannot be archived from its text: \(text)")
+            "the expression of \(label) cannot be archived from its text: "
+                + text.prefix(200) + (text.count > 200 ? " …" : ""))
         guard depth < Self.depthLimit else { throw refusal }
         if trimmed == "SELF" { return selfExpression() }
         if PredicateText.isKeyPath(trimmed) {

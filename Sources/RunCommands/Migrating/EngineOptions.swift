@@ -44,6 +44,9 @@ struct EngineOptions: ParsableArguments {
             valueName: "Entity.property"))
     var acceptLoss: [String] = []
 
+    @Flag(help: "Migrate stores whose version is newer than the destination, too.")
+    var allowOlder = false
+
     @Flag(help: "Migrate stores with missing external data files and keep the references.")
     var allowMissingExternal = false
 

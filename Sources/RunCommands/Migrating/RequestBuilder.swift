@@ -27,7 +27,7 @@ struct RequestBuilder {
     ) throws(CommandFailure) {
         self.arguments = arguments
         self.slots = slots
-        options = try arguments.options()
+        var options = try arguments.options()
         sourceModel = try RequestBuilder.load(
             "--from", arguments.from, scratch: scratch)?.model
         if case .itself = arguments.to.form {
@@ -38,7 +38,9 @@ struct RequestBuilder {
                 throw CommandFailure(.bug, "a bug of godwit: the destination was not read")
             }
             destination = .model(try CommandFailure.translating { try loaded.destination() })
+            if !arguments.engine.allowOlder { options.newerVersions = loaded.newerVersions }
         }
+        self.options = options
     }
 
     /// The request of a plan for one store, whose files live below a scratch folder.

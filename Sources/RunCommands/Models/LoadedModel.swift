@@ -1,5 +1,7 @@
 import CoreDataStore
 package import ManagedObjectModel
+import MigrationPlanning
+import ModelFiles
 
 /// A model with what its origin knows beyond the model itself.
 package struct LoadedModel {
@@ -10,17 +12,25 @@ package struct LoadedModel {
     let modelCache: [UInt8]?
     /// The framework version of a store.
     let framework: FrameworkVersion?
+    /// Versions of the bundle that are newer.
+    let newerVersions: NewerVersions
     /// What the user should know of the model, in words.
     package let warnings: [String]
 
     init(
         model: Model, name: String, storedHashes: [String: [UInt8]]? = nil,
-        modelCache: [UInt8]? = nil, framework: FrameworkVersion? = nil
+        modelCache: [UInt8]? = nil, framework: FrameworkVersion? = nil,
+        newer: [String: VersionHashes] = [:]
     ) {
         self.model = model
         self.storedHashes = storedHashes
         self.modelCache = modelCache
         self.framework = framework
+        let own = (storedHashes.map { VersionHashes(read: $0) } ?? VersionHashes(model)).digest
+        newerVersions = NewerVersions(
+            Dictionary(
+                newer.map { ($0.value.digest, $0.key) }.filter { $0.0 != own },
+                uniquingKeysWith: { VersionOrder.sorted([$0, $1])[0] }))
         warnings = LoadedModel.warnings(of: model, name: name, storedHashes: storedHashes)
     }
 

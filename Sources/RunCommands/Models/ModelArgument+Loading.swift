@@ -47,13 +47,21 @@ extension ModelArgument {
         case .source(let path):
             return LoadedModel(model: try XMLModelReader.read(try url(path, label)), name: text)
         case .sourceBundle(let path, let version):
+            let bundle = try url(path, label)
+            let newer = try ModelBundle.newerVersions(of: bundle, than: version)
             return LoadedModel(
-                model: try ModelBundle.read(try url(path, label), version: version), name: text)
+                model: try ModelBundle.read(bundle, version: version), name: text,
+                newer: newer.mapValues { VersionHashes($0) })
         case .compiled(let path):
             return try compiled(try CompiledModel.read(mom: try url(path, label)))
         case .compiledBundle(let path, let version):
+            let bundle = try url(path, label)
+            let versions = try CompiledModelVersions.read(momd: bundle)
+            let newer = VersionOrder.newer(
+                than: version ?? versions.current, current: versions.current, all: versions.names)
             return try compiled(
-                try CompiledModel.read(momd: try url(path, label), version: version))
+                try CompiledModel.read(momd: bundle, version: version),
+                newer: versions.hashes.filter { newer.contains($0.key) })
         case .store(let path):
             guard try checkedStatus(FilePath(path), label).isRegularFile else {
                 throw CommandFailure.usage("\(label) is no model. \(Self.acceptedForms)")
@@ -62,10 +70,13 @@ extension ModelArgument {
         }
     }
 
-    private func compiled(_ compiled: CompiledModel) throws(ModelError) -> LoadedModel {
+    private func compiled(
+        _ compiled: CompiledModel, newer: [String: [String: [UInt8]]] = [:]
+    ) throws(ModelError) -> LoadedModel {
         LoadedModel(
             model: compiled.model, name: text, storedHashes: compiled.storedHashes,
-            modelCache: try Deflate.compress(compiled.archive))
+            modelCache: try Deflate.compress(compiled.archive),
+            newer: newer.mapValues { VersionHashes(read: $0) })
     }
 
     private func stored(

@@ -42,6 +42,7 @@ extension FailureCause {
         case .wrongPlan, .wrongEngine, .inputOutput, .leaseExpired, .returned: self = .inputOutput
         case .dataRefused: self = .dataRefused
         case .losses: self = .losses
+        case .olderDestination: self = .olderDestination
         case .noSpace: self = .noSpace
         case .internalError: self = .bug
         case .slotCrashed, .slotTimedOut, .slotOutOfMemory: self = .crashed

@@ -188,8 +188,19 @@ package struct StorePreparation {
         throw .alreadyThere(source.path)
     }
 
+    private func refuseNewer(_ source: SourceStore) throws(EngineError) {
+        let newer = request.options.newerVersions
+        guard !newer.isEmpty,
+            let name = newer[VersionHashes(read: source.metadata.versionHashes).digest]
+        else { return }
+        throw .olderDestination(
+            "\(source.path) has the version \(name), which is newer than the destination. Nothing "
+                + "was written. Choose the newest model, or allow an older one")
+    }
+
     private func plan(_ source: SourceStore, _ connection: Connection) throws -> PlannedStore {
         let destination = try destination(of: source)
+        try refuseNewer(source)
         let inference: Inference
         switch request.destination {
         case .itself:

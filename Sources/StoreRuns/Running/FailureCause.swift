@@ -7,7 +7,7 @@ import StoreSwap
 /// Why a store failed, coarse enough to count a fleet's failures by it.
 package enum FailureCause: String, Hashable, Sendable, Codable, CaseIterable {
     case damaged, unsupported, modelMissing, externalDataMissing
-    case noMapping, dataRefused, losses
+    case noMapping, dataRefused, losses, olderDestination
     case sourceChanged, locked, missing, outputExists
     case noSpace, inputOutput
     case validationFailed, swapRefused, crashed, stopped, bug
@@ -22,6 +22,7 @@ package enum FailureCause: String, Hashable, Sendable, Codable, CaseIterable {
         case .noMapping: "no mapping leads to the destination model"
         case .dataRefused: "the data break a rule of the destination model"
         case .losses: "the result would lack data that the store has"
+        case .olderDestination: "newer than the destination model"
         case .sourceChanged: "changed while it was migrated"
         case .locked: "in use by another run or program"
         case .missing: "a file is missing"
@@ -89,6 +90,7 @@ extension FailureCause {
         case .sourceChanged: self = .sourceChanged
         case .dataRefused: self = .dataRefused
         case .losses: self = .losses
+        case .olderDestination: self = .olderDestination
         case .internalError: self = .bug
         }
     }
