@@ -6,14 +6,11 @@ struct OutcomeDescription {
     private(set) var changedURIs: [String: Int64] = [:]
     private(set) var sourceRows: [String: Int64] = [:]
 
-    init(
-        context: PlanContext, feeds: [Feed], joins: [JoinPlan], chunks: [Chunk],
-        facts: StoreFacts
-    ) {
+    init(context: PlanContext, shape: PlanShape, chunks: [Chunk], facts: StoreFacts) {
         countRows(context, facts)
-        countChangedURIs(feeds, facts)
-        describeEntityTables(context, feeds, chunks, facts)
-        describeJoinTables(context, joins, chunks, facts)
+        countChangedURIs(shape.feeds, facts)
+        describeEntityTables(context, shape, chunks, facts)
+        describeJoinTables(context, shape.joins, chunks, facts)
     }
 
     private mutating func countRows(_ context: PlanContext, _ facts: StoreFacts) {
@@ -35,8 +32,9 @@ struct OutcomeDescription {
     }
 
     private mutating func describeEntityTables(
-        _ context: PlanContext, _ feeds: [Feed], _ chunks: [Chunk], _ facts: StoreFacts
+        _ context: PlanContext, _ shape: PlanShape, _ chunks: [Chunk], _ facts: StoreFacts
     ) {
+        let feeds = shape.feeds
         for table in context.destination.tables {
             let fed = feeds.enumerated().filter { $0.element.destinationTable == table.name }
             let rows = fed.reduce(Int64(0)) { sum, feed in
@@ -53,7 +51,7 @@ struct OutcomeDescription {
                 }
                 return false
             }.count
-            let changes = changes(of: table, fed: fed.map(\.element), context: context)
+            let changes = shape.changes[table.name] ?? []
             let action: TableOutcome.Action =
                 fed.isEmpty ? .added : (changes.isEmpty ? .copied : .rebuilt)
             tables.append(
@@ -68,24 +66,6 @@ struct OutcomeDescription {
                     table: table.name, action: .dropped, sources: [],
                     rows: facts.tables[table.name]?.count ?? 0, chunks: 0, changes: []))
         }
-    }
-
-    private func changes(
-        of table: TableLayout, fed: [Feed], context: PlanContext
-    ) -> [String] {
-        guard let feed = fed.first,
-            let source = context.source.tables.first(where: { $0.name == feed.sourceTable })
-        else { return [] }
-        var changes: [String] = []
-        if source.name != table.name { changes.append("was \(source.name)") }
-        for other in fed.dropFirst() {
-            changes.append("also takes \(other.sourceTable), keys moved by \(other.offset)")
-        }
-        changes += PropertyChanges(of: table, fed: fed, context: context).lines
-        let renumbered = feed.entities.filter { $0.sourceNumber != $0.destinationNumber }.count
-        if renumbered == 1 { changes.append("1 entity number changes") }
-        if renumbered > 1 { changes.append("\(renumbered) entity numbers change") }
-        return changes
     }
 
     private mutating func describeJoinTables(

@@ -7,6 +7,8 @@ struct PlanShape: Sendable {
     let feeds: [Feed]
     let links: [LinkPlan]
     let joins: [JoinPlan]
+    /// What changes in each entity table of the destination, in words.
+    let changes: [String: [String]]
 
     /// Everything that a shape follows from.
     struct Key: Equatable, Sendable {
@@ -29,5 +31,6 @@ struct PlanShape: Sendable {
         feeds = planner.feeds
         links = planner.links
         joins = JoinPlanner.plans(context)
+        changes = TableChanges.lines(feeds, context)
     }
 }

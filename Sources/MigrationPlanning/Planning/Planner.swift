@@ -38,7 +38,7 @@ package enum Planner {
             limit: strategy == .partitioned ? options.chunkBytes : nil)
         let chunks = cutter.chunks(feeds: shape.feeds, joins: shape.joins)
         let outcomes = OutcomeDescription(
-            context: context, feeds: shape.feeds, joins: shape.joins, chunks: chunks, facts: facts)
+            context: context, shape: shape, chunks: chunks, facts: facts)
         return MigrationPlan(
             engine: engineVersion, options: options, sourceModel: source.model,
             destinationModel: destination.model, sourceFramework: source.framework,
