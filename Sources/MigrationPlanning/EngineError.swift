@@ -15,6 +15,8 @@ package enum EngineError: StoreAccessError, Sendable {
     case sourceChanged(String)
     /// The data break a rule that the plan relied on.
     case dataRefused(String)
+    /// No mapping leads from the store's model to the destination's.
+    case noMapping(String)
     /// The store would lose what was not accepted; the text names the store and its losses.
     case losses(String)
     /// The destination is an older version than the store's; the text names both.
@@ -44,6 +46,7 @@ package enum EngineError: StoreAccessError, Sendable {
         case .wrongPlan: .wrongPlan
         case .sourceChanged: .sourceChanged
         case .dataRefused: .dataRefused
+        case .noMapping: .noMapping
         case .losses: .losses
         case .olderDestination: .olderDestination
         case .internalError: .internalError
@@ -60,7 +63,9 @@ extension EngineError: CustomStringConvertible {
         case .sourceChanged(let text):
             "\(text) changed since it was planned. Run the same "
                 + "command again when no program writes to the store"
-        case .dataRefused(let text), .losses(let text), .olderDestination(let text): text
+        case .dataRefused(let text), .noMapping(let text), .losses(let text),
+            .olderDestination(let text):
+            text
         case .internalError(let text):
             "a bug of godwit: \(text). The original store was not changed"
         }

@@ -215,7 +215,7 @@ package struct StorePreparation {
                     $0.source != nil && $0.destination != nil
                 })
         else {
-            throw EngineError.dataRefused(
+            throw EngineError.noMapping(
                 "\(source.path): the source and destination models have no entity in common. Check "
                     + "that the destination is the right app's model. Nothing was written")
         }

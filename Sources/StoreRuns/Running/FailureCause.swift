@@ -89,6 +89,7 @@ extension FailureCause {
         case .wrongPlan: self = .inputOutput
         case .sourceChanged: self = .sourceChanged
         case .dataRefused: self = .dataRefused
+        case .noMapping: self = .noMapping
         case .losses: self = .losses
         case .olderDestination: self = .olderDestination
         case .internalError: self = .bug

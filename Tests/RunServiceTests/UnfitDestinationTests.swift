@@ -7,10 +7,23 @@ import StoreForge
 import StoreRuns
 import Testing
 
-/// A destination that is an older version than the store's.
-@Suite("Older destinations") struct OlderDestinationTests {
+/// Destinations that a store must not get: older versions, and models of other apps.
+@Suite("Unfit destinations") struct UnfitDestinationTests {
+    @Test func aModelOfAnotherAppHasNoMapping() throws {
+        try StoreLab.run { lab in
+            try lab.forge(try StoreLab.recipe())
+            let other = try Model(entities: [Entity(name: "Other")])
+            let before = try lab.snapshot()
+            let error = #expect(throws: RunError.self) {
+                try lab.migrate(to: .model(try DestinationModel(model: other)))
+            }
+            #expect(error.map { FailureCause($0) } == .noMapping)
+            #expect(try lab.snapshot() == before)
+        }
+    }
+
     @Test(arguments: [MigrationPlanning.Strategy.whole, .partitioned])
-    func isRefused(strategy: MigrationPlanning.Strategy) throws {
+    func anOlderVersionIsRefused(strategy: MigrationPlanning.Strategy) throws {
         try StoreLab.run { lab in
             try lab.forge(try StoreLab.recipe())
             let own = VersionHashes(try ForgeModels.notes(version: 1)).digest
