@@ -110,11 +110,11 @@ import Testing
     @Test func absurdNumbersAreRefusedOnArrival() {
         let minusOne = Array(repeating: UInt8(0xFF), count: 9) + [1]
         #expect(throws: ProtocolError.outOfRange(field: "ready.freeSlots", -1)) {
-            try codec.decode([4, 2, 0x08] + minusOne, as: WorkerMessage.self)
+            try codec.decode([5, 2, 0x08] + minusOne, as: WorkerMessage.self)
         }
         #expect(throws: ProtocolError.outOfRange(field: "progress.rows", -1)) {
             try codec.decode(
-                [4, 3, 0x0A, 1, 0x61, 0x10] + minusOne + [0x18, 0], as: WorkerMessage.self)
+                [5, 3, 0x0A, 1, 0x61, 0x10] + minusOne + [0x18, 0], as: WorkerMessage.self)
         }
     }
 

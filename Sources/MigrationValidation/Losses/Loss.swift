@@ -84,13 +84,13 @@ extension Loss {
     package static let exception = ", but for the losses below"
 
     /// The loss in a few words: `Post.content: 20 values`.
-    package var line: String { "\(subject.name): \(count) \(noun)\(count == 1 ? "" : "s")" }
+    package var line: String { "\(subject.name): \(amount)" }
+
+    private var amount: String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
     /// The first losses in one line: `Post.content (20 values), Post.color (10 values)`.
     package static func list(_ losses: [Loss]) -> String {
-        var items = losses.prefix(listLimit).map { loss in
-            "\(loss.subject.name) (\(loss.count) \(loss.noun)\(loss.count == 1 ? "" : "s"))"
-        }
+        var items = losses.prefix(listLimit).map { "\($0.subject.name) (\($0.amount))" }
         if losses.count > listLimit { items.append("\(losses.count - listLimit) more") }
         return items.joined(separator: ", ")
     }

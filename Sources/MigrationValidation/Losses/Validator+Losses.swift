@@ -37,7 +37,7 @@ extension Validator {
             }
     }
 
-    /// Whether a table holds links to objects that go nowhere, of a relationship that stays.
+    /// Whether a relationship that stays has no place for some links that a table may hold.
     private func mayLose(linksIn table: String) -> Bool {
         places.contains { place in
             place.feeds.contains { feed in
