@@ -193,8 +193,8 @@ let package = Package(
             "RunReports",
             [
                 "RunService", "StoreRuns", "MigrationEngine", "MigrationPlanning",
-                "MigrationValidation", "StoreFileChecks", "SafeSQLite", "ManagedObjectModel",
-                "RunLedger", "Jobs", "DurableFiles",
+                "MigrationValidation", "StoreFileChecks", "SafeSQLite", "MappingModel",
+                "ManagedObjectModel", "RunLedger", "Jobs", "DurableFiles",
             ]),
         // What a program needs to ask a coordinator and to follow its runs.
         layer("ClusterClient", ["ClusterProtocol", "Jobs", "ZeroMQ", "Threads"]),
@@ -342,7 +342,8 @@ let package = Package(
                 "FaultSupport", "TestSupport", "godwit", "GodwitCommands", "RunCommands",
                 "CommandSupport", "ClusterClient", "RunReports", "StoreForge", "Worker",
                 "ClusterProtocol", "RunService", "StoreRuns", "MigrationEngine",
-                "MigrationPlanning", "StoreSwap", "CoreDataStore", "SafeSQLite", "MappingModel",
+                "MigrationPlanning", "MigrationValidation", "StoreSwap", "CoreDataStore",
+                "SafeSQLite", "MappingModel",
                 "ModelFiles", "ManagedObjectModel", "RunLedger", "Jobs", "ZeroMQ", "Threads",
                 "DurableFiles", "CLinux", arguments, grdb, logging,
             ]),

@@ -61,6 +61,30 @@ extension DataRequirement {
         "\(breach(count)) (rule: \(rule)). \(remedy), or use a version in between."
     }
 
+    /// What the data must fulfil, told without a store: names, rule and remedy.
+    package var condition: String { "\(demand) (rule: \(rule)). Otherwise: \(remedy)." }
+
+    private var demand: String {
+        switch self {
+        case .noObjects(let entity, let reason):
+            "a store must have no object of \(entity): \(reason.text)"
+        case .noMissingValue(let source, let destination):
+            "every object must have a value for \(source): \(destination) is required and has no "
+                + "default value"
+        case .atMostOne(let source, let destination):
+            "no object may have several links in \(source): \(destination) is to-one"
+        case .linkCount(let source, let destination, let bounds):
+            "\(destination) limits the links that each object has in \(source): \(bounds.text)"
+        case .distinctTargets(let source, let destination):
+            "\(source) must link each object at most once: \(destination) allows no more"
+        case .noTargets(let source, let destination, let entities):
+            "\(source) must have no link to objects of \(entities.joined(separator: ", ")): "
+                + "\(destination) cannot lead to them"
+        case .unique(let entity, let attributes):
+            "no two objects of \(entity) may be equal in \(attributes.joined(separator: ", "))"
+        }
+    }
+
     private func breach(_ count: Int) -> String {
         switch self {
         case .noObjects(let entity, let reason):

@@ -152,7 +152,7 @@ extension Validator {
             values: values, links: links, joinRows: whole.joinRows, indexEntries: entries,
             unequal: unequal,
             differences: unequal.isEmpty ? [] : try differences(in: Set(unequal), limit: limit),
-            losses: Loss.sorted(whole.losses),
+            losses: Loss.sorted(whole.losses, renames: scope.intermediateRenames),
             inherited: inherited, newFaults: new, checks: whole.findings, notes: whole.notes)
     }
 }

@@ -41,6 +41,8 @@ package struct ValidationScope: Sendable {
     package var keptObjects: [SchemaObject]
     /// Of the destination's model, as metadata must name them.
     package var hashes: VersionHashes
+    /// What a version in between renames and the mapping drops, by what the source calls it.
+    package var intermediateRenames: [String: IntermediateRename] = [:]
     /// What is known of models and layouts, which follow from their keys alone.
     package var stores: StoreCache
     /// What other validations worked out.

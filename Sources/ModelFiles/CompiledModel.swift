@@ -36,15 +36,24 @@ package struct CompiledModel: Sendable {
         momd folder: URL, version: String? = nil
     ) throws(ModelError) -> CompiledModel {
         let info = try CompiledModelVersions.read(momd: folder)
+        let name = try choose(version, of: folder, from: info)
+        let file = folder.appendingPathComponent(name + ".mom")
+        return try read(mom: file, name: name, storedHashes: info.hashes[name])
+    }
+
+    /// The version that is meant: one that the bundle lists, or one that has a file there.
+    static func choose(
+        _ version: String?, of folder: URL, from info: CompiledModelVersions
+    ) throws(ModelError) -> String {
         let name = version ?? info.current
         let file = folder.appendingPathComponent(name + ".mom")
         guard info.hashes[name] != nil || FileManager.default.fileExists(atPath: file.path),
             !name.contains("/")
         else {
-            let known = info.names.joined(separator: ", ")
-            throw .unreadable("\(folder.path) has no version \(name), but \(known)")
+            throw .unreadable(
+                "\(folder.path) has no version \(name). \(NameSuggestion.hint(name, info.names))")
         }
-        return try read(mom: file, name: name, storedHashes: info.hashes[name])
+        return name
     }
 
     private static func read(

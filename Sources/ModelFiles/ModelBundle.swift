@@ -23,32 +23,6 @@ package enum ModelBundle {
         return try XMLModelReader.read(bundle.appendingPathComponent(chosen + ".xcdatamodel"))
     }
 
-    /// Reads the versions that are newer than one of them.
-    ///
-    /// - Parameters:
-    ///   - bundle: the folder.
-    ///   - version: as for `read(_:version:)`.
-    /// - Returns: the models by their versions' names; none that cannot be read.
-    /// - Throws: `ModelError.unreadable`, as `read(_:version:)`.
-    package static func newerVersions(
-        of bundle: URL, than version: String?
-    ) throws(ModelError) -> [String: Model] {
-        let all = try versions(of: bundle)
-        let chosen = try choose(version, of: bundle, from: all)
-        let current = try currentVersion(of: bundle)
-        var models: [String: Model] = [:]
-        for name in VersionOrder.newer(than: chosen, current: current, all: all) {
-            do throws(ModelError) {
-                models[name] = try XMLModelReader.read(
-                    bundle.appendingPathComponent(name + ".xcdatamodel"))
-            } catch {
-                // A version that is no model has no stores.
-                continue
-            }
-        }
-        return models
-    }
-
     /// Names of the versions without their extension, in their natural order.
     ///
     /// - Throws: `ModelError.unreadable` where the folder is none, or holds no version.
@@ -92,25 +66,27 @@ package enum ModelBundle {
 
     /// The version that is meant, always one of those there are, so that no name leads out of
     /// the folder.
-    private static func choose(
+    static func choose(
         _ version: String?, of bundle: URL, from all: [String]
     ) throws(ModelError) -> String {
-        let there = "it has: " + all.joined(separator: ", ")
         if let version {
-            guard let found = all.first(where: { $0 == withoutExtension(version) }) else {
-                throw .unreadable("\(bundle.path) has no version \(version); \(there)")
+            let name = withoutExtension(version)
+            guard all.contains(name) else {
+                throw .unreadable(
+                    "\(bundle.path) has no version \(name). \(NameSuggestion.hint(name, all))")
             }
-            return found
+            return name
         }
         if all.count == 1 { return all[0] }
+        let example =
+            "Name one as \(bundle.lastPathComponent):\(all[all.count - 1]). "
+            + NameSuggestion.list(all)
         guard let current = try currentVersion(of: bundle) else {
-            throw .unreadable("\(bundle.path) names no current version; name one, \(there)")
+            throw .unreadable("\(bundle.path) names no current version. \(example)")
         }
         guard all.contains(current) else {
             throw .unreadable(
-                "the current version \(current) of \(bundle.path) does not exist; "
-                    + "name one, \(there)"
-            )
+                "the current version \(current) of \(bundle.path) does not exist. \(example)")
         }
         return current
     }

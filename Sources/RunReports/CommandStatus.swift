@@ -3,7 +3,7 @@ package import StoreRuns
 /// How a process ends; the numbers above 63 are those of `sysexits.h`.
 package enum CommandStatus: Int32, Sendable, CaseIterable {
     case success = 0
-    /// `verify` found differences.
+    /// `verify` or `model diff --exit-code` found differences.
     case differences = 1
     /// The command line asks for what cannot be.
     case usage = 64

@@ -1,3 +1,5 @@
+import DurableFiles
+import MappingModel
 package import MigrationValidation
 
 /// What several stores lose of one property, of one entity, or of history.
@@ -6,14 +8,42 @@ package struct FleetLoss: Hashable, Sendable {
     /// Of all of them.
     package fileprivate(set) var count: Int64
     package fileprivate(set) var stores = 1
+    /// The version in between that keeps it, where there is one, and how much of it.
+    package fileprivate(set) var renamed: Renamed?
+
+    /// What a version in between keeps.
+    package struct Renamed: Hashable, Sendable, Codable {
+        /// Name of the version; of several, the first that was met.
+        package let version: String
+        /// What the destination calls it.
+        package let name: String
+        /// How much of the loss is of stores that the version would help.
+        package fileprivate(set) var count: Int64
+    }
 
     fileprivate init(_ loss: Loss) {
         subject = loss.subject
         count = loss.count
+        addRename(of: loss)
+    }
+
+    fileprivate mutating func addRename(of loss: Loss) {
+        guard let found = loss.renamed else { return }
+        var renamed = renamed ?? Renamed(version: found.version, name: found.name, count: 0)
+        renamed.count.add(clamped: loss.count)
+        self.renamed = renamed
     }
 
     /// What all of them lose together.
     var loss: Loss { Loss(subject, count: count) }
+
+    /// What follows where a version in between keeps some of it; else empty.
+    var hint: String {
+        guard let renamed else { return "" }
+        let rename = IntermediateRename(version: renamed.version, name: renamed.name)
+        let part = renamed.count == count ? "" : "of \(grouped(renamed.count)) of them, "
+        return "; \(part)\(rename)"
+    }
 }
 
 extension [FleetLoss] {
@@ -27,6 +57,7 @@ extension [FleetLoss] {
             if let place = firstIndex(where: { $0.subject == loss.subject }) {
                 self[place].count.add(clamped: loss.count)
                 self[place].stores += 1
+                self[place].addRename(of: loss)
             } else if count < Self.lossLimit {
                 append(FleetLoss(loss))
             }
@@ -37,16 +68,20 @@ extension [FleetLoss] {
 
 // Flat, as `docs/reference/json.md` shows it.
 extension FleetLoss: Codable {
-    private enum CodingKeys: String, CodingKey { case stores }
+    private enum CodingKeys: String, CodingKey { case stores, renamed }
 
     package init(from decoder: any Decoder) throws {
-        self.init(try Loss(from: decoder))
-        stores = try decoder.container(keyedBy: CodingKeys.self).decode(Int.self, forKey: .stores)
+        let loss = try Loss(from: decoder)
+        (subject, count) = (loss.subject, loss.count)
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        stores = try values.decode(Int.self, forKey: .stores)
+        renamed = try values.decodeIfPresent(Renamed.self, forKey: .renamed)
     }
 
     package func encode(to encoder: any Encoder) throws {
         try loss.encode(to: encoder)
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(stores, forKey: .stores)
+        try values.encodeIfPresent(renamed, forKey: .renamed)
     }
 }

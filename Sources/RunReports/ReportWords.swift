@@ -70,12 +70,12 @@ package enum ReportWords {
 
     /// A loss in words: `Post.content: 20 values`.
     package static func loss(_ loss: Loss) -> String {
-        "\(loss.subject.name): \(counted(loss.count, loss.noun))"
+        "\(loss.subject.name): \(counted(loss.count, loss.noun))\(loss.hint)"
     }
 
     /// What several stores lose together: `Post.content: 20 values in 2 stores`.
     static func loss(_ loss: FleetLoss) -> String {
-        "\(self.loss(loss.loss)) in \(counted(loss.stores, "store"))"
+        "\(self.loss(loss.loss)) in \(counted(loss.stores, "store"))\(loss.hint)"
     }
 
     /// `8.2 stores/s, 3.1 MiB/s`; nil where there is no rate.

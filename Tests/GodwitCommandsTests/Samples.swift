@@ -91,13 +91,23 @@ enum Samples {
     }
 
     /// Makes an `.xcdatamodel` folder with one entity.
-    static func makeSource(at folder: URL, attribute: String) throws {
+    ///
+    /// - Parameters:
+    ///   - folder: of the version.
+    ///   - attribute: the only one of the entity `Note`.
+    ///   - identifier: its renaming identifier.
+    ///   - type: its type.
+    /// - Throws: `CocoaError` where the file cannot be written.
+    static func makeSource(
+        at folder: URL, attribute: String, identifier: String? = nil, type: String = "String"
+    ) throws {
+        let rename = identifier.map { " elementID=\"\($0)\"" } ?? ""
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let text = """
             <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
             <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
                 <entity name="Note" representedClassName="Note" syncable="YES">
-                    <attribute name="\(attribute)" optional="YES" attributeType="String"/>
+                    <attribute name="\(attribute)" optional="YES" attributeType="\(type)"\(rename)/>
                 </entity>
             </model>
             """

@@ -65,15 +65,17 @@ import Testing
             return error?.description ?? ""
         }
         try withBundle(["A", "B"], current: nil) { (bundle: URL) throws in
-            #expect(refusal(bundle).hasSuffix("name one, it has: A, B"))
-            #expect(refusal(bundle, version: "C").hasSuffix("no version C; it has: A, B"))
-            #expect(refusal(bundle, version: "../M.xcdatamodeld/A").hasSuffix("it has: A, B"))
+            #expect(refusal(bundle).hasSuffix("Name one as M.xcdatamodeld:B. It has: A, B"))
+            #expect(refusal(bundle, version: "C").hasSuffix("no version C. It has: A, B"))
+            #expect(refusal(bundle, version: "../M.xcdatamodeld/A").hasSuffix("It has: A, B"))
         }
         try withBundle(["A", "B"], current: list("")) { (bundle: URL) throws in
-            #expect(refusal(bundle).hasSuffix("name one, it has: A, B"))
+            #expect(refusal(bundle).hasSuffix("Name one as M.xcdatamodeld:B. It has: A, B"))
         }
         try withBundle(["A", "B"], current: naming("../A.xcdatamodel")) { (bundle: URL) throws in
-            #expect(refusal(bundle).contains("does not exist; name one, it has: A, B"))
+            #expect(
+                refusal(bundle).contains(
+                    "does not exist. Name one as M.xcdatamodeld:B. It has: A, B"))
         }
         try withBundle(["A", "B"], current: "garbage {") { (bundle: URL) throws in
             #expect(refusal(bundle).contains("is no property list"))
@@ -99,14 +101,20 @@ import Testing
         #expect(VersionOrder.newer(than: "M 2", current: "M 2", all: all).isEmpty)
     }
 
-    @Test func newerVersionsAreRead() throws {
+    @Test func versionsAreReadOneByOne() throws {
         try withBundle(["M9", "M10", "M11"], current: naming("M10.xcdatamodel")) {
             (bundle: URL) throws in
             try Data("no model".utf8).write(
                 to: bundle.appendingPathComponent("M11.xcdatamodel/contents"))
-            let newer = try ModelBundle.newerVersions(of: bundle, than: "M9")
-            #expect(newer.keys.sorted() == ["M10"])
-            #expect(try ModelBundle.newerVersions(of: bundle, than: nil).isEmpty)
+            let versions = try BundleVersions(source: bundle, version: "M9")
+            #expect(versions.newer == ["M10", "M11"])
+            #expect(versions.older == [])
+            #expect(try versions.read("M10").name == "M10")
+            #expect(throws: ModelError.self) { try versions.read("M11") }
+            let current = try BundleVersions(source: bundle, version: nil)
+            #expect(current.chosen == "M10")
+            #expect(current.newer == [])
+            #expect(current.older == ["M9", "M11"])
         }
     }
 }

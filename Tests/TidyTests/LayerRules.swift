@@ -81,7 +81,8 @@ enum LayerRules {
         ],
         "RunReports": [
             "RunService", "StoreRuns", "MigrationEngine", "MigrationPlanning",
-            "MigrationValidation", "StoreFileChecks", "SafeSQLite", "ManagedObjectModel",
+            "MigrationValidation", "StoreFileChecks", "SafeSQLite", "MappingModel",
+            "ManagedObjectModel",
             "RunLedger", "Jobs", "DurableFiles",
         ],
         "ClusterClient": ["ClusterProtocol", "Jobs", "ZeroMQ", "Threads"],

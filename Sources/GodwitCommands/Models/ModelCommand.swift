@@ -2,14 +2,18 @@ import ArgumentParser
 import CommandSupport
 import ManagedObjectModel
 import RunCommands
+import RunReports
 
 /// `godwit model`: looks at models without migrating anything.
 struct ModelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "model",
-        abstract: "Shows, compares and hashes models.",
+        abstract: "Shows, checks, compares and hashes models.",
         discussion: ModelCommand.modelHelp,
-        subcommands: [ModelShowCommand.self, ModelDiffCommand.self, ModelHashCommand.self])
+        subcommands: [
+            ModelShowCommand.self, ModelCheckCommand.self, ModelDiffCommand.self,
+            ModelHashCommand.self,
+        ])
 
     static let modelHelp = """
         A MODEL is an .xcdatamodel, an .xcdatamodeld[:VERSION], a .mom, a .momd[:VERSION], or a \
@@ -52,7 +56,7 @@ struct ModelShowCommand: ParsableCommand {
 struct ModelDiffCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "diff", abstract: "Lists the differences between two models.",
-        discussion: ModelCommand.modelHelp + " The exit code is 0 whether or not they differ.")
+        discussion: ModelCommand.modelHelp)
 
     @Argument(help: "The source model.")
     var source: ModelArgument
@@ -63,6 +67,9 @@ struct ModelDiffCommand: ParsableCommand {
     @Flag(help: "Print JSON.")
     var json = false
 
+    @Flag(help: "Exit with 1 if the models differ. Default: 0, whether or not they differ.")
+    var exitCode = false
+
     func run() throws {
         let diff = ModelDiff(
             from: try ModelCommand.load(source).model, to: try ModelCommand.load(destination).model)
@@ -71,6 +78,7 @@ struct ModelDiffCommand: ParsableCommand {
         } else {
             Console.print(diff.isEmpty ? "no differences" : diff.lines.joined(separator: "\n"))
         }
+        if exitCode, !diff.isEmpty { throw ExitCode(CommandStatus.differences.rawValue) }
     }
 }
 

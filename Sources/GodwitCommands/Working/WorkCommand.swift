@@ -142,7 +142,7 @@ struct WorkCommand: ParsableCommand {
         }
         guard setup.roots.count == roots.count else { throw .usage("a --root NAME is given twice") }
         try FolderOption.checkRoots(setup.roots)
-        let host = Self.hostName
+        let host = HostName.own
         let count = slots ?? max(1, ProcessInfo.processInfo.activeProcessorCount)
         var generator = SystemRandomNumberGenerator()
         var settings = WorkerSettings(
@@ -163,12 +163,5 @@ struct WorkCommand: ParsableCommand {
         plan.scratch = scratch.map { FilePath($0) }
         plan.scratchLimit = scratchLimit?.bytes ?? .max
         return plan
-    }
-
-    private static var hostName: String {
-        var buffer = [CChar](repeating: 0, count: 256)
-        guard gethostname(&buffer, buffer.count - 1) == 0 else { return "unknown" }
-        let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

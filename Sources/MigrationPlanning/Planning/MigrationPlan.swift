@@ -44,6 +44,8 @@ package struct MigrationPlan: Hashable, Sendable, Codable {
     package var sourceRows: [String: Int64]
     /// Things that people should know; nothing here stops the migration.
     package var notes: [String]
+    /// What a version in between renames and this migration drops, by what the source calls it.
+    package var intermediateRenames: [String: IntermediateRename] = [:]
     package var resources: Resources
     /// Chosen from the options and the store's size.
     package var strategy: Strategy
@@ -90,6 +92,8 @@ package struct PlanOptions: Hashable, Sendable, Codable {
     package var losses: LossPolicy
     /// Versions whose stores are refused because the destination is older.
     package var newerVersions = NewerVersions()
+    /// What versions in between rename, of the stores' versions.
+    package var intermediateRenames = IntermediateRenames()
 
     /// 64 MiB: bounds a slot's memory and keeps a lost attempt cheap.
     package static let standardChunkBytes: Int64 = 64 << 20

@@ -1,3 +1,5 @@
+package import MappingModel
+
 /// Something that a source has and its result has not, with how much of it there is.
 ///
 /// A rename is no loss, nor is a link that the inverse relationship of the result still shows.
@@ -16,7 +18,7 @@ package struct Loss: Hashable, Sendable {
     }
 
     /// Of what something is lost.
-    package struct Subject: Hashable, Sendable, Codable, Comparable {
+    package struct Subject: Hashable, Sendable, Comparable {
         package let kind: Kind
         /// The entity; for a property, the one that declares it; `history` for history.
         package let entity: String
@@ -43,39 +45,63 @@ package struct Loss: Hashable, Sendable {
     package let subject: Subject
     /// Values, links, objects or transactions.
     package let count: Int64
+    /// The version in between that keeps it under another name.
+    package let renamed: IntermediateRename?
 
-    package init(_ subject: Subject, count: Int64) {
+    package init(_ subject: Subject, count: Int64, renamed: IntermediateRename? = nil) {
         self.subject = subject
         self.count = count
+        self.renamed = renamed
     }
 
     /// The losses of counts, the greatest first; none of zero.
-    package static func sorted(_ counts: [Subject: Int64]) -> [Loss] {
-        counts.filter { $0.value > 0 }.map { Loss($0.key, count: $0.value) }.sorted {
-            ($1.count, $0.subject) < ($0.count, $1.subject)
-        }
+    ///
+    /// `renames`: what a version in between keeps, by name.
+    static func sorted(
+        _ counts: [Subject: Int64], renames: [String: IntermediateRename]
+    ) -> [Loss] {
+        counts.filter { $0.value > 0 }
+            .map { Loss($0.key, count: $0.value, renamed: renames[$0.key.name]) }
+            .sorted { ($1.count, $0.subject) < ($0.count, $1.subject) }
     }
 }
 
-// Flat, and with `property` also where it is null, as `docs/reference/json.md` shows it.
-extension Loss: Codable {
-    private enum CodingKeys: String, CodingKey { case entity, property, kind, count }
+// With `property` also where it is null.
+extension Loss.Subject: Codable {
+    private enum CodingKeys: String, CodingKey { case entity, property, kind }
 
     package init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
-        subject = Subject(
-            try values.decode(Kind.self, forKey: .kind),
+        self.init(
+            try values.decode(Loss.Kind.self, forKey: .kind),
             try values.decode(String.self, forKey: .entity),
             try values.decodeIfPresent(String.self, forKey: .property))
-        count = try values.decode(Int64.self, forKey: .count)
     }
 
     package func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(subject.entity, forKey: .entity)
-        try values.encode(subject.property, forKey: .property)
-        try values.encode(subject.kind, forKey: .kind)
+        try values.encode(entity, forKey: .entity)
+        try values.encode(property, forKey: .property)
+        try values.encode(kind, forKey: .kind)
+    }
+}
+
+// Flat, as `docs/reference/json.md` shows it.
+extension Loss: Codable {
+    private enum CodingKeys: String, CodingKey { case count, renamed }
+
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        subject = try Subject(from: decoder)
+        count = try values.decode(Int64.self, forKey: .count)
+        renamed = try values.decodeIfPresent(IntermediateRename.self, forKey: .renamed)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        try subject.encode(to: encoder)
+        var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(count, forKey: .count)
+        try values.encodeIfPresent(renamed, forKey: .renamed)
     }
 }
 
@@ -84,7 +110,10 @@ extension Loss {
     package static let exception = ", but for the losses below"
 
     /// The loss in a few words: `Post.content: 20 values`.
-    package var line: String { "\(subject.name): \(amount)" }
+    package var line: String { "\(subject.name): \(amount)\(hint)" }
+
+    /// What follows where a version in between keeps it; else empty.
+    package var hint: String { renamed.map { "; \($0)" } ?? "" }
 
     private var amount: String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 

@@ -27,7 +27,7 @@ extension Validator {
         if dropsHistory {
             counts[.history] = try KeptTablesCheck.transactions(in: reading.source)
         }
-        return Loss.sorted(counts)
+        return Loss.sorted(counts, renames: scope.intermediateRenames)
     }
 
     private func mayLose(rowsOf table: TableLayout) -> Bool {

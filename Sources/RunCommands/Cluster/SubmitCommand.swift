@@ -21,6 +21,9 @@ package struct SubmitCommand: ParsableCommand {
     @OptionGroup
     var arguments: MigrationArguments
 
+    @Flag(help: "Print JSON.")
+    var json = false
+
     /// Understood so that the refusal can say what to take instead.
     @OptionGroup(visibility: .hidden)
     var place: LocalArguments
@@ -116,7 +119,7 @@ package struct SubmitCommand: ParsableCommand {
             throw ClientError(.unexpectedAnswer, connection)
         }
         guard wait else {
-            if arguments.json { return try Console.printJSON(AcceptedRun(run: run)) }
+            if json { return try Console.printJSON(AcceptedRun(run: run)) }
             Console.print("run \(run) is submitted")
             Console.print("follow it with: godwit watch \(run) \(connection.options)")
             return
@@ -128,7 +131,7 @@ package struct SubmitCommand: ParsableCommand {
         try RunEnd(
             ending, run: run, connection: connection, leftOut: session.leftOut,
             failures: session.failures
-        ).show(asJSON: arguments.json)
+        ).show(asJSON: json)
     }
 
     /// What is sent.

@@ -35,9 +35,7 @@ package struct EndReport {
         facts.output = request.output
         if ending.isResumed { facts.share = share }
         facts.skipped =
-            fleet?.skipped.map { file in
-                RunFacts.Skipped(path: file.path.description, reason: "\(file.reason)")
-            } ?? []
+            fleet?.skipped.map(RunFacts.Skipped.init) ?? []
         facts.warnings = fleet?.warnings.map(\.description) ?? []
         leftOut = fleet?.skipped.count(where: \.needsAttention) ?? 0
         let run = ending.id
@@ -159,12 +157,16 @@ package struct EndReport {
         }
         if let text = EndReport.undone(ending, purpose) { Console.log("godwit: \(text)") }
         if leftOut > 0 {
-            Console.log(
-                "godwit: skipped \(counted(leftOut, "file")) that may contain user data; see above")
+            Console.log("godwit: \(EndReport.leftOutText(leftOut))")
         }
         guard EndReport.isComplete(ending, leftOut: leftOut, of: purpose) else {
             throw ExitCode(CommandStatus.canBeRepeated.rawValue)
         }
+    }
+
+    /// The text on files that were not taken although a user's data may be behind them.
+    static func leftOutText(_ count: Int) -> String {
+        "skipped \(counted(count, "file")) that may contain user data; see above"
     }
 
     /// The text on stores that a user took out of the run; nil where there are none.
@@ -194,5 +196,12 @@ package struct EndReport {
             }
         }
         return isEvery && leftOut == 0 && ending.stopReason == nil
+    }
+}
+
+extension RunFacts.Skipped {
+    /// A file that was left out, with the reason.
+    init(_ file: SkippedFile) {
+        self.init(path: file.path.description, reason: "\(file.reason)")
     }
 }

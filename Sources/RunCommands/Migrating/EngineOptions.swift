@@ -31,18 +31,8 @@ struct EngineOptions: ParsableArguments {
     @Option(help: "Keep or nullify references to missing objects.")
     var dangling = DanglingPolicy.keep
 
-    @Option(
-        help: """
-            Report losses, or refuse stores that would lose values, links or objects: they fail \
-            before anything is written.
-            """)
-    var losses = LossArgument.report
-
-    @Option(
-        help: ArgumentHelp(
-            "With --losses refuse, accept the loss of this property, entity or history; * allowed.",
-            valueName: "Entity.property"))
-    var acceptLoss: [String] = []
+    @OptionGroup
+    var losses: LossOptions
 
     @Flag(help: "Migrate stores whose version is newer than the destination, too.")
     var allowOlder = false
@@ -62,9 +52,6 @@ struct EngineOptions: ParsableArguments {
     static let leastChunkBytes: Int64 = 4096
 
     func validate() throws {
-        if !acceptLoss.isEmpty, losses == .report {
-            throw ValidationError("--accept-loss needs --losses refuse")
-        }
         // Stores of earlier versions hold no model, without which no program reads the result.
         if let framework, !(637...1_000_000).contains(framework) {
             throw ValidationError("--framework must be 637 or later, such as 1522")
@@ -95,6 +82,6 @@ struct EngineOptions: ParsableArguments {
             dangling: dangling,
             allowsMissingExternalData: allowMissingExternal, linksExternalData: linkExternal,
             framework: framework.map { FrameworkVersion($0) },
-            losses: losses == .refuse ? .refuse(accepted: acceptLoss) : .report)
+            losses: losses.policy())
     }
 }

@@ -23,6 +23,9 @@ package struct MigrateCommand: ParsableCommand {
     @OptionGroup
     var arguments: MigrationArguments
 
+    @Flag(help: "Print JSON.")
+    var json = false
+
     @OptionGroup(title: MigrationArguments.main)
     var results: OutputOption
 
@@ -116,7 +119,7 @@ package struct MigrateCommand: ParsableCommand {
         }
         end.before = begun
         try end.report(
-            request, destination: arguments.to.text, fleet: fleet, asJSON: arguments.json,
+            request, destination: arguments.to.text, fleet: fleet, asJSON: json,
             seconds: clock())
     }
 }

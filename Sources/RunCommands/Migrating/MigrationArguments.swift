@@ -14,9 +14,6 @@ struct MigrationArguments: ParsableArguments {
     @OptionGroup(title: MigrationArguments.main)
     var models: ModelOptions
 
-    @Flag(help: "Print JSON.")
-    var json = false
-
     @OptionGroup(title: "STORES IN FOLDERS")
     var filters: StoreFilters
 

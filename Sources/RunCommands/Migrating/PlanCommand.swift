@@ -12,13 +12,16 @@ package struct PlanCommand: ParsableCommand {
         commandName: "plan",
         abstract: "Shows what a migration would do, and writes nothing.",
         discussion: """
-            plan reads stores as migrate does. It needs temporary space in --state or TMPDIR for \
-            a store with an active -wal or journal, and for --partition uuid. It frees that \
-            space at the end.
+            plan reads stores as migrate does, and exits as migrate would. It needs temporary \
+            space in --state or TMPDIR for a store with an active -wal or journal, and for \
+            --partition uuid. It frees that space at the end.
             """)
 
     @OptionGroup
     var arguments: MigrationArguments
+
+    @OptionGroup
+    var format: FormatOptions
 
     @OptionGroup
     var place: PlanPlace
@@ -27,58 +30,49 @@ package struct PlanCommand: ParsableCommand {
     var all = false
 
     func run() throws {
-        var reports: [PlanReport] = []
-        var totals = PlanTotals()
+        let clock = MonotonicClock.start()
+        var checks = format.checkReport("godwit plan")
         if let state = place.state { try FolderOption.check("--state", state) }
         let fleet = try FleetArguments(
             arguments, output: nil, state: try place.stateFolder(of: arguments, output: nil))
-        var outcomes = StoreOutcomes(count: fleet.stores.count)
-        var room: [String] = []
+        var plans = PlanList(fleet)
+        plans.keepsPlans = all || format.chosen == .json || fleet.stores.count == 1
         try ScratchFolder.with(in: place.state) { scratch in
             let builder = try RequestBuilder(arguments, slots: place.slots, scratch: scratch)
-            room = try self.room(fleet, builder, scratch)
-            let listsAll = all || arguments.json || fleet.stores.count == 1
+            try measure(fleet, builder.request(store: scratch, scratch: scratch), &plans)
             for store in fleet.stores.map(\.path) {
                 // A run's folder would bring back the scratch folder that a signal removed.
                 Interruption.shared.gate()
-                let request = builder.request(store: store, scratch: scratch)
-                do throws(RunError) {
-                    let report = PlanReport(try StorePlanning(request).plan())
-                    totals.add(report)
-                    // Of a fleet, plans that are not printed are not kept.
-                    if listsAll { reports.append(report) }
-                } catch {
-                    let failure = CommandFailure(error)
-                    totals.refuse(store, FailureCause(error), failure.description)
-                    outcomes.fail(store, failure, isTold: listsAll)
-                }
+                let beginning = clock()
+                let one = plans.add(store, builder.request(store: store, scratch: scratch))
+                checks.cases.append(one.taking(clock() - beginning))
             }
         }
-        if arguments.json {
-            try Console.printJSON(StoreList(stores: reports, failures: outcomes.failures))
-        } else if fleet.stores.count == 1 {
-            for report in reports { Console.print(report.text) }
-        } else {
-            let told = all ? totals.short : totals.text
-            Console.print((reports.map(\.text) + [told] + room).joined(separator: "\n\n"))
+        switch format.chosen {
+        case .text: plans.print(all: all)
+        case .json: try Console.printJSON(plans)
+        case .junit, .github:
+            checks.cases += plans.leftOutCases
+            Console.printRaw(format.chosen == .junit ? checks.junit : checks.github)
         }
-        try outcomes.finish()
+        try plans.finish()
     }
 
-    /// What a run over all stores in place would reserve; nothing for one store.
-    private func room(
-        _ fleet: FleetArguments, _ builder: RequestBuilder, _ scratch: FilePath
-    ) throws -> [String] {
-        guard fleet.stores.count > 1, let first = fleet.stores.first else { return [] }
-        let request = builder.request(store: first.path, scratch: scratch)
+    /// Measures what a run over all stores in place would reserve.
+    private func measure(
+        _ fleet: FleetArguments, _ request: MigrationRequest, _ plans: inout PlanList
+    ) throws {
         var measure = try StoreMeasure(
             options: request.options, slots: request.slots,
             state: try place.stateFolder(of: arguments, output: nil), files: DurableFileSystem())
-        let lines = measure.needs(of: fleet.stores).sorted { $0.key < $1.key }
-            .map { folder, need in
-                "\(ByteSize(bytes: need.bytes).words) and \(counted(need.inodes, "inode")) on "
-                    + "the file system of \(folder)"
-            }
-        return [PlanReport.list("room for all stores in place", lines).joined(separator: "\n")]
+        var needs = measure.needs(of: fleet.stores)
+        if try needs.contains(where: { try SpaceShortage(of: $1, at: $0) != nil }) {
+            // Results have no free pages. Looking at that opens every store, so only now.
+            measure.countsFreePages = true
+            needs = measure.needs(of: fleet.stores)
+        }
+        for (folder, need) in needs.sorted(by: { $0.key < $1.key }) {
+            plans.addRoom(need, at: folder, short: try SpaceShortage(of: need, at: folder))
+        }
     }
 }

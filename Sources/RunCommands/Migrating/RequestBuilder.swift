@@ -38,7 +38,8 @@ struct RequestBuilder {
                 throw CommandFailure(.bug, "a bug of godwit: the destination was not read")
             }
             destination = .model(try CommandFailure.translating { try loaded.destination() })
-            if !arguments.engine.allowOlder { options.newerVersions = loaded.newerVersions }
+            if !arguments.engine.allowOlder { options.newerVersions = loaded.newerVersions() }
+            options.intermediateRenames = loaded.intermediateRenames()
         }
         self.options = options
     }

@@ -1,7 +1,6 @@
-import CoreDataStore
+package import CoreDataStore
 package import ManagedObjectModel
-import MigrationPlanning
-import ModelFiles
+package import ModelFiles
 
 /// A model with what its origin knows beyond the model itself.
 package struct LoadedModel {
@@ -12,25 +11,21 @@ package struct LoadedModel {
     let modelCache: [UInt8]?
     /// The framework version of a store.
     let framework: FrameworkVersion?
-    /// Versions of the bundle that are newer.
-    let newerVersions: NewerVersions
+    /// The bundle that it comes from.
+    package let versions: BundleVersions?
     /// What the user should know of the model, in words.
     package let warnings: [String]
 
     init(
         model: Model, name: String, storedHashes: [String: [UInt8]]? = nil,
         modelCache: [UInt8]? = nil, framework: FrameworkVersion? = nil,
-        newer: [String: VersionHashes] = [:]
+        versions: BundleVersions? = nil
     ) {
         self.model = model
         self.storedHashes = storedHashes
         self.modelCache = modelCache
         self.framework = framework
-        let own = (storedHashes.map { VersionHashes(read: $0) } ?? VersionHashes(model)).digest
-        newerVersions = NewerVersions(
-            Dictionary(
-                newer.map { ($0.value.digest, $0.key) }.filter { $0.0 != own },
-                uniquingKeysWith: { VersionOrder.sorted([$0, $1])[0] }))
+        self.versions = versions
         warnings = LoadedModel.warnings(of: model, name: name, storedHashes: storedHashes)
     }
 
@@ -40,7 +35,7 @@ package struct LoadedModel {
     }
 
     /// The model as the destination of a migration.
-    func destination() throws(ModelError) -> DestinationModel {
+    package func destination() throws(ModelError) -> DestinationModel {
         try DestinationModel(
             model: model, storedHashes: storedHashes, modelCache: modelCache,
             templateFramework: framework)

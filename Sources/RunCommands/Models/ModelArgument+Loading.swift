@@ -47,21 +47,14 @@ extension ModelArgument {
         case .source(let path):
             return LoadedModel(model: try XMLModelReader.read(try url(path, label)), name: text)
         case .sourceBundle(let path, let version):
-            let bundle = try url(path, label)
-            let newer = try ModelBundle.newerVersions(of: bundle, than: version)
-            return LoadedModel(
-                model: try ModelBundle.read(bundle, version: version), name: text,
-                newer: newer.mapValues { VersionHashes($0) })
+            return try loaded(BundleVersions(source: try url(path, label), version: version))
         case .compiled(let path):
-            return try compiled(try CompiledModel.read(mom: try url(path, label)))
+            let compiled = try CompiledModel.read(mom: try url(path, label))
+            return LoadedModel(
+                model: compiled.model, name: text, storedHashes: compiled.storedHashes,
+                modelCache: try Deflate.compress(compiled.archive))
         case .compiledBundle(let path, let version):
-            let bundle = try url(path, label)
-            let versions = try CompiledModelVersions.read(momd: bundle)
-            let newer = VersionOrder.newer(
-                than: version ?? versions.current, current: versions.current, all: versions.names)
-            return try compiled(
-                try CompiledModel.read(momd: bundle, version: version),
-                newer: versions.hashes.filter { newer.contains($0.key) })
+            return try loaded(BundleVersions(compiled: try url(path, label), version: version))
         case .store(let path):
             guard try checkedStatus(FilePath(path), label).isRegularFile else {
                 throw CommandFailure.usage("\(label) is no model. \(Self.acceptedForms)")
@@ -70,13 +63,13 @@ extension ModelArgument {
         }
     }
 
-    private func compiled(
-        _ compiled: CompiledModel, newer: [String: [String: [UInt8]]] = [:]
-    ) throws(ModelError) -> LoadedModel {
-        LoadedModel(
-            model: compiled.model, name: text, storedHashes: compiled.storedHashes,
-            modelCache: try Deflate.compress(compiled.archive),
-            newer: newer.mapValues { VersionHashes(read: $0) })
+    private func loaded(_ versions: BundleVersions) throws(ModelError) -> LoadedModel {
+        let version = try versions.read(versions.chosen)
+        return LoadedModel(
+            model: version.model, name: text, storedHashes: version.storedHashes,
+            modelCache: try version.archive.map { archive throws(ModelError) in
+                try Deflate.compress(archive)
+            }, versions: versions)
     }
 
     private func stored(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ModelFiles
 
 /// The text of `--to`, `--from` and the model commands, taken apart by its form alone.
 package struct ModelArgument: Hashable, Sendable {
@@ -26,6 +27,11 @@ package struct ModelArgument: Hashable, Sendable {
     init(_ text: String) {
         self.text = text
         form = ModelArgument.form(of: text)
+    }
+
+    /// The file or folder of a model that was read, for annotations.
+    func file(of loaded: LoadedModel) -> String {
+        loaded.versions.map { $0.path(of: $0.chosen) } ?? text
     }
 
     private static func form(of text: String) -> Form {

@@ -80,22 +80,17 @@ struct RunSpace {
         }.filter { $0.run != context.id }
         for (device, need) in survey.needs.sorted(by: { $0.key < $1.key }) {
             guard let folder = survey.folders[device] else { continue }
-            let space: FileSystemSpace
-            do throws(DurableFileError) {
-                space = try FileSystemSpace(at: folder)
-            } catch {
-                throw .file(error)
-            }
             var reserved = SpaceNeed()
             for other in others where other.device == device {
                 reserved += SpaceNeed(bytes: other.bytes, inodes: other.inodes)
             }
-            let lacksInodes =
-                space.freeInodes.map { need.inodes > $0 - reserved.inodes } ?? false
-            guard need.bytes > space.freeBytes - reserved.bytes || lacksInodes else { continue }
-            return SpaceShortage(
-                folder: folder.description, needed: need, freeBytes: space.freeBytes,
-                freeInodes: space.freeInodes, reserved: reserved)
+            do throws(DurableFileError) {
+                if let shortage = try SpaceShortage(of: need, at: folder, reserved: reserved) {
+                    return shortage
+                }
+            } catch {
+                throw .file(error)
+            }
         }
         return nil
     }

@@ -188,41 +188,16 @@ package struct StorePreparation {
         throw .alreadyThere(source.path)
     }
 
-    private func refuseNewer(_ source: SourceStore) throws(EngineError) {
-        let newer = request.options.newerVersions
-        guard !newer.isEmpty,
-            let name = newer[VersionHashes(read: source.metadata.versionHashes).digest]
-        else { return }
-        throw .olderDestination(
-            "\(source.path) has the version \(name), which is newer than the destination. Nothing "
-                + "was written. Choose the newest model, or allow an older one")
-    }
-
     private func plan(_ source: SourceStore, _ connection: Connection) throws -> PlannedStore {
         let destination = try destination(of: source)
-        try refuseNewer(source)
-        let inference: Inference
-        switch request.destination {
-        case .itself:
-            inference = Inference(
-                mapping: Mapping.identity(source.model), requirements: [], notes: [])
-        case .model(let model):
-            inference = try cache.planning.inference(from: source.model, to: model.model)
-        }
-        guard
-            source.model.entities.isEmpty
-                || inference.mapping.entityMappings.contains(where: {
-                    $0.source != nil && $0.destination != nil
-                })
-        else {
-            throw EngineError.noMapping(
-                "\(source.path): the source and destination models have no entity in common. Check "
-                    + "that the destination is the right app's model. Nothing was written")
-        }
-        let layout = try cache.stores.layout(
-            of: destination.model,
-            framework: destination.framework(
-                asked: request.options.framework, source: source.metadata.framework))
+        var isRewrite = false
+        if case .itself = request.destination { isRewrite = true }
+        let hashes = VersionHashes(read: source.metadata.versionHashes)
+        let pair = try ModelPair(
+            from: source.model, hashes: hashes,
+            framework: source.metadata.framework, subject: source.path.description,
+            to: destination, isRewrite: isRewrite, options: request.options, cache: cache)
+        let (inference, layout) = (pair.inference, pair.layout)
         try checkHistory(source, inference, connection)
         var routes: [Int: FilePath] = [:]
         let options = options(for: source)
@@ -238,9 +213,10 @@ package struct StorePreparation {
             throw StoreError.externalDataMissing(
                 path: source.path.description, count: Int(facts.missingExternalFiles))
         }
-        let plan = try Planner.plan(
+        var plan = try Planner.plan(
             source: source.layout, destination: layout, inference: inference, facts: facts,
             options: options, cache: cache.planning)
+        plan.intermediateRenames = request.options.intermediateRenames[hashes.digest]
         try InlinedDataCheck.check(plan, store: source)
         var planned = PlannedStore(
             laidOut: try LaidOutPlan(plan, cache: cache.planning), source: source,
@@ -279,6 +255,9 @@ package struct StorePreparation {
     /// a part of it only, and slots that are done first find work.
     private func options(for source: SourceStore) -> PlanOptions {
         var options = request.options
+        // A plan is of one version: what is known of others would only make it larger.
+        options.newerVersions = NewerVersions()
+        options.intermediateRenames = IntermediateRenames()
         options.chunkBytes = min(
             options.chunkBytes, Self.chunkBytes(of: source.bytes, slots: slots))
         return options

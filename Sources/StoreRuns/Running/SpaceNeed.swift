@@ -1,4 +1,4 @@
-import DurableFiles
+package import DurableFiles
 
 /// Room on one file system: bytes, and files with their names.
 package struct SpaceNeed: Hashable, Sendable {
@@ -52,6 +52,26 @@ package struct SpaceShortage: Hashable, Sendable {
         self.freeBytes = freeBytes
         self.freeInodes = freeInodes
         self.reserved = reserved
+    }
+}
+
+extension SpaceShortage {
+    /// Looks whether a file system has less room than is needed; nil where there is enough.
+    ///
+    /// - Parameters:
+    ///   - need: room that a run takes.
+    ///   - folder: on the file system.
+    ///   - reserved: what other runs have laid claim to.
+    /// - Throws: `DurableFileError` where the file system cannot be asked.
+    package init?(
+        of need: SpaceNeed, at folder: FilePath, reserved: SpaceNeed = SpaceNeed()
+    ) throws(DurableFileError) {
+        let space = try FileSystemSpace(at: folder)
+        let lacksInodes = space.freeInodes.map { need.inodes > $0 - reserved.inodes } ?? false
+        guard need.bytes > space.freeBytes - reserved.bytes || lacksInodes else { return nil }
+        self.init(
+            folder: folder.description, needed: need, freeBytes: space.freeBytes,
+            freeInodes: space.freeInodes, reserved: reserved)
     }
 }
 

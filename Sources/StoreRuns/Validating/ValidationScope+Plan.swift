@@ -33,6 +33,7 @@ extension ValidationScope {
             allowsMissingExternalData: plan.options.allowsMissingExternalData,
             keptObjects: plan.extras.filter(\.isKept).map(\.object), hashes: hashes,
             stores: stores, cache: cache)
+        intermediateRenames = plan.intermediateRenames
     }
 }
 

@@ -216,6 +216,17 @@ struct RandomCase {
             guard try StorePlanning(planOnly(request)).plan().losses == losses else {
                 return .different(["the plan counts other losses"])
             }
+            let check = VersionCheck(
+                of: source, hashes: VersionHashes(source), name: "source",
+                to: try DestinationModel(model: destination))
+            let unforeseen = Set(losses.map(\.subject)).subtracting(check.losses)
+                .filter { $0.kind != .history }
+            guard unforeseen.isEmpty || check.verdict == .same else {
+                return .different(["losses that no check of the models names: \(unforeseen)"])
+            }
+            guard [.same, .inferred, .data].contains(check.verdict) else {
+                return .different(["the check of the models says \(check.verdict)"])
+            }
             return .equal(CaseFigures(self, outcome.plan, before, after, losses))
         } catch {
             return .different(["the stores cannot be compared: \(error)"])

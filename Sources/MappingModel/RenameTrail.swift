@@ -1,0 +1,143 @@
+package import ManagedObjectModel
+
+/// A version in between that renames what a migration in one step loses.
+///
+/// A renaming identifier of that version names the old property; the destination no longer
+/// repeats it. A migration by that version first keeps the data.
+package struct IntermediateRename: Hashable, Sendable, Codable {
+    /// Name of the version.
+    package let version: String
+    /// What the destination calls it: `Entity.property`, or `Entity`.
+    package let name: String
+
+    package init(version: String, name: String) {
+        self.version = version
+        self.name = name
+    }
+}
+
+extension IntermediateRename: CustomStringConvertible {
+    package var description: String {
+        "version \(version) renames it to \(name): migrate to that version first to keep it"
+    }
+}
+
+/// Follows entities and properties through the versions of a model, one inference after the other.
+package struct RenameTrail {
+    private let source: Model
+    private let destination: Model
+    private let steps: [Step]
+
+    /// A version of the model.
+    package typealias Version = (name: String, model: Model)
+
+    fileprivate struct Step {
+        /// The version that the step leads to.
+        let version: String
+        let mapping: Mapping
+        let model: Model
+    }
+
+    /// Makes the way through the versions; nil where the last step cannot be inferred.
+    ///
+    /// - Parameters:
+    ///   - source: where the way begins.
+    ///   - versions: in between, in their order; one that nothing leads to is passed over.
+    ///   - destination: where the way ends.
+    ///   - infer: gives the mapping between two models.
+    package init?(
+        from source: Version, through versions: [Version], to destination: Version,
+        infer: (Version, Version) throws(InferenceError) -> Inference
+    ) {
+        self.source = source.model
+        self.destination = destination.model
+        var version = source
+        var steps: [Step] = []
+        for (place, next) in (versions + [destination]).enumerated() {
+            do throws(InferenceError) {
+                let mapping = try infer(version, next).mapping
+                steps.append(Step(version: next.name, mapping: mapping, model: next.model))
+                version = next
+            } catch {
+                if place == versions.count { return nil }
+            }
+        }
+        self.steps = steps
+    }
+
+    /// Everything that the way keeps under another name and that one step loses.
+    ///
+    /// - Parameter direct: from the source to the destination.
+    /// - Returns: by what the source calls it, `Entity.property` or `Entity`.
+    package func renames(lostBy direct: Mapping) -> [String: IntermediateRename] {
+        let straight = Step(version: "", mapping: direct, model: destination)
+        var renames: [String: IntermediateRename] = [:]
+        for entity in source.numberedEntities {
+            if !entity.isAbstract, RenameTrail.follow(entity.name, [straight]) == nil {
+                renames[entity.name] = RenameTrail.follow(entity.name, steps)
+            }
+            let names = entity.attributes.map(\.name) + entity.relationships.map(\.name)
+            for name in names {
+                let place = Place(entity: entity.name, property: name)
+                guard follow(place, [straight]) == nil else { continue }
+                renames["\(entity.name).\(name)"] = follow(place, steps)
+            }
+        }
+        return renames.filter { !$0.value.version.isEmpty }
+    }
+
+    fileprivate struct Place {
+        var entity: String
+        var property: String
+    }
+
+    /// Where an entity arrives; its version is empty where it keeps its name.
+    private static func follow(_ entity: String, _ steps: [Step]) -> IntermediateRename? {
+        var name = entity
+        var version = ""
+        for step in steps {
+            guard
+                let next = step.mapping.entityMappings.first(where: { $0.source == name })?
+                    .destination
+            else { return nil }
+            if next != name, version.isEmpty { version = step.version }
+            name = next
+        }
+        return IntermediateRename(version: version, name: name)
+    }
+
+    /// Where a property arrives, as an entity that has it carries it.
+    private func follow(_ start: Place, _ steps: [Step]) -> IntermediateRename? {
+        for member in source.family(of: start.entity) where !member.isAbstract {
+            var place = Place(entity: member.name, property: start.property)
+            var version = ""
+            let arrives = steps.allSatisfy { step in
+                guard let next = step.next(of: place) else { return false }
+                if next.property != place.property, version.isEmpty { version = step.version }
+                place = next
+                return true
+            }
+            guard arrives, let last = steps.last else { continue }
+            let owner =
+                last.model.attribute(place.property, of: place.entity)?.owner
+                ?? last.model.relationship(place.property, of: place.entity)?.owner
+            return IntermediateRename(
+                version: version, name: "\(owner?.name ?? place.entity).\(place.property)")
+        }
+        return nil
+    }
+}
+
+extension RenameTrail.Step {
+    fileprivate func next(of place: RenameTrail.Place) -> RenameTrail.Place? {
+        for mapped in mapping.entityMappings where mapped.source == place.entity {
+            guard let destination = mapped.destination else { continue }
+            let attribute = mapped.attributes.first { $0.value.sourceName == place.property }
+            let relationship = mapped.relationships.first { $0.source == place.property }
+            if let property = attribute?.destination ?? relationship?.destination {
+                return RenameTrail.Place(entity: destination, property: property)
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,39 @@
+import CoreDataStore
+import ManagedObjectModel
+
+extension ValidationScope {
+    /// What stores of the source's version can lose, whatever they hold, by name.
+    ///
+    /// No loss that `Validator.losses(dropsHistory:source:)` counts is missing, but for history.
+    /// A store without such values, links or objects loses none of them.
+    ///
+    /// - Complexity: O(entities × properties); reads no file.
+    package var possibleLosses: [Loss.Subject] {
+        let places = destination.storedLinks.compactMap { LinkLocation($0, scope: self) }
+        var subjects: Set<Loss.Subject> = []
+        for table in source.tables {
+            for entity in source.model.family(of: table.rootEntity) where !entity.isAbstract {
+                let rules = LossRules(of: entity.name, in: table, scope: self, places: places)
+                if let entity = rules.entity { subjects.insert(entity) }
+                for column in rules.columns { subjects.insert(column.subject) }
+            }
+        }
+        for join in source.joinTables where !places.carry(join) {
+            subjects.insert(Loss.Subject(linksOf: join.naming, in: source))
+        }
+        // Objects that have a destination, but none that the relationship can have an end in.
+        for feed in places.flatMap(\.feeds) where [feed.owner, feed.target].contains(where: loses) {
+            subjects.insert(Loss.Subject(linksOf: feed.key, in: source))
+        }
+        return subjects.sorted()
+    }
+
+    /// Whether links of objects that have a destination can be dropped at an end.
+    private func loses(_ end: EndFates) -> Bool {
+        end.possible.contains { number in
+            guard end.kept[number] == nil, !end.removed.contains(number) else { return false }
+            let name = source.entityOrder[Int(number) - 1]
+            return source.model.entities[name]?.isAbstract == false
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import ArgumentParser
+import MigrationPlanning
+
+/// `--losses` and `--accept-loss`.
+struct LossOptions: ParsableArguments {
+    @Option(
+        help: """
+            Report losses, or refuse stores that would lose values, links or objects: they fail \
+            before anything is written.
+            """)
+    var losses = LossArgument.report
+
+    @Option(
+        help: ArgumentHelp(
+            "With --losses refuse, accept the loss of this property, entity or history; * allowed.",
+            valueName: "Entity.property"))
+    var acceptLoss: [String] = []
+
+    func validate() throws {
+        if !acceptLoss.isEmpty, losses == .report {
+            throw ValidationError("--accept-loss needs --losses refuse")
+        }
+    }
+
+    /// What is done about losses.
+    func policy() -> LossPolicy { losses == .refuse ? .refuse(accepted: acceptLoss) : .report }
+}

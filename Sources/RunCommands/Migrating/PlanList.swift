@@ -1,0 +1,109 @@
+import ArgumentParser
+import CommandSupport
+import DurableFiles
+import RunReports
+import RunService
+import StoreDiscovery
+import StoreRuns
+
+/// The plans of the stores that a command line names, with what cannot be planned.
+///
+/// Its JSON is documented in `docs/reference/json.md`.
+struct PlanList {
+    private let count: Int
+    private let skipped: [SkippedFile]
+    /// Whether the plan of each store is kept; of a fleet, plans that are not printed are not.
+    var keepsPlans = false
+    private var reports: [PlanReport] = []
+    private var totals = PlanTotals()
+    private var outcomes: StoreOutcomes
+    private var room: [String] = []
+    private var warnings: [String]
+
+    init(_ fleet: FleetArguments) {
+        count = fleet.stores.count
+        skipped = fleet.skipped
+        warnings = fleet.warnings.map(\.description)
+        outcomes = StoreOutcomes(count: count)
+    }
+
+    /// Plans a store.
+    ///
+    /// - Returns: what the plan says of it.
+    mutating func add(_ store: FilePath, _ request: MigrationRequest) -> CheckReport.Case {
+        let name = store.description
+        do throws(RunError) {
+            let report = PlanReport(try StorePlanning(request).plan())
+            totals.add(report)
+            if keepsPlans { reports.append(report) }
+            let losses = report.losses.map { "loses \(ReportWords.loss($0))" }
+            return CheckReport.Case(name: name, file: name, warnings: losses)
+        } catch {
+            let failure = CommandFailure(error)
+            let cause = FailureCause(error)
+            totals.refuse(store, cause, failure.description)
+            outcomes.fail(store, failure, isTold: keepsPlans)
+            return CheckReport.Case(
+                name: name, file: name,
+                failure: CheckReport.Failure(kind: cause.rawValue, text: failure.description))
+        }
+    }
+
+    /// Notes the room that a run over all stores takes on one file system.
+    mutating func addRoom(_ need: SpaceNeed, at folder: FilePath, short: SpaceShortage?) {
+        room.append(
+            "\(ByteSize(bytes: need.bytes).words) and \(counted(need.inodes, "inode")) on "
+                + "the file system of \(folder)")
+        guard let short else { return }
+        let text = "\(short). In place, migrate would wait for space"
+        warnings.append(text)
+        Console.log("warning: \(text)")
+    }
+
+    /// Files that were not taken although a user's data may be behind them.
+    private var leftOut: [SkippedFile] { skipped.filter(\.needsAttention) }
+
+    /// Those files, each as a case that failed.
+    var leftOutCases: [CheckReport.Case] {
+        leftOut.map { file in
+            CheckReport.Case(
+                name: file.path.description, file: file.path.description,
+                failure: CheckReport.Failure(kind: "skipped", text: "\(file.reason)"))
+        }
+    }
+
+    /// Prints the plan of one store, or the totals of several.
+    func print(all: Bool) {
+        guard count > 1 else {
+            for report in reports { Console.print(report.text) }
+            return
+        }
+        let lines = PlanReport.list("room for all stores in place", room).joined(separator: "\n")
+        let told = all ? totals.short : totals.text
+        let plans = all ? reports.map(\.text) : []
+        Console.print((plans + [told, lines]).joined(separator: "\n\n"))
+    }
+
+    /// Ends the command as `migrate` would end.
+    ///
+    /// - Throws: `ExitCode`: of a single store its own; 75 where one of several failed, or where
+    ///   files were left out that may be stores.
+    func finish() throws {
+        try outcomes.finish()
+        guard !leftOut.isEmpty else { return }
+        Console.log("godwit: \(EndReport.leftOutText(leftOut.count))")
+        throw ExitCode(CommandStatus.canBeRepeated.rawValue)
+    }
+}
+
+extension PlanList: Encodable {
+    private enum CodingKeys: String, CodingKey { case stores, failures, skipped, warnings }
+
+    func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(reports, forKey: .stores)
+        try values.encode(outcomes.failures, forKey: .failures)
+        try values.encode(skipped.map(RunFacts.Skipped.init), forKey: .skipped)
+        try values.encode(warnings, forKey: .warnings)
+    }
+}

@@ -1,0 +1,61 @@
+/// What a command found, one case for each store or version, for programs that gate a build.
+package struct CheckReport: Sendable {
+    /// One store, or one version of a model.
+    package struct Case: Sendable {
+        package let name: String
+        /// The file it is about, as the user would write it; nil where there is none.
+        package let file: String?
+        /// Why it failed; nil where it passed.
+        package var failure: Failure?
+        /// What is worth a look although it passed.
+        package var warnings: [String]
+        package var seconds: Double
+
+        package init(
+            name: String, file: String? = nil, failure: Failure? = nil, warnings: [String] = [],
+            seconds: Double = 0
+        ) {
+            self.name = name
+            self.file = file
+            self.failure = failure
+            self.warnings = warnings
+            self.seconds = seconds
+        }
+
+        /// The same case with the time that it took.
+        package func taking(_ seconds: Double) -> Case {
+            var one = self
+            one.seconds = seconds
+            return one
+        }
+    }
+
+    /// Why a case failed.
+    package struct Failure: Sendable {
+        /// One word, such as the cause of a store's failure.
+        package let kind: String
+        package let text: String
+
+        package init(kind: String, text: String) {
+            self.kind = kind
+            self.text = text
+        }
+    }
+
+    /// The command, such as `godwit plan`.
+    package let name: String
+    /// When it began, in UTC: `2026-01-31T12:00:00`.
+    package let timestamp: String
+    /// The machine.
+    package let host: String
+    package var cases: [Case] = []
+
+    package init(name: String, timestamp: String, host: String) {
+        self.name = name
+        self.timestamp = timestamp
+        self.host = host
+    }
+
+    /// How many cases failed.
+    var failures: Int { cases.count { $0.failure != nil } }
+}

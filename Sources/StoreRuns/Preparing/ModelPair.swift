@@ -1,0 +1,54 @@
+import CoreDataStore
+import ManagedObjectModel
+import MappingModel
+import MigrationPlanning
+
+/// The part of a plan that the models alone decide, whatever a store holds.
+struct ModelPair {
+    /// The mapping with what it asks of the data.
+    let inference: Inference
+    /// What the result is laid out as.
+    let layout: StoreLayout
+
+    /// Refuses what no store of the source's version may do.
+    ///
+    /// - Parameters:
+    ///   - source: the model of the stores.
+    ///   - hashes: theirs.
+    ///   - framework: theirs.
+    ///   - subject: what messages name: a store or a version.
+    ///   - destination: the model to which stores go.
+    ///   - isRewrite: whether the destination is the stores' own model.
+    ///   - options: what the user chose.
+    ///   - cache: what is known of stores of the same app.
+    /// - Throws: `EngineError.olderDestination` and `.noMapping`, `InferenceError`, and
+    ///   `StoreError` for a model without a layout.
+    init(
+        from source: Model, hashes: VersionHashes, framework: FrameworkVersion, subject: String,
+        to destination: DestinationModel, isRewrite: Bool, options: PlanOptions,
+        cache: MigrationCache
+    ) throws {
+        if let name = options.newerVersions[hashes.digest] {
+            throw EngineError.olderDestination(
+                "\(subject) has the version \(name), which is newer than the destination. Nothing "
+                    + "was written. Choose the newest model, or allow an older one")
+        }
+        inference =
+            isRewrite
+            ? Inference(mapping: Mapping.identity(source), requirements: [], notes: [])
+            : try cache.planning.inference(from: source, to: destination.model)
+        guard
+            source.entities.isEmpty
+                || inference.mapping.entityMappings.contains(where: {
+                    $0.source != nil && $0.destination != nil
+                })
+        else {
+            throw EngineError.noMapping(
+                "\(subject): the source and destination models have no entity in common. Check "
+                    + "that the destination is the right app's model. Nothing was written")
+        }
+        layout = try cache.stores.layout(
+            of: destination.model,
+            framework: destination.framework(asked: options.framework, source: framework))
+    }
+}

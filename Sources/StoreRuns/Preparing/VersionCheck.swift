@@ -1,0 +1,108 @@
+package import CoreDataStore
+package import ManagedObjectModel
+import MappingModel
+package import MigrationPlanning
+package import MigrationValidation
+import SafeSQLite
+
+/// What becomes of stores of one model version, told without a store.
+///
+/// It takes the steps that plan a store, over one that holds nothing.
+package struct VersionCheck: Hashable, Sendable {
+    /// Whether stores of the version can be migrated.
+    package enum Verdict: String, Hashable, Sendable, Codable, CaseIterable {
+        /// The version is the destination.
+        case same
+        /// Every store can.
+        case inferred
+        /// Those whose data fulfil the reasons can; only a store can show it.
+        case data
+        /// None can without a mapping model: the change cannot be inferred.
+        case mapping
+        /// None can: a model must be corrected.
+        case refused
+    }
+
+    package let verdict: Verdict
+    /// What data must fulfil, or what stands in the way.
+    package let reasons: [String]
+    /// What stores can lose, by name; none where no store can be migrated.
+    package let losses: [Loss.Subject]
+
+    /// Checks a version.
+    ///
+    /// - Parameters:
+    ///   - source: its model.
+    ///   - hashes: as its file has them.
+    ///   - name: of the version, for messages.
+    ///   - destination: to which stores go.
+    ///   - options: what the user chose.
+    ///   - cache: shared by the versions of an app.
+    /// - Complexity: O(entities × properties).
+    package init(
+        of source: Model, hashes: VersionHashes, name: String, to destination: DestinationModel,
+        options: PlanOptions = PlanOptions(), cache: MigrationCache = MigrationCache()
+    ) {
+        guard hashes.entities != destination.hashes.entities else {
+            self.init(.same, [])
+            return
+        }
+        do throws(RunError) {
+            let (inference, losses) = try RunError.translating {
+                try VersionCheck.planned(source, hashes, name, destination, options, cache)
+            }
+            let reasons = inference.requirements.map(\.condition)
+            self.init(reasons.isEmpty ? .inferred : .data, reasons, losses)
+        } catch {
+            self.init(error)
+        }
+    }
+
+    /// A version whose file cannot be read.
+    package init(unreadable error: ModelError) { self.init(.refused, [error.description]) }
+
+    private init(_ verdict: Verdict, _ reasons: [String], _ losses: [Loss.Subject] = []) {
+        self.verdict = verdict
+        self.reasons = reasons
+        self.losses = losses
+    }
+
+    private init(_ error: RunError) {
+        guard case .inference(let error) = error else {
+            self.init(.refused, [error.description])
+            return
+        }
+        let isExpressible = error.refusals.allSatisfy(\.rule.allowsMapping)
+        self.init(isExpressible ? .mapping : .refused, error.refusals.map(\.description))
+    }
+
+    /// Plans a store of the version that holds nothing.
+    private static func planned(
+        _ source: Model, _ hashes: VersionHashes, _ name: String,
+        _ destination: DestinationModel, _ options: PlanOptions, _ cache: MigrationCache
+    ) throws -> (Inference, [Loss.Subject]) {
+        let framework = FrameworkVersion.newestVerified
+        let pair = try ModelPair(
+            from: source, hashes: hashes, framework: framework, subject: "version \(name)",
+            to: destination, isRewrite: false, options: options, cache: cache)
+        let facts = StoreFacts(broken: pair.inference.requirements.map { _ in 0 })
+        let plan = try Planner.plan(
+            source: cache.stores.layout(of: source, framework: framework),
+            destination: pair.layout, inference: pair.inference, facts: facts, options: options,
+            cache: cache.planning)
+        let scope = try ValidationScope(
+            plan: plan, hashes: destination.hashes, stores: cache.stores,
+            cache: cache.validations)
+        return (pair.inference, scope.possibleLosses)
+    }
+}
+
+extension InferenceRule {
+    /// Whether a mapping model can express what inference refuses; else a model contradicts itself.
+    fileprivate var allowsMapping: Bool {
+        switch self {
+        case .attributeTypeChanged, .propertyKindChanged, .ambiguousInverse: true
+        case .ambiguousIdentifier, .compositeTooDeep: false
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import DurableFiles
+import Foundation
+import FoundationXML
+import TestSupport
+import Testing
+
+/// Commands that gate a build: their exit codes and formats, as a build server sees them.
+@Suite struct GateProcessTests {
+    private let processes = ProcessTests()
+
+    private func withStores(_ body: (URL) throws -> Void) throws {
+        try withTemporaryFolder { folder in
+            let stores = folder.appendingPathComponent("stores")
+            try FileManager.default.createDirectory(at: stores, withIntermediateDirectories: true)
+            let store = stores.appendingPathComponent("a.sqlite")
+            _ = try Samples.makeStore(at: store)
+            try body(folder)
+        }
+    }
+
+    private func run(_ words: String, in folder: URL) throws -> ProcessTests.Ended {
+        try processes.run(words.split(separator: " ").map(String.init), in: folder)
+    }
+
+    private static let options = "--to self --allow-missing-external"
+
+    @Test func aPlanOfAllStoresEndsWithZero() throws {
+        try withStores { folder in
+            let ended = try run("plan stores \(Self.options)", in: folder)
+            #expect(ended.status == 0, "\(ended.log)")
+        }
+    }
+
+    @Test func aPlanEndsAsAMigrationWould() throws {
+        try withStores { folder in
+            // A link to nothing may stand for a store, and a list may name one that is gone.
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.appendingPathComponent("stores/b.sqlite").path,
+                withDestinationPath: "gone.sqlite")
+            try Data("stores/a.sqlite\nmissing.sqlite\n".utf8)
+                .write(to: folder.appendingPathComponent("list.txt"))
+            for (number, words) in ["stores", "--stores list.txt"].enumerated() {
+                let plan = try run("plan \(words) \(Self.options)", in: folder)
+                let migrate = try run(
+                    "migrate \(words) \(Self.options) --output out\(number)", in: folder)
+                #expect(plan.status == 75, "\(words): \(plan.log)")
+                #expect(migrate.status == 75, "\(words): \(migrate.log)")
+                let json = try run("plan \(words) \(Self.options) --format json", in: folder)
+                #expect(json.status == 75)
+                let object = try JSONSerialization.jsonObject(with: Data(json.output.utf8))
+                let skipped = (object as? [String: Any])?["skipped"] as? [[String: Any]]
+                #expect(skipped?.count == 1)
+                #expect((skipped?.first?["reason"] as? String)?.isEmpty == false)
+            }
+        }
+    }
+
+    @Test func plansAreTests() throws {
+        try withStores { folder in
+            try Data("SQLite format 3\0 and no more".utf8)
+                .write(to: folder.appendingPathComponent("stores/b.sqlite"))
+            let junit = try run("plan stores \(Self.options) --format junit", in: folder)
+            #expect(junit.status == 75)
+            #expect(junit.output.contains("tests=\"2\" failures=\"1\""))
+            #expect(XMLParser(data: Data(junit.output.utf8)).parse())
+            let github = try run("plan stores \(Self.options) --format github", in: folder)
+            #expect(github.status == 75)
+            #expect(github.output.contains("::error file="))
+            #expect(github.output.hasSuffix("godwit plan: 1 of 2 cases passed\n"))
+        }
+    }
+
+    @Test func modelsAreChecked() throws {
+        try withTemporaryFolder { folder in
+            let bundle = folder.appendingPathComponent("M.xcdatamodeld")
+            for (name, attribute) in [("1", "old"), ("2", "new")] {
+                try Samples.makeSource(
+                    at: bundle.appendingPathComponent("V\(name).xcdatamodel"),
+                    attribute: attribute)
+            }
+            let check = "model check M.xcdatamodeld:V2"
+            #expect(try run(check, in: folder).status == 0)
+            #expect(try run("\(check) --losses refuse", in: folder).status == 65)
+            let accepted = "\(check) --losses refuse --accept-loss Note.old"
+            #expect(try run(accepted, in: folder).status == 0)
+            #expect(try run("model check M.xcdatamodeld", in: folder).status == 65)
+            #expect(try run("\(check) --json --format junit", in: folder).status == 64)
+            let json = try run("\(check) --json", in: folder)
+            let object = try JSONSerialization.jsonObject(with: Data(json.output.utf8))
+            let versions = try #require(
+                (object as? [String: Any])?["versions"] as? [[String: Any]])
+            #expect(versions.map { $0["verdict"] as? String } == ["inferred", "same"])
+            let losses = try #require(versions[0]["losses"] as? [[String: String]])
+            #expect(losses == [["entity": "Note", "property": "old", "kind": "attribute"]])
+        }
+    }
+
+    @Test func modelDifferencesHaveAnExitCode() throws {
+        try withTemporaryFolder { folder in
+            for (name, attribute) in [("1", "old"), ("2", "new")] {
+                try Samples.makeSource(
+                    at: folder.appendingPathComponent("V\(name).xcdatamodel"),
+                    attribute: attribute)
+            }
+            let pair = "model diff V1.xcdatamodel V2.xcdatamodel"
+            #expect(try run(pair, in: folder).status == 0)
+            #expect(try run("\(pair) --exit-code", in: folder).status == 1)
+            let same = "model diff V1.xcdatamodel V1.xcdatamodel --exit-code"
+            #expect(try run(same, in: folder).status == 0)
+        }
+    }
+}

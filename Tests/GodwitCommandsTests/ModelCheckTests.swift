@@ -1,0 +1,164 @@
+import CoreDataStore
+import DurableFiles
+import Foundation
+import MappingModel
+import MigrationPlanning
+import MigrationValidation
+import RunReports
+import StoreRuns
+import TestSupport
+import Testing
+
+@testable import CommandSupport
+@testable import RunCommands
+
+/// Verdicts on the versions of a bundle, without a store.
+@Suite struct ModelCheckTests {
+    /// A bundle of `Note` in five versions: a rename that the last one forgot, a type that goes
+    /// and comes back, and a version that is no model.
+    private func makeBundle(_ folder: URL) throws -> URL {
+        let bundle = folder.appendingPathComponent("M.xcdatamodeld")
+        func version(
+            _ name: String, _ attribute: String, identifier: String? = nil,
+            type: String = "String"
+        ) throws {
+            try Samples.makeSource(
+                at: bundle.appendingPathComponent("\(name).xcdatamodel"), attribute: attribute,
+                identifier: identifier, type: type)
+        }
+        try version("M", "color")
+        try version("M 2", "hexColor", identifier: "color")
+        try version("M 3", "hexColor", type: "Integer 32")
+        try version("M 9", "hexColor")
+        try version("M 10", "hexColor", identifier: "hexColor")
+        try FileManager.default.createDirectory(
+            at: bundle.appendingPathComponent("M 4.xcdatamodel"),
+            withIntermediateDirectories: true)
+        let current = ["_XCCurrentVersionName": "M 10.xcdatamodel"]
+        try PropertyListSerialization.data(fromPropertyList: current, format: .xml, options: 0)
+            .write(to: bundle.appendingPathComponent(".xccurrentversion"))
+        return bundle
+    }
+
+    private func check(
+        _ source: String, _ destination: String? = nil, policy: LossPolicy = .report,
+        allowsOlder: Bool = false
+    ) throws -> ModelCheck {
+        try ModelCheck(
+            source: ModelArgument(source), destination: destination.map { ModelArgument($0) },
+            policy: policy, allowsOlder: allowsOlder)
+    }
+
+    @Test func everyVersionGetsItsVerdict() throws {
+        try withTemporaryFolder { folder in
+            let found = try check(try makeBundle(folder).path)
+            #expect(found.destination == "M 10")
+            #expect(found.versions.map(\.version) == ["M", "M 2", "M 3", "M 4", "M 9", "M 10"])
+            #expect(
+                found.versions.map(\.verdict) == [
+                    .inferred, .same, .mapping, .refused, .same, .same,
+                ])
+            let lost = try #require(found.versions.first?.losses.first)
+            #expect(lost.subject.name == "Note.color")
+            #expect(lost.renamed == IntermediateRename(version: "M 2", name: "Note.hexColor"))
+            #expect(found.versions.dropFirst().flatMap(\.losses).isEmpty)
+            #expect(!found.isPassed)
+            #expect(found.text.contains("Stores of 2 of 6 versions cannot be migrated to M 10"))
+        }
+    }
+
+    @Test func aPairIsChecked() throws {
+        try withTemporaryFolder { folder in
+            let bundle = try makeBundle(folder).path
+            let one = try check("\(bundle):M", "\(bundle):M 2")
+            #expect(one.versions.map(\.verdict) == [.inferred])
+            #expect(one.versions.first?.losses.isEmpty == true)
+            #expect(one.isPassed)
+            let back = try check("\(bundle):M 2", "\(bundle):M")
+            #expect(back.versions.map(\.verdict) == [.refused])
+            #expect(back.versions.first?.reasons.first?.contains("newer") == true)
+            let allowed = try check("\(bundle):M 2", "\(bundle):M", allowsOlder: true)
+            #expect(allowed.versions.map(\.verdict) == [.inferred])
+            let alone = #expect(throws: CommandFailure.self) {
+                try check("\(bundle)/M.xcdatamodel")
+            }
+            #expect(alone?.status == .usage)
+        }
+    }
+
+    @Test func lossesAreRefusedUnlessTheyAreAccepted() throws {
+        try withTemporaryFolder { folder in
+            let bundle = try makeBundle(folder).path
+            for (accepted, isPassed) in [([], false), (["Note.*"], true), (["Other.*"], false)] {
+                let found = try check(
+                    "\(bundle):M", "\(bundle)", policy: .refuse(accepted: accepted))
+                #expect(found.isPassed == isPassed)
+                let one = try #require(found.cases(seconds: 1).first)
+                #expect(one.failure?.kind == (isPassed ? nil : "losses"))
+                #expect(one.warnings.isEmpty != isPassed)
+                #expect(one.file?.hasSuffix("M.xcdatamodeld/M.xcdatamodel/contents") == true)
+            }
+        }
+    }
+
+    @Test func theNearestVersionIsSuggested() throws {
+        try withTemporaryFolder { folder in
+            let bundle = try makeBundle(folder).path
+            let failure = #expect(throws: CommandFailure.self) { try check("\(bundle):M9") }
+            #expect(failure?.description.contains("Did you mean M 9") == true)
+            let far = #expect(throws: CommandFailure.self) { try check("\(bundle):Something") }
+            #expect(far?.description.contains("It has: M, M 2, M 3") == true)
+        }
+    }
+
+    /// The verdict on a version is what the plan of a store of it says.
+    @Test(.enabled(if: Fixtures.available, Fixtures.absence))
+    func verdictsAgreeWithPlans() throws {
+        try withTemporaryFolder { folder in
+            let bundle = try Fixtures.url(
+                "wireapp-wire-ios-data-model/models/zmessaging.xcdatamodeld")
+            let stores = try FixtureStores.all().filter { $0.path.contains("wireapp") }
+            var verdicts: Set<VersionCheck.Verdict> = []
+            var compared = 0
+            let cache = MigrationCache()
+            let scratch = FilePath(folder.path)
+            for (number, version) in ["2.53.0", "2.60.0", "2.101.0", "2.30.0"].enumerated() {
+                let loaded = try ModelArgument("\(bundle.path):zmessaging\(version)")
+                    .load(scratch: scratch)
+                var options = PlanOptions(allowsMissingExternalData: true)
+                if number > 0 { options.newerVersions = loaded.newerVersions() }
+                let destination = try loaded.destination()
+                for (place, store) in stores.enumerated() where place % 4 == number {
+                    let model = try ModelArgument(store.path).load(scratch: scratch)
+                    let check = VersionCheck(
+                        of: model.model, hashes: model.hashes, name: "source", to: destination,
+                        options: options, cache: cache)
+                    let planned = plan(
+                        MigrationRequest(
+                            store: FilePath(store.path),
+                            output: scratch.appending("out").appending("result"),
+                            state: scratch.appending("state"), destination: .model(destination),
+                            options: options, cache: cache))
+                    verdicts.insert(check.verdict)
+                    compared += 1
+                    switch (check.verdict, planned) {
+                    case (.same, .success), (.inferred, .success), (.data, .success): break
+                    case (.data, .failure(let error)):
+                        #expect(FailureCause(error) == .dataRefused)
+                    case (.mapping, .failure(let error)):
+                        #expect(FailureCause(error) == .noMapping)
+                    case (.refused, .failure(let error)):
+                        #expect([.noMapping, .olderDestination].contains(FailureCause(error)))
+                    default: Issue.record("\(store.path) to \(version): \(check) and \(planned)")
+                    }
+                }
+            }
+            #expect(compared > 30)
+            #expect(verdicts.isSuperset(of: [.inferred, .mapping, .refused]))
+        }
+    }
+
+    private func plan(_ request: MigrationRequest) -> Result<PlannedStore, RunError> {
+        Result { () throws(RunError) in try StorePlanning(request).plan() }
+    }
+}
