@@ -24,12 +24,11 @@ extension IntermediateRename: CustomStringConvertible {
 
 /// Follows entities and properties through the versions of a model, one inference after the other.
 package struct RenameTrail {
-    private let source: Model
-    private let destination: Model
-    private let steps: [Step]
-
     /// A version of the model.
     package typealias Version = (name: String, model: Model)
+
+    private let source: Model
+    private let steps: [Step]
 
     fileprivate struct Step {
         /// The version that the step leads to.
@@ -38,39 +37,47 @@ package struct RenameTrail {
         let model: Model
     }
 
-    /// Makes the way through the versions; nil where the last step cannot be inferred.
+    /// Everything that versions in between keep under another name and that one step loses.
     ///
     /// - Parameters:
     ///   - source: where the way begins.
     ///   - versions: in between, in their order; one that nothing leads to is passed over.
     ///   - destination: where the way ends.
-    ///   - infer: gives the mapping between two models.
-    package init?(
+    ///   - infer: gives the mapping between two versions, nil where there is none.
+    /// - Returns: by what the source calls it, `Entity.property` or `Entity`.
+    /// - Complexity: O(versions × names) where no version in between renames what goes.
+    package static func renames(
         from source: Version, through versions: [Version], to destination: Version,
-        infer: (Version, Version) throws(InferenceError) -> Inference
+        infer: (Version, Version) -> Inference?
+    ) -> [String: IntermediateRename] {
+        let identifiers = versions.reduce(into: Set<String>()) {
+            $0.formUnion($1.model.renamingIdentifiers)
+        }
+        guard source.model.keys(missingIn: destination.model).contains(where: identifiers.contains),
+            let direct = infer(source, destination),
+            let trail = RenameTrail(from: source, through: versions, to: destination, infer)
+        else { return [:] }
+        return trail.renames(
+            lostBy: Step(version: "", mapping: direct.mapping, model: destination.model))
+    }
+
+    private init?(
+        from source: Version, through versions: [Version], to destination: Version,
+        _ infer: (Version, Version) -> Inference?
     ) {
         self.source = source.model
-        self.destination = destination.model
         var version = source
         var steps: [Step] = []
-        for (place, next) in (versions + [destination]).enumerated() {
-            do throws(InferenceError) {
-                let mapping = try infer(version, next).mapping
-                steps.append(Step(version: next.name, mapping: mapping, model: next.model))
-                version = next
-            } catch {
-                if place == versions.count { return nil }
-            }
+        for next in versions + [destination] {
+            guard let mapping = infer(version, next)?.mapping else { continue }
+            steps.append(Step(version: next.name, mapping: mapping, model: next.model))
+            version = next
         }
+        guard version.name == destination.name else { return nil }
         self.steps = steps
     }
 
-    /// Everything that the way keeps under another name and that one step loses.
-    ///
-    /// - Parameter direct: from the source to the destination.
-    /// - Returns: by what the source calls it, `Entity.property` or `Entity`.
-    package func renames(lostBy direct: Mapping) -> [String: IntermediateRename] {
-        let straight = Step(version: "", mapping: direct, model: destination)
+    private func renames(lostBy straight: Step) -> [String: IntermediateRename] {
         var renames: [String: IntermediateRename] = [:]
         for entity in source.numberedEntities {
             if !entity.isAbstract, RenameTrail.follow(entity.name, [straight]) == nil {
@@ -139,5 +146,40 @@ extension RenameTrail.Step {
             }
         }
         return nil
+    }
+}
+
+extension Model {
+    /// Renaming identifiers that say more than the name beside them.
+    fileprivate var renamingIdentifiers: Set<String> {
+        var identifiers: Set<String> = []
+        for entity in numberedEntities {
+            var items = [(entity.name, entity.renamingIdentifier)]
+            items += entity.attributes.map { ($0.name, $0.renamingIdentifier) }
+            items += entity.relationships.map { ($0.name, $0.renamingIdentifier) }
+            for (name, identifier) in items {
+                if let identifier, identifier != name { identifiers.insert(identifier) }
+            }
+        }
+        return identifiers
+    }
+
+    /// What renames may name: names, and renaming identifiers, of all that another model does not
+    /// have in the same place under the same name.
+    fileprivate func keys(missingIn other: Model) -> Set<String> {
+        var keys: Set<String> = []
+        for entity in numberedEntities {
+            let there = other.entities[entity.name]
+            if there == nil { keys.formUnion([entity.name, entity.renamingIdentifier ?? ""]) }
+            let names = Set(
+                (there?.attributes.map(\.name) ?? []) + (there?.relationships.map(\.name) ?? []))
+            let items =
+                entity.attributes.map { ($0.name, $0.renamingIdentifier) }
+                + entity.relationships.map { ($0.name, $0.renamingIdentifier) }
+            for (name, identifier) in items where !names.contains(name) {
+                keys.formUnion([name, identifier ?? ""])
+            }
+        }
+        return keys.filter { !$0.isEmpty }
     }
 }

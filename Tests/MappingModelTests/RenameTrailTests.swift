@@ -21,13 +21,15 @@ import Testing
         let versions = models.enumerated().map { (name: "V\($0 + 1)", model: $1) }
         let source = try #require(versions.first)
         let destination = try #require(versions.last)
-        let trail = RenameTrail(
+        return RenameTrail.renames(
             from: source, through: Array(versions.dropFirst().dropLast()), to: destination,
-            infer: { left, right throws(InferenceError) in
-                try Inference(from: left.model, to: right.model)
+            infer: { left, right in
+                do throws(InferenceError) {
+                    return try Inference(from: left.model, to: right.model)
+                } catch {
+                    return nil
+                }
             })
-        let direct = try Inference(from: source.model, to: destination.model).mapping
-        return try #require(trail).renames(lostBy: direct)
     }
 
     @Test func aRenameThatTheDestinationForgotIsFound() throws {

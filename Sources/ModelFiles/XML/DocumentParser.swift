@@ -44,11 +44,7 @@ enum DocumentParser {
         guard !bytes.contains(0), String(validating: bytes, as: UTF8.self) != nil else {
             throw .unsupported("the XML is not UTF-8, which Xcode always writes")
         }
-        for declaration in ["<!DOCTYPE", "<!ENTITY"] where bytes.contains(declaration.utf8) {
-            throw .unsupported(
-                "the XML has a \(declaration.dropFirst(2)) declaration; models have none, "
-                    + "and it could make the reader expand or fetch anything")
-        }
+        try checkDeclarations(bytes)
         try checkInstructions(bytes)
         try checkEncoding(bytes)
         // No `<` can stand in an attribute, so that every one lies between two of them.
@@ -58,6 +54,19 @@ enum DocumentParser {
             if byte == UInt8(ascii: "=") { attributes += 1 }
             guard attributes <= attributeLimit else {
                 throw .malformed("an element has more than \(attributeLimit) attributes")
+            }
+        }
+    }
+
+    /// Refuses document types and entities.
+    private static func checkDeclarations(_ bytes: [UInt8]) throws(ModelError) {
+        for place in bytes.indices.dropLast()
+        where bytes[place] == UInt8(ascii: "<") && bytes[place + 1] == UInt8(ascii: "!") {
+            let rest = bytes[(place + 2)...]
+            for name in ["DOCTYPE", "ENTITY"] where rest.starts(with: name.utf8) {
+                throw .unsupported(
+                    "the XML has a \(name) declaration; models have none, and it could make the "
+                        + "reader expand or fetch anything")
             }
         }
     }

@@ -60,7 +60,9 @@ struct ModelCheck: Sendable {
                 return try ModelCheck(of: bundle, target, policy, allowsOlder: allowsOlder)
             }
             let origin = try source.load(scratch: scratch, checksPages: false)
-            let checker = try VersionChecker(target, policy: policy, allowsOlder: allowsOlder)
+            let checker = try VersionChecker(
+                target, policy: policy, allowsOlder: allowsOlder,
+                renames: target.intermediateRenames())
             return ModelCheck(
                 destination: destination?.text ?? "",
                 versions: [
@@ -79,15 +81,20 @@ struct ModelCheck: Sendable {
     private init(
         of bundle: BundleVersions, _ target: LoadedModel, _ policy: LossPolicy, allowsOlder: Bool
     ) throws(CommandFailure) {
-        let checker = try VersionChecker(target, policy: policy, allowsOlder: allowsOlder)
+        let all = bundle.names.map { name in
+            Result { () throws(ModelError) in try bundle.read(name) }
+        }
+        let readable = Dictionary(
+            uniqueKeysWithValues: zip(bundle.names, all.map { try? $0.get() }))
+        let checker = try VersionChecker(
+            target, policy: policy, allowsOlder: allowsOlder,
+            renames: target.intermediateRenames { readable[$0].flatMap { $0 } })
         destination = bundle.chosen
-        versions = bundle.names.map { name in
+        versions = zip(bundle.names, all).map { name, read in
             let file = bundle.path(of: name)
-            do throws(ModelError) {
-                let read = try bundle.read(name)
-                return checker.version(name, read.model, read.hashes, file: file)
-            } catch {
-                return checker.unreadable(name, error, file: file)
+            return switch read {
+            case .success(let read): checker.version(name, read.model, read.hashes, file: file)
+            case .failure(let error): checker.unreadable(name, error, file: file)
             }
         }
         warnings = target.warnings
@@ -148,13 +155,13 @@ private struct VersionChecker {
     private let cache = MigrationCache()
 
     init(
-        _ target: LoadedModel, policy: LossPolicy, allowsOlder: Bool
+        _ target: LoadedModel, policy: LossPolicy, allowsOlder: Bool, renames: IntermediateRenames
     ) throws(CommandFailure) {
         destination = try CommandFailure.translating { try target.destination() }
         var options = PlanOptions()
         if !allowsOlder { options.newerVersions = target.newerVersions() }
         self.options = options
-        renames = target.intermediateRenames()
+        self.renames = renames
         self.policy = policy
     }
 
