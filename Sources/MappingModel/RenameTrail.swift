@@ -25,7 +25,18 @@ extension IntermediateRename: CustomStringConvertible {
 /// Follows entities and properties through the versions of a model, one inference after the other.
 package struct RenameTrail {
     /// A version of the model.
-    package typealias Version = (name: String, model: Model)
+    package struct Version {
+        package let name: String
+        package let model: Model
+        /// Its renaming identifiers, by place and name.
+        fileprivate let identifiers: [String: String]
+
+        package init(name: String, model: Model) {
+            self.name = name
+            self.model = model
+            identifiers = model.renamingIdentifiers
+        }
+    }
 
     private let source: Model
     private let steps: [Step]
@@ -47,13 +58,19 @@ package struct RenameTrail {
     /// - Returns: by what the source calls it, `Entity.property` or `Entity`.
     /// - Complexity: O(versions × names) where no version in between renames what goes.
     package static func renames(
-        from source: Version, through versions: [Version], to destination: Version,
+        from source: Version, through versions: some Collection<Version>, to destination: Version,
         infer: (Version, Version) -> Inference?
     ) -> [String: IntermediateRename] {
-        let identifiers = versions.reduce(into: Set<String>()) {
-            $0.formUnion($1.model.renamingIdentifiers)
+        var identifiers: Set<String> = []
+        for version in versions {
+            // One that the destination repeats leads there in one step.
+            for (place, identifier) in version.identifiers
+            where destination.identifiers[place] != identifier {
+                identifiers.insert(identifier)
+            }
         }
-        guard source.model.keys(missingIn: destination.model).contains(where: identifiers.contains),
+        guard !identifiers.isEmpty,
+            source.model.keys(missingIn: destination.model).contains(where: identifiers.contains),
             let direct = infer(source, destination),
             let trail = RenameTrail(from: source, through: versions, to: destination, infer)
         else { return [:] }
@@ -62,13 +79,13 @@ package struct RenameTrail {
     }
 
     private init?(
-        from source: Version, through versions: [Version], to destination: Version,
+        from source: Version, through versions: some Collection<Version>, to destination: Version,
         _ infer: (Version, Version) -> Inference?
     ) {
         self.source = source.model
         var version = source
         var steps: [Step] = []
-        for next in versions + [destination] {
+        for next in Array(versions) + [destination] {
             guard let mapping = infer(version, next)?.mapping else { continue }
             steps.append(Step(version: next.name, mapping: mapping, model: next.model))
             version = next
@@ -150,15 +167,20 @@ extension RenameTrail.Step {
 }
 
 extension Model {
-    /// Renaming identifiers that say more than the name beside them.
-    fileprivate var renamingIdentifiers: Set<String> {
-        var identifiers: Set<String> = []
-        for entity in numberedEntities {
-            var items = [(entity.name, entity.renamingIdentifier)]
-            items += entity.attributes.map { ($0.name, $0.renamingIdentifier) }
-            items += entity.relationships.map { ($0.name, $0.renamingIdentifier) }
+    /// Renaming identifiers that say more than the name beside them, by `Entity.property` or
+    /// `Entity`.
+    fileprivate var renamingIdentifiers: [String: String] {
+        var identifiers: [String: String] = [:]
+        for entity in entities.values {
+            if let identifier = entity.renamingIdentifier, identifier != entity.name {
+                identifiers[entity.name] = identifier
+            }
+            let items =
+                entity.attributes.map { ($0.name, $0.renamingIdentifier) }
+                + entity.relationships.map { ($0.name, $0.renamingIdentifier) }
             for (name, identifier) in items {
-                if let identifier, identifier != name { identifiers.insert(identifier) }
+                guard let identifier, identifier != name else { continue }
+                identifiers["\(entity.name).\(name)"] = identifier
             }
         }
         return identifiers
@@ -168,7 +190,7 @@ extension Model {
     /// have in the same place under the same name.
     fileprivate func keys(missingIn other: Model) -> Set<String> {
         var keys: Set<String> = []
-        for entity in numberedEntities {
+        for entity in entities.values {
             let there = other.entities[entity.name]
             if there == nil { keys.formUnion([entity.name, entity.renamingIdentifier ?? ""]) }
             let names = Set(

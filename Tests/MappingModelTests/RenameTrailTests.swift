@@ -18,7 +18,9 @@ import Testing
     }
 
     private func renames(_ models: [Model]) throws -> [String: IntermediateRename] {
-        let versions = models.enumerated().map { (name: "V\($0 + 1)", model: $1) }
+        let versions = models.enumerated().map {
+            RenameTrail.Version(name: "V\($0 + 1)", model: $1)
+        }
         let source = try #require(versions.first)
         let destination = try #require(versions.last)
         return RenameTrail.renames(

@@ -35,13 +35,14 @@ extension LoadedModel {
         guard limit > 1 else { return IntermediateRenames() }
         let known = versions.names[..<limit]
             .compactMap(read ?? LoadedModel.reader(of: versions))
+        let trail = known.map { RenameTrail.Version(name: $0.name, model: $0.model) }
+        let destination = RenameTrail.Version(name: versions.chosen, model: model)
         var inferences = InferenceMemo()
         var renames: [String: [String: IntermediateRename]] = [:]
         for (place, version) in known.enumerated().dropLast() {
-            let between = known[(place + 1)...].map { (name: $0.name, model: $0.model) }
             let found = RenameTrail.renames(
-                from: (version.name, version.model), through: between,
-                to: (versions.chosen, model), infer: { inferences.inference($0, $1) })
+                from: trail[place], through: trail[(place + 1)...], to: destination,
+                infer: { inferences.inference($0, $1) })
             if !found.isEmpty { renames[version.hashes.digest] = found }
         }
         return IntermediateRenames(renames)
