@@ -3,6 +3,7 @@ import ClusterClient
 import CommandSupport
 import CoreDataStore
 import DurableFiles
+import ModelFiles
 import RunCommands
 import RunReports
 import SafeSQLite
@@ -56,6 +57,7 @@ package struct GodwitCommand: ParsableCommand {
         FileGuardian.enable()
         do {
             try watchSignals()
+            try refuseUnknownCommand()
             var command = try parseAsRoot()
             try command.run()
             Interruption.shared.gate()
@@ -74,6 +76,20 @@ package struct GodwitCommand: ParsableCommand {
             }
             exit(withError: error)
         }
+    }
+
+    /// Names the command that was meant: the parser would only count arguments.
+    private static func refuseUnknownCommand() throws(CommandFailure) {
+        guard let word = CommandLine.arguments.dropFirst().first, !word.hasPrefix("-") else {
+            return
+        }
+        let names = configuration.subcommands.compactMap { $0.configuration.commandName }
+        guard word != "help", !names.contains(word) else { return }
+        let nearest = NameSuggestion.nearest(to: word, among: names)
+        let hint =
+            nearest.isEmpty
+            ? "godwit --help lists them" : "Did you mean \(nearest.joined(separator: " or "))?"
+        throw .usage("there is no command \(word). \(hint)")
     }
 
     private static func fail(_ failure: CommandFailure) -> Never {

@@ -1,4 +1,6 @@
 /// What a name that does not exist may have been meant to be.
+///
+/// Names of versions, and of commands.
 package enum NameSuggestion {
     /// The names that differ least, the nearest first; those that are too far away are none.
     ///
@@ -14,7 +16,7 @@ package enum NameSuggestion {
         let found = names.compactMap { other -> (name: String, distance: Int)? in
             let letters = key(other)
             // A part of a name is what people remember of it.
-            let isPart = wanted.count > 1 && letters.suffix(wanted.count) == wanted[...]
+            let isPart = wanted.count > 1 && letters.contains(wanted)
             let distance = isPart ? min(1, letters.count - wanted.count) : edits(wanted, letters)
             return distance <= limit ? (other, distance) : nil
         }

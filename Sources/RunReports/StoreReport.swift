@@ -174,13 +174,19 @@ package struct StoreReport: Hashable, Sendable, Codable {
 
     /// Why it failed, without the store's name before it; nil for a store that did not.
     package var shortReason: String? {
-        guard let reason = failure?.reason else { return nil }
-        for prefix in [store + " ", store + ": "] where reason.hasPrefix(prefix) {
-            return String(reason.dropFirst(prefix.count))
-        }
-        return reason
+        failure?.reason.withoutStore(store)
     }
 
     /// All stages together.
     package var totalSeconds: Double { seconds.values.reduce(0, +) }
+}
+
+extension String {
+    /// A reason without the store's path before it, where the path stands beside it.
+    package func withoutStore(_ path: String) -> String {
+        for prefix in [path + " ", path + ": "] where hasPrefix(prefix) {
+            return String(dropFirst(prefix.count))
+        }
+        return self
+    }
 }

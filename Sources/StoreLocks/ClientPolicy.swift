@@ -20,6 +20,27 @@ package struct ClientPolicy: Hashable, Sendable {
     }
 }
 
+extension FileUser {
+    /// The programs that have a file open now, for a warning long before a swap.
+    ///
+    /// It takes a lease for a moment, so that the machine's files are searched only where the file
+    /// is open.
+    ///
+    /// - Parameter file: a store's database.
+    /// - Returns: none also where they cannot be seen.
+    package static func now(of file: FilePath) -> [FileUser] {
+        do throws(DurableFileError) {
+            let open = try DurableFileSystem().openForReading(file)
+            let result = clinux_lease(open.descriptor)
+            if result == 0 { _ = clinux_lease_release(open.descriptor) }
+            guard result == -EAGAIN else { return [] }
+            return FileUser.all(of: try open.status().identity)
+        } catch {
+            return []
+        }
+    }
+}
+
 /// Whether godwit can see that programs of this machine have a file open.
 package enum ClientVisibility: Hashable, Sendable {
     case visible

@@ -40,6 +40,8 @@ package enum RunError: Error, Sendable {
     case runOfOtherVersion(id: String, store: FilePath, state: FilePath, engine: String)
     /// There is nothing that the command could work on; the text says what was looked for.
     case nothingToDo(String)
+    /// No store of the run has failed, so that there is nothing to replay.
+    case nothingFailed(run: String)
     /// The state folder has no run of that id, or none at all.
     case noRun(id: String?, state: FilePath)
     /// What remains of a store that is gone must not be removed unless that is asked for.
@@ -105,6 +107,8 @@ extension RunError: CustomStringConvertible {
                 + "\(engine) began. Nothing was changed. Finish the run with that version, or "
                 + "cancel it"
         case .nothingToDo(let text), .lostStore(let text): text
+        case .nothingFailed(let run):
+            "no store of the run \(run) failed: there is nothing to replay"
         case .noRun(let id?, let state): "\(state) has no run \(id)"
         case .noRun(nil, let state): "\(state) has no run yet"
         case .alreadyThere(let path): "\(path) already has the destination's model version"
@@ -142,7 +146,7 @@ extension RunError {
         case .model, .inference, .plan: .noMapping
         case .outputExists, .outdatedOutput, .incompleteOutput, .halfPublished: .outputExists
         case .otherRun, .runOfOtherVersion: .locked
-        case .nothingToDo, .noRun, .lostStore, .alreadyThere: .dataRefused
+        case .nothingToDo, .nothingFailed, .noRun, .lostStore, .alreadyThere: .dataRefused
         case .noRoom: .noSpace
         case .validationFailed: .validationFailed
         case .badDelivery: .badDelivery

@@ -95,6 +95,31 @@ import Testing
         }
     }
 
+    @Test func theNearestCommandIsSuggested() throws {
+        try withTemporaryFolder { folder in
+            let ended = try run("migrat a --to b", in: folder)
+            #expect(ended.status == 64)
+            #expect(ended.log.contains("no command migrat. Did you mean migrate?"))
+            let far = try run("xyzzy", in: folder)
+            #expect(far.status == 64)
+            #expect(far.log.contains("godwit --help"))
+        }
+    }
+
+    @Test func aPlanNamesWhoHasAStoreOpen() throws {
+        try withStores { folder in
+            let store = folder.appendingPathComponent("stores/a.sqlite")
+            // This process is one: any open file is.
+            let client = try FileHandle(forUpdating: store)
+            let ended = try run("plan stores \(Self.options)", in: folder)
+            #expect(ended.status == 0)
+            #expect(ended.output.contains("the store is open in"), "\(ended.output)")
+            try client.close()
+            let closed = try run("plan stores \(Self.options)", in: folder)
+            #expect(!closed.output.contains("the store is open in"))
+        }
+    }
+
     @Test func modelDifferencesHaveAnExitCode() throws {
         try withTemporaryFolder { folder in
             for (name, attribute) in [("1", "old"), ("2", "new")] {

@@ -47,9 +47,9 @@ import Testing
                 source     78.0 MiB, 24,036 rows
                 strategy   12 whole
                 URIs       of 5 objects in 1 store change
-                refused    2 stores damaged, or not a Core Data store. Restore the file from
+                refused    2 stores: damaged, or not a Core Data store. Restore the file from
                            another backup.
-                refused    1 store holds no model. Give the model that wrote the store with
+                refused    1 store: holds no model. Give the model that wrote the store with
                            --from.
 
                 refused stores

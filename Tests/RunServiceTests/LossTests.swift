@@ -3,6 +3,7 @@ import CoreDataStore
 import Foundation
 import GRDB
 import ManagedObjectModel
+import MappingModel
 import MigrationPlanning
 import MigrationValidation
 import RunReports
@@ -90,6 +91,48 @@ import Testing
             #expect(losses.contains(Loss(.init(.attribute, "Note", "title"), count: titles)))
             #expect(losses.contains(Loss(.init(.entity, "Attachment"), count: attachments)))
             #expect(losses == losses.sorted { ($1.count, $0.subject) < ($0.count, $1.subject) })
+        }
+    }
+
+    /// A version in between that renames a lost property is named with the loss, also where the
+    /// loss is refused.
+    @Test(arguments: strategies)
+    func aRenameInBetweenIsNamed(strategy: MigrationPlanning.Strategy) throws {
+        try StoreLab.run { lab in
+            try lab.forge(try StoreLab.recipe())
+            let bodies = try count(lab, "SELECT count(ZBODY) FROM ZNOTE")
+            let to = DestinationChoice.model(
+                try DestinationModel(model: model(without: ["Note.body"])))
+            let digest = VersionHashes(try ForgeModels.notes(version: 1)).digest
+            let rename = IntermediateRename(version: "Notes 2", name: "Note.text")
+            var options = options(strategy)
+            options.intermediateRenames = IntermediateRenames([
+                digest: ["Note.body": rename], "other": ["Note.title": rename],
+            ])
+            let loss = Loss(.init(.attribute, "Note", "body"), count: bodies, renamed: rename)
+            let planned = try StorePlanning(lab.request(to: to, options: options)).plan()
+            #expect(planned.losses == [loss])
+            #expect(planned.plan.options.intermediateRenames == IntermediateRenames())
+            var refusing = options
+            refusing.losses = .refuse(accepted: [])
+            try lab.expectRefusal(
+                to: to, options: refusing,
+                saying: ["Note.body (\(bodies) values)", "Notes 2 renames it to Note.text"])
+            #expect(try lab.migrate(to: to, options: options).validation.losses == [loss])
+        }
+    }
+
+    @Test func renamedValuesAreCounted() throws {
+        try StoreLab.run { lab in
+            try lab.forge(try StoreLab.recipe())
+            try lab.damage("UPDATE ZNOTE SET ZBODY = NULL WHERE Z_PK % 3 = 0")
+            let bodies = try count(lab, "SELECT count(ZBODY) FROM ZNOTE")
+            let to = DestinationChoice.model(
+                try DestinationModel(model: ForgeModels.notes(version: 2)))
+            let planned = try StorePlanning(lab.request(to: to)).plan()
+            let changes = planned.plan.tables.flatMap(\.changes)
+            #expect(changes.contains("Note.text ← body, \(bodies) values"), "\(changes)")
+            #expect(!changes.contains("- Note.body"))
         }
     }
 

@@ -23,7 +23,7 @@ extension CommandStatus {
         case .ledger(let error): self.init(error)
         case .outputExists, .outdatedOutput, .incompleteOutput, .halfPublished, .otherRun,
             .runOfOtherVersion,
-            .nothingToDo, .noRun, .lostStore, .alreadyThere:
+            .nothingToDo, .nothingFailed, .noRun, .lostStore, .alreadyThere:
             self = .usage
         case .stopped: self = .canBeRepeated
         case .noRoom, .resources: self = .inputOutput

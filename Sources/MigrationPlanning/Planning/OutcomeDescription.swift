@@ -57,7 +57,7 @@ struct OutcomeDescription {
             tables.append(
                 TableOutcome(
                     table: table.name, action: action, sources: fed.map(\.element.sourceTable),
-                    rows: rows, chunks: count, changes: changes))
+                    rows: rows, chunks: count, changes: changes.map { $0.words(facts.renamed) }))
         }
         let used = Set(feeds.map(\.sourceTable))
         for table in context.source.tables where !used.contains(table.name) {

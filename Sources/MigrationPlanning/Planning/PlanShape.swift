@@ -7,8 +7,8 @@ struct PlanShape: Sendable {
     let feeds: [Feed]
     let links: [LinkPlan]
     let joins: [JoinPlan]
-    /// What changes in each entity table of the destination, in words.
-    let changes: [String: [String]]
+    /// What changes in each entity table of the destination.
+    let changes: [String: [TableChange]]
 
     /// Everything that a shape follows from.
     struct Key: Equatable, Sendable {

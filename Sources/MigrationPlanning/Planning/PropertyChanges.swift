@@ -7,27 +7,28 @@ import MappingModel
 struct PropertyChanges {
     private let context: PlanContext
     private let fed: [Feed]
-    private(set) var lines: [String] = []
+    private(set) var lines: [TableChange] = []
 
     init(of table: TableLayout, fed: [Feed], context: PlanContext) {
         self.context = context
         self.fed = fed
         for feed in fed {
             for entity in feed.entities where entity.source != entity.destination {
-                lines.append("\(entity.destination) ← \(entity.source)")
+                lines.append(TableChange("\(entity.destination) ← \(entity.source)"))
             }
         }
-        let used = table.columns.compactMap { column in
-            change(of: column.role).map { (column.role.key, $0) }
-        }
-        lines += used.compactMap { key, change in
-            switch change {
-            case .isNew: "+ \(key)"
-            case .isRenamed(let source): "\(key) ← \(source)"
-            case .isKept: nil
+        for column in table.columns {
+            let key = column.role.key
+            switch change(of: column.role) {
+            case .isNew: lines.append(TableChange("+ \(key)"))
+            case .isRenamed(let source):
+                var isRelationship = true
+                if case .attribute = column.role { isRelationship = false }
+                lines.append(TableChange(key, from: source, isRelationship: isRelationship))
+            case .isKept, nil: continue
             }
         }
-        lines += lost.map { "- \($0)" }
+        lines += lost.map { TableChange("- \($0)") }
     }
 
     private enum Change {

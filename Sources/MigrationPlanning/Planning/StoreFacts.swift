@@ -33,6 +33,8 @@ package struct StoreFacts: Hashable, Sendable, Codable {
     package var missingExternalFiles: Int64
     /// How often requirements of the mapping are broken, in the order of the requirements.
     package var broken: [Int64]
+    /// Values and links that get another name, by that name; empty where that was not asked.
+    package var renamed: [String: Int64] = [:]
     /// What becomes of objects outside the model, tried on an empty destination.
     package var extras: [ExtraObject]
     /// Routing passes with the points that cut them, by their place in the plan's routes.

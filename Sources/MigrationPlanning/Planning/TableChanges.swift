@@ -1,10 +1,41 @@
 import CoreDataStore
 
-/// What changes in the entity tables of a destination, in words.
+/// Something that changes in an entity table.
+struct TableChange: Hashable, Sendable {
+    /// What changes, in words.
+    let text: String
+    /// For a rename, what the destination calls it and what is counted of it.
+    var renamed: (name: String, noun: String)? {
+        name.map { ($0, isRelationship ? "link" : "value") }
+    }
+    private let name: String?
+    private let isRelationship: Bool
+
+    init(_ text: String) {
+        self.text = text
+        name = nil
+        isRelationship = false
+    }
+
+    /// A property that has another name in the source.
+    init(_ key: PropertyKey, from source: String, isRelationship: Bool) {
+        text = "\(key) ← \(source)"
+        name = "\(key)"
+        self.isRelationship = isRelationship
+    }
+
+    /// The change with the number of what is renamed, where that was counted.
+    func words(_ counts: [String: Int64]) -> String {
+        guard let renamed, let count = counts[renamed.name] else { return text }
+        return "\(text), \(count) \(renamed.noun)\(count == 1 ? "" : "s")"
+    }
+}
+
+/// What changes in the entity tables of a destination.
 enum TableChanges {
     /// The changes by destination table; empty for one that is copied as it is.
-    static func lines(_ feeds: [Feed], _ context: PlanContext) -> [String: [String]] {
-        var changes: [String: [String]] = [:]
+    static func lines(_ feeds: [Feed], _ context: PlanContext) -> [String: [TableChange]] {
+        var changes: [String: [TableChange]] = [:]
         for table in context.destination.tables {
             let fed = feeds.filter { $0.destinationTable == table.name }
             changes[table.name] = lines(of: table, fed, context)
@@ -14,19 +45,20 @@ enum TableChanges {
 
     private static func lines(
         of table: TableLayout, _ fed: [Feed], _ context: PlanContext
-    ) -> [String] {
+    ) -> [TableChange] {
         guard let feed = fed.first,
             let source = context.source.tables.first(where: { $0.name == feed.sourceTable })
         else { return [] }
-        var changes: [String] = []
-        if source.name != table.name { changes.append("was \(source.name)") }
+        var changes: [TableChange] = []
+        if source.name != table.name { changes.append(TableChange("was \(source.name)")) }
         for other in fed.dropFirst() {
-            changes.append("also takes \(other.sourceTable), keys moved by \(other.offset)")
+            changes.append(
+                TableChange("also takes \(other.sourceTable), keys moved by \(other.offset)"))
         }
         changes += PropertyChanges(of: table, fed: fed, context: context).lines
         let renumbered = feed.entities.filter { $0.sourceNumber != $0.destinationNumber }.count
-        if renumbered == 1 { changes.append("1 entity number changes") }
-        if renumbered > 1 { changes.append("\(renumbered) entity numbers change") }
+        if renumbered == 1 { changes.append(TableChange("1 entity number changes")) }
+        if renumbered > 1 { changes.append(TableChange("\(renumbered) entity numbers change")) }
         return changes
     }
 }

@@ -11,6 +11,8 @@ package struct StoreSurvey {
     private let inference: Inference
     private let files: DurableFileSystem
     private let connection: Connection
+    /// Whether values that get another name are counted, which reads them.
+    package var countsRenames = false
 
     /// - Parameters:
     ///   - store: to be surveyed.
@@ -55,6 +57,12 @@ package struct StoreSurvey {
                 connection: connection,
                 destinationModel: destination.model)
             facts.broken = try inference.requirements.map { try counter.count($0) }
+            if countsRenames {
+                facts.renamed = try RenameCount(
+                    source: store.layout, destination: destination, mapping: inference.mapping,
+                    connection: connection
+                ).counts()
+            }
             facts.extras = try ExtraObjectTrial(store: store, destination: destination).outcomes()
             try survey(routes: options.partition, &facts, at: route)
             return facts

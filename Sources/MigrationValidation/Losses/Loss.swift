@@ -117,11 +117,15 @@ extension Loss {
 
     private var amount: String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
-    /// The first losses in one line: `Post.content (20 values), Post.color (10 values)`.
+    /// The first losses in one line, `Post.content (20 values), Post.color (10 values)`, and after
+    /// a point what a version in between keeps.
     package static func list(_ losses: [Loss]) -> String {
         var items = losses.prefix(listLimit).map { "\($0.subject.name) (\($0.amount))" }
         if losses.count > listLimit { items.append("\(losses.count - listLimit) more") }
-        return items.joined(separator: ", ")
+        let hints = losses.prefix(listLimit).compactMap { loss in
+            loss.renamed.map { ". \(loss.subject.name): \($0)" }
+        }
+        return items.joined(separator: ", ") + hints.joined()
     }
 
     /// How many losses stand in one line.

@@ -4,9 +4,11 @@ import Coordinator
 import CoreDataStore
 import DurableFiles
 import LocalCluster
+import MigrationPlanning
 import RunLedger
 import RunService
 import SafeSQLite
+import StoreLocks
 import StoreRuns
 
 /// `godwit migrate`.
@@ -89,6 +91,17 @@ package struct MigrateCommand: ParsableCommand {
         }
     }
 
+    /// Warns of programs that have a large store open: its swap would fail after hours of work.
+    private func warnOfUsers(_ fleet: FleetArguments) {
+        for store in fleet.stores where store.bytes > PlanOptions.wholeLimit {
+            let users = FileUser.now(of: store.path)
+            guard !users.isEmpty else { continue }
+            Console.log(
+                "warning: \(store.path) is open in \(FileUser.words(users)); close it there before "
+                    + "Godwit swaps it")
+        }
+    }
+
     package func run() throws {
         if let output { try FolderOption.check("--output", output) }
         if let state = place.state { try FolderOption.check("--state", state) }
@@ -104,6 +117,7 @@ package struct MigrateCommand: ParsableCommand {
             request.assumesClosed = assumeClosed
             return (fleet, request)
         }
+        if output == nil { warnOfUsers(fleet) }
         try MissingReports(state: state, slots: place.slots).write()
         var runs = LocalRuns(
             slots: slotOptions.slots(count: place.slots), waitsForSpace: !noWait,

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandSupport
 import DurableFiles
+import Foundation
 import RunReports
 import RunService
 import StoreDiscovery
@@ -31,13 +32,15 @@ struct PlanList {
     ///
     /// - Returns: what the plan says of it.
     mutating func add(_ store: FilePath, _ request: MigrationRequest) -> CheckReport.Case {
-        let name = store.description
+        let name = PlanList.relative(store)
         do throws(RunError) {
             let report = PlanReport(try StorePlanning(request).plan())
             totals.add(report)
             if keepsPlans { reports.append(report) }
-            let losses = report.losses.map { "loses \(ReportWords.loss($0))" }
-            return CheckReport.Case(name: name, file: name, warnings: losses)
+            let losses = report.losses.map(ReportWords.loss)
+            return CheckReport.Case(
+                name: name, file: name,
+                warnings: losses.isEmpty ? [] : ["loses\n" + losses.joined(separator: "\n")])
         } catch {
             let failure = CommandFailure(error)
             let cause = FailureCause(error)
@@ -45,8 +48,18 @@ struct PlanList {
             outcomes.fail(store, failure, isTold: keepsPlans)
             return CheckReport.Case(
                 name: name, file: name,
-                failure: CheckReport.Failure(kind: cause.rawValue, text: failure.description))
+                failure: CheckReport.Failure(
+                    kind: cause.rawValue,
+                    text: failure.description.withoutStore(store.description)))
         }
+    }
+
+    /// A path as it is seen from the current folder, where it lies below that: build servers know
+    /// files by their place in the repository.
+    private static func relative(_ path: FilePath) -> String {
+        let folder = FileManager.default.currentDirectoryPath + "/"
+        let text = path.description
+        return text.hasPrefix(folder) ? String(text.dropFirst(folder.count)) : text
     }
 
     /// Notes the room that a run over all stores takes on one file system.
@@ -67,7 +80,7 @@ struct PlanList {
     var leftOutCases: [CheckReport.Case] {
         leftOut.map { file in
             CheckReport.Case(
-                name: file.path.description, file: file.path.description,
+                name: PlanList.relative(file.path), file: PlanList.relative(file.path),
                 failure: CheckReport.Failure(kind: "skipped", text: "\(file.reason)"))
         }
     }

@@ -51,6 +51,11 @@ struct PlanReport: Hashable, Sendable, Codable {
             planned.plan, store: planned.source.path.description,
             oddities: planned.source.oddities)
         losses = planned.losses ?? []
+        if !planned.users.isEmpty {
+            notes.append(
+                "the store is open in \(FileUser.words(planned.users)). Close it there before a "
+                    + "migration in place swaps it")
+        }
         if let reason = planned.hiddenClients {
             notes.append(
                 "Godwit cannot detect whether a program has the store open: \(reason). To migrate "

@@ -63,10 +63,7 @@ struct PlanTotals: Hashable, Sendable {
         causes[cause, default: 0] += 1
         guard refused.count < PlanTotals.refusedLimit else { return }
         let path = store.description
-        let isNamed = reason.hasPrefix(path + " ")
-        refused.append(
-            Refused(
-                store: path, reason: isNamed ? String(reason.dropFirst(path.count + 1)) : reason))
+        refused.append(Refused(store: path, reason: reason.withoutStore(path)))
     }
 
     /// The totals alone.
@@ -109,7 +106,7 @@ struct PlanTotals: Hashable, Sendable {
         causes.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }
             .flatMap { cause, count in
                 WrappedText.lines(
-                    "\(counted(count, "store")) \(cause.title). \(cause.advice)",
+                    "\(counted(count, "store")): \(cause.title). \(cause.advice)",
                     first: "refused    ", rest: "           ")
             }
     }

@@ -84,11 +84,11 @@ struct ModelCheck: Sendable {
         let all = bundle.names.map { name in
             Result { () throws(ModelError) in try bundle.read(name) }
         }
-        let readable = Dictionary(
-            uniqueKeysWithValues: zip(bundle.names, all.map { try? $0.get() }))
+        var readable: [String: BundleVersions.Version] = [:]
+        for case .success(let version) in all { readable[version.name] = version }
         let checker = try VersionChecker(
             target, policy: policy, allowsOlder: allowsOlder,
-            renames: target.intermediateRenames { readable[$0].flatMap { $0 } })
+            renames: target.intermediateRenames { readable[$0] })
         destination = bundle.chosen
         versions = zip(bundle.names, all).map { name, read in
             let file = bundle.path(of: name)

@@ -62,11 +62,24 @@ package struct ReplayCommand: ParsableCommand {
         let runs = LocalRuns(
             slots: slotOptions.slots(count: count), waitsForSpace: !noWait, clock: clock)
         var begun: (run: BegunRun, stores: Int)?
-        var end = try runs.run(state: selection.state, purpose: "replaying") {
-            coordinator throws(RunError) in
-            let replayed = try coordinator.replay(selection)
-            begun = replayed
-            return replayed.run.id
+        var nothing: RunError?
+        var end: LocalRunEnd
+        do {
+            end = try runs.run(state: selection.state, purpose: "replaying") {
+                coordinator throws(RunError) in
+                do throws(RunError) {
+                    let replayed = try coordinator.replay(selection)
+                    begun = replayed
+                    return replayed.run.id
+                } catch {
+                    if case .nothingFailed = error { nothing = error }
+                    throw error
+                }
+            }
+        } catch {
+            // Scripts replay until nothing is left.
+            guard let nothing else { throw error }
+            return Console.log("godwit: \(nothing)")
         }
         end.before = begun?.run
         end.stores = begun?.stores

@@ -224,7 +224,8 @@ package struct ClusterRuns: Sendable {
     ///
     /// - Parameter selection: the run, or one of its stores.
     /// - Returns: the run as it is now, and how many stores wait again.
-    /// - Throws: `RunError.nothingToDo` where nothing failed and nothing is unfinished.
+    /// - Throws: `RunError.nothingFailed` where nothing failed and nothing is unfinished,
+    ///   `.nothingToDo` for a run that was cancelled and for a store that it does not have.
     package func replay(
         _ selection: RunSelection
     ) throws(RunError) -> (run: RunOverview, stores: Int) {
@@ -243,11 +244,7 @@ package struct ClusterRuns: Sendable {
         var reopened = Reopened()
         try reopen(run.id, store: number, &reopened)
         let stores = left + reopened.stores
-        guard stores > 0 else {
-            throw .nothingToDo(
-                "no store of the run \(run.id) failed: there is nothing to replay. godwit "
-                    + "status lists the runs; name the one that you mean")
-        }
+        guard stores > 0 else { throw .nothingFailed(run: run.id) }
         return (try find(run.id), stores)
     }
 

@@ -17,6 +17,8 @@ package struct PlannedStore: Sendable {
     package let destination: DestinationModel
     /// Why programs that have the store open cannot be seen, where that was asked.
     package var hiddenClients: String?
+    /// The programs that have the store open, where that was asked.
+    package var users: [FileUser] = []
     /// What the result will lack, the greatest loss first; nil where it was not counted.
     package var losses: [Loss]?
     /// Files of routing passes, by their place in the plan.
@@ -201,10 +203,11 @@ package struct StorePreparation {
         try checkHistory(source, inference, connection)
         var routes: [Int: FilePath] = [:]
         let options = options(for: source)
-        let facts = try StoreSurvey(
+        var survey = StoreSurvey(
             store: source, destination: layout, inference: inference, files: files,
-            connection: connection
-        ).facts(options: options) { number in
+            connection: connection)
+        survey.countsRenames = countsLosses
+        let facts = try survey.facts(options: options) { number in
             let path = route(number)
             routes[number] = path
             return path

@@ -59,6 +59,7 @@ package struct StorePlanning: Sendable {
         var planned = try result.get()
         let clients = try RunError.translating { try ClientVisibility(of: planned.source.path) }
         if case .hidden(let reason) = clients { planned.hiddenClients = reason }
+        planned.users = FileUser.now(of: planned.source.path)
         return planned
     }
 }

@@ -58,7 +58,8 @@ extension FailureCause {
         case .outputExists, .outdatedOutput, .incompleteOutput, .halfPublished:
             self = .outputExists
         case .otherRun, .runOfOtherVersion: self = .locked
-        case .nothingToDo, .noRun, .lostStore, .alreadyThere, .stopped: self = .stopped
+        case .nothingToDo, .nothingFailed, .noRun, .lostStore, .alreadyThere, .stopped:
+            self = .stopped
         case .validationFailed, .badDelivery: self = .validationFailed
         case .noRoom: self = .noSpace
         case .resources: self = .inputOutput
