@@ -23,7 +23,7 @@ package struct GodwitCommand: ParsableCommand {
             Godwit does not touch an original until it swaps in the validated result. It keeps \
             the original afterwards.
             Exit codes: 0; 1 verify found differences; 64 usage; 65 bad store or model;
-            70 a bug; 74 I/O error; 75 some stores failed: retry them.
+            70 a bug; 74 I/O error; 75 some stores failed or were skipped.
             """,
         version: "godwit \(godwitVersion)",
         // What is not in a group is hidden.
@@ -80,16 +80,24 @@ package struct GodwitCommand: ParsableCommand {
 
     /// Names the command that was meant: the parser would only count arguments.
     private static func refuseUnknownCommand() throws(CommandFailure) {
-        guard let word = CommandLine.arguments.dropFirst().first, !word.hasPrefix("-") else {
-            return
+        var command: any ParsableCommand.Type = GodwitCommand.self
+        var path = "godwit"
+        for word in CommandLine.arguments.dropFirst() {
+            let commands = command.configuration.subcommands
+            guard !commands.isEmpty, !word.hasPrefix("-"), word != "help" else { return }
+            let found = commands.first { $0.configuration.commandName == word }
+            guard let found else {
+                let names = commands.compactMap { $0.configuration.commandName }
+                let nearest = NameSuggestion.nearest(to: word, among: names)
+                let hint =
+                    nearest.isEmpty
+                    ? "\(path) --help lists them"
+                    : "Did you mean \(nearest.joined(separator: " or "))?"
+                throw .usage("there is no command \(path) \(word). \(hint)")
+            }
+            command = found
+            path += " \(word)"
         }
-        let names = configuration.subcommands.compactMap { $0.configuration.commandName }
-        guard word != "help", !names.contains(word) else { return }
-        let nearest = NameSuggestion.nearest(to: word, among: names)
-        let hint =
-            nearest.isEmpty
-            ? "godwit --help lists them" : "Did you mean \(nearest.joined(separator: " or "))?"
-        throw .usage("there is no command \(word). \(hint)")
     }
 
     private static func fail(_ failure: CommandFailure) -> Never {

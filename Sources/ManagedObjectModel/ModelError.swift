@@ -6,6 +6,8 @@ package enum ModelError: Error, Hashable, Sendable {
     case unsupported(String)
     /// A file could not be read; the text names it and the reason.
     case unreadable(String)
+    /// A bundle has no such version, or names no current one; the text says what it has.
+    case noVersion(String)
 }
 
 extension ModelError: CustomStringConvertible {
@@ -14,6 +16,7 @@ extension ModelError: CustomStringConvertible {
         case .malformed(let text): "the model is malformed: \(text)"
         case .unsupported(let text): "the model cannot be used: \(text)"
         case .unreadable(let text): "the model cannot be read: \(text)"
+        case .noVersion(let text): text
         }
     }
 }

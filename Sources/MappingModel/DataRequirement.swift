@@ -62,7 +62,7 @@ extension DataRequirement {
     }
 
     /// What the data must fulfil, told without a store: names, rule and remedy.
-    package var condition: String { "\(demand) (rule: \(rule)). Otherwise: \(remedy)." }
+    package var condition: String { "\(demand) (rule: \(rule)). \(remedy)." }
 
     private var demand: String {
         switch self {

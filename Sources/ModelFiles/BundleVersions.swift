@@ -9,9 +9,6 @@ package struct BundleVersions: Sendable {
         package let model: Model
         /// As the compiler stored them, by entity; nil for a version of Xcode's own form.
         package let storedHashes: [String: [UInt8]]?
-        /// The archive as it was in the file; nil for a version of Xcode's own form.
-        package let archive: [UInt8]?
-
         /// Stored hashes take precedence over computed ones.
         package var hashes: VersionHashes {
             storedHashes.map { VersionHashes(read: $0) } ?? VersionHashes(model)
@@ -19,8 +16,13 @@ package struct BundleVersions: Sendable {
     }
 
     private enum Form: Sendable {
-        case source, compiled
+        case source
+        /// Stored hashes by version and entity.
+        case compiled([String: [String: [UInt8]]])
     }
+
+    /// The most versions of a bundle; the largest one known has some 70.
+    package static let limit = 2000
 
     private let bundle: URL
     private let form: Form
@@ -41,12 +43,20 @@ package struct BundleVersions: Sendable {
         self.bundle = bundle
         form = .source
         names = try ModelBundle.versions(of: bundle)
+        try BundleVersions.check(names, bundle)
         chosen = try ModelBundle.choose(version, of: bundle, from: names)
         // What names no version matters only where no version is given.
         do throws(ModelError) {
             current = try ModelBundle.currentVersion(of: bundle)
         } catch {
             current = nil
+        }
+    }
+
+    private static func check(_ names: [String], _ bundle: URL) throws(ModelError) {
+        guard names.count <= limit else {
+            throw .unsupported(
+                "\(bundle.relativePath) has \(names.count) versions; at most \(limit) are read")
         }
     }
 
@@ -59,45 +69,58 @@ package struct BundleVersions: Sendable {
     ///   not there.
     package init(compiled bundle: URL, version: String?) throws(ModelError) {
         self.bundle = bundle
-        form = .compiled
         let versions = try CompiledModelVersions.read(momd: bundle)
-        names = versions.names
+        form = .compiled(versions.hashes)
+        // A bundle need not list the hashes of all its files.
+        names = VersionOrder.sorted(
+            Set(versions.names).union(CompiledModel.names(in: bundle)).filter { !$0.contains("/") })
+        try BundleVersions.check(names, bundle)
         current = versions.current
         chosen = try CompiledModel.choose(version, of: bundle, from: versions)
     }
 
+    private func file(_ name: String) -> URL {
+        switch form {
+        case .source: bundle.appendingPathComponent(name + ".xcdatamodel")
+        case .compiled: bundle.appendingPathComponent(name + ".mom")
+        }
+    }
+
     /// The path of the file that holds a version.
     package func path(of name: String) -> String {
-        bundle.appendingPathComponent(name + (form == .source ? ".xcdatamodel/contents" : ".mom"))
-            .relativePath
+        let place = file(name)
+        guard case .source = form else { return place.relativePath }
+        return place.appendingPathComponent("contents").relativePath
     }
 
     /// Reads a version.
     ///
-    /// - Throws: `ModelError`, as `ModelBundle.read(_:version:)` and
-    ///   `CompiledModel.read(momd:version:)`.
+    /// - Parameter name: one of the names.
+    /// - Returns: the version.
+    /// - Throws: `ModelError`, as `XMLModelReader.read(_:)` and `CompiledModel.read(mom:)`.
     package func read(_ name: String) throws(ModelError) -> Version {
         switch form {
         case .source:
             return Version(
-                name: name, model: try ModelBundle.read(bundle, version: name),
-                storedHashes: nil, archive: nil)
-        case .compiled:
-            let compiled = try CompiledModel.read(momd: bundle, version: name)
+                name: name, model: try XMLModelReader.read(file(name)), storedHashes: nil)
+        case .compiled(let hashes):
             return Version(
-                name: name, model: compiled.model, storedHashes: compiled.storedHashes,
-                archive: compiled.archive)
+                name: name, model: try CompiledModel.read(mom: file(name)).model,
+                storedHashes: hashes[name])
         }
+    }
+
+    /// Reads the archive of the chosen version as it is in its file; nil for a version of Xcode's
+    /// own form.
+    ///
+    /// - Throws: `ModelError`, as `read(_:)`.
+    package func chosenArchive() throws(ModelError) -> [UInt8]? {
+        guard case .compiled = form else { return nil }
+        return try CompiledModel.read(mom: file(chosen)).archive
     }
 
     /// Names of the versions that are newer than the chosen one.
     package var newer: [String] {
         VersionOrder.newer(than: chosen, current: current, all: names)
-    }
-
-    /// Names of the versions that are older than the chosen one, in their natural order.
-    package var older: [String] {
-        let newer = Set(newer)
-        return names.filter { $0 != chosen && !newer.contains($0) }
     }
 }

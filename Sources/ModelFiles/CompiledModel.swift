@@ -41,6 +41,18 @@ package struct CompiledModel: Sendable {
         return try read(mom: file, name: name, storedHashes: info.hashes[name])
     }
 
+    /// Names of the versions that have a file in a `.momd` folder; none for a folder that cannot be
+    /// listed.
+    static func names(in folder: URL) -> [String] {
+        let files: [String]
+        do {
+            files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        } catch {
+            files = []
+        }
+        return files.filter { $0.hasSuffix(".mom") }.map { String($0.dropLast(".mom".count)) }
+    }
+
     /// The version that is meant: one that the bundle lists, or one that has a file there.
     static func choose(
         _ version: String?, of folder: URL, from info: CompiledModelVersions
@@ -50,8 +62,9 @@ package struct CompiledModel: Sendable {
         guard info.hashes[name] != nil || FileManager.default.fileExists(atPath: file.path),
             !name.contains("/")
         else {
-            throw .unreadable(
-                "\(folder.path) has no version \(name). \(NameSuggestion.hint(name, info.names))")
+            throw .noVersion(
+                "\(folder.relativePath) has no version \(name). "
+                    + NameSuggestion.hint(name, info.names))
         }
         return name
     }

@@ -72,21 +72,23 @@ package enum ModelBundle {
         if let version {
             let name = withoutExtension(version)
             guard all.contains(name) else {
-                throw .unreadable(
-                    "\(bundle.path) has no version \(name). \(NameSuggestion.hint(name, all))")
+                throw .noVersion(
+                    "\(bundle.relativePath) has no version \(name). "
+                        + NameSuggestion.hint(name, all))
             }
             return name
         }
         if all.count == 1 { return all[0] }
         let example =
-            "Name one as \(bundle.lastPathComponent):\(all[all.count - 1]). "
+            "Name one as \(bundle.relativePath):\(all[all.count - 1]). "
             + NameSuggestion.list(all)
         guard let current = try currentVersion(of: bundle) else {
-            throw .unreadable("\(bundle.path) names no current version. \(example)")
+            throw .noVersion("\(bundle.relativePath) names no current version. \(example)")
         }
         guard all.contains(current) else {
-            throw .unreadable(
-                "the current version \(current) of \(bundle.path) does not exist. \(example)")
+            throw .noVersion(
+                "the current version \(current) of \(bundle.relativePath) does not exist. "
+                    + example)
         }
         return current
     }

@@ -14,14 +14,21 @@ package enum NameSuggestion {
         // Of a short name little is left when letters of it are wrong.
         let limit = min(max(2, wanted.count / 3), wanted.count - 1)
         let found = names.compactMap { other -> (name: String, distance: Int)? in
+            guard other != name else { return nil }
             let letters = key(other)
             // A part of a name is what people remember of it.
             let isPart = wanted.count > 1 && letters.contains(wanted)
             let distance = isPart ? min(1, letters.count - wanted.count) : edits(wanted, letters)
             return distance <= limit ? (other, distance) : nil
         }
-        let order = found.enumerated().sorted {
-            ($0.element.distance, $0.offset) < ($1.element.distance, $1.offset)
+        // Of equally near ones, those of the same length, and later versions.
+        let order = found.enumerated().sorted { left, right in
+            let lengths = (
+                abs(left.element.name.count - name.count),
+                abs(right.element.name.count - name.count)
+            )
+            return (left.element.distance, lengths.0, -left.offset)
+                < (right.element.distance, lengths.1, -right.offset)
         }
         return order.prefix(3).map(\.element.name)
     }

@@ -29,8 +29,36 @@ struct FormatOptions: ParsableArguments {
     /// The format to print.
     var chosen: OutputFormat { json ? .json : format ?? .text }
 
+    /// Whether the format is made of cases.
+    var hasCases: Bool { chosen == .junit || chosen == .github }
+
+    /// Runs a command that reports cases; one that cannot begin is reported as a case that failed.
+    ///
+    /// - Parameters:
+    ///   - name: of the command.
+    ///   - body: gets a report without cases.
+    /// - Throws: what the body throws.
+    func reporting(_ name: String, _ body: (CheckReport) throws -> Void) throws {
+        let report = checkReport(name)
+        do {
+            try body(report)
+        } catch let failure as CommandFailure {
+            print(report.failed("\(failure.status)", failure.description))
+            throw failure
+        }
+    }
+
+    /// Prints a report in the formats that are made of cases.
+    func print(_ report: CheckReport) {
+        switch chosen {
+        case .text, .json: break
+        case .junit: Console.printRaw(report.junit)
+        case .github: Console.printRaw(report.github)
+        }
+    }
+
     /// A report without cases that begins now, on this machine.
-    func checkReport(_ name: String) -> CheckReport {
+    private func checkReport(_ name: String) -> CheckReport {
         // The schema of JUnit takes no time zone.
         let now = ISO8601DateFormatter().string(from: Date()).prefix { $0 != "Z" }
         return CheckReport(name: name, timestamp: String(now), host: HostName.own)

@@ -1,5 +1,6 @@
 import DurableFiles
 import Jobs
+import MigrationPlanning
 package import RunLedger
 package import StoreRuns
 
@@ -11,19 +12,38 @@ package struct EarlierResults {
     private let environment: RunEnvironment
     /// The newest first.
     private let runs: [RunOverview]
+    /// What the request refuses.
+    private let options: PlanOptions
 
     /// - Parameters:
-    ///   - digest: of the request.
+    ///   - request: of the new run.
     ///   - ledger: with the runs.
     ///   - environment: whose files and clock count.
     /// - Throws: `RunError.ledger`.
     package init(
-        of digest: String, in ledger: Ledger, environment: RunEnvironment
+        of request: RecordedRequest, in ledger: Ledger, environment: RunEnvironment
     ) throws(RunError) {
         self.ledger = ledger
         self.environment = environment
-        runs = try RunError.ledger { () throws(LedgerError) in try ledger.runs() }
-            .filter { !$0.state.isUnfinished && $0.record.requestDigest == digest }
+        options = request.options
+        guard request.output != nil else {
+            runs = []
+            return
+        }
+        let (digest, result) = (try request.digest(), try request.resultDigest())
+        runs = try RunError.ledger { () throws(LedgerError) in try ledger.runs() }.filter {
+            !$0.state.isUnfinished
+                && ($0.record.requestDigest == digest || Self.resultDigest(of: $0) == result)
+        }
+    }
+
+    /// Nil for a request of another version of the program.
+    private static func resultDigest(of run: RunOverview) -> String? {
+        do throws(RunError) {
+            return try RecordedRequest(reading: run.record.request).resultDigest()
+        } catch {
+            return nil
+        }
     }
 
     /// The records that a store is done, because an earlier run made its result.
@@ -46,7 +66,8 @@ package struct EarlierResults {
                 let known = try read({ ledger throws(LedgerError) in
                     try ledger.store(run: earlier.id, path: store.path)
                 }), known.state == .done, known.found.output == output,
-                let (plan, result) = try publication(of: known, in: earlier.id)
+                let (plan, result) = try publication(of: known, in: earlier.id),
+                !result.isRefused(by: options)
             else { continue }
             guard stands(plan, of: result.store) else { return [] }
             return try records(store, of: run, plan, result, madeBy: earlier.id)

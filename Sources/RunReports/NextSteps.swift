@@ -26,7 +26,10 @@ package enum NextStep: Hashable, Sendable {
     static func all(after report: RunReport) -> [NextStep] {
         let outcomes = report.summary.outcomes
         var steps: [NextStep] = []
-        if outcomes[.failed] != nil { steps.append(.replay) }
+        // A replay has the run's options: what they refuse fails again.
+        if report.summary.causes.contains(where: { !$0.cause.needsOtherOptions }) {
+            steps.append(.replay)
+        }
         if outcomes[.deferred] != nil { steps.append(.swap) }
         if report.summary.backups > 0 {
             steps += [.rollBack, .prune(bytes: report.summary.backupBytes)]

@@ -30,6 +30,11 @@ package enum PrintedText {
         return result
     }
 
+    /// A name in one line.
+    package static func line(_ name: String) -> String {
+        visible(name).replacing("\n", with: "\\n")
+    }
+
     /// The text with everything that is neither printable nor a line break escaped.
     package static func visible(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { isHidden($0) }) else { return text }

@@ -20,34 +20,15 @@ package struct ClientPolicy: Hashable, Sendable {
     }
 }
 
-extension FileUser {
-    /// The programs that have a file open now, for a warning long before a swap.
-    ///
-    /// It takes a lease for a moment, so that the machine's files are searched only where the file
-    /// is open.
-    ///
-    /// - Parameter file: a store's database.
-    /// - Returns: none also where they cannot be seen.
-    package static func now(of file: FilePath) -> [FileUser] {
-        do throws(DurableFileError) {
-            let open = try DurableFileSystem().openForReading(file)
-            let result = clinux_lease(open.descriptor)
-            if result == 0 { _ = clinux_lease_release(open.descriptor) }
-            guard result == -EAGAIN else { return [] }
-            return FileUser.all(of: try open.status().identity)
-        } catch {
-            return []
-        }
-    }
-}
-
 /// Whether godwit can see that programs of this machine have a file open.
 package enum ClientVisibility: Hashable, Sendable {
     case visible
+    /// A program has it open for writing now.
+    case open
     /// The text says why, as in "open clients cannot be seen: …".
     case hidden(String)
 
-    /// Asks the file system of a file for a lease, and gives it back at once.
+    /// Asks the file system of a file for a read lease, and gives it back at once.
     ///
     /// - Throws: `DurableFileError` where the file cannot be opened for reading.
     package init(of file: FilePath) throws(DurableFileError) {
@@ -65,7 +46,7 @@ package enum ClientVisibility: Hashable, Sendable {
             return
         }
         let result = clinux_lease_probe(open.descriptor)
-        self = ClientVisibility(leaseResult: result) ?? .visible
+        self = ClientVisibility(leaseResult: result) ?? (result == -EAGAIN ? .open : .visible)
     }
 
     /// What a failed lease says of the file system; nil where it says nothing.

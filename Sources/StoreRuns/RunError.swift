@@ -40,8 +40,8 @@ package enum RunError: Error, Sendable {
     case runOfOtherVersion(id: String, store: FilePath, state: FilePath, engine: String)
     /// There is nothing that the command could work on; the text says what was looked for.
     case nothingToDo(String)
-    /// No store of the run has failed, so that there is nothing to replay.
-    case nothingFailed(run: String)
+    /// No store of the run has failed, or not the one that was named: there is nothing to replay.
+    case nothingFailed(run: String, store: FilePath?)
     /// The state folder has no run of that id, or none at all.
     case noRun(id: String?, state: FilePath)
     /// What remains of a store that is gone must not be removed unless that is asked for.
@@ -107,8 +107,10 @@ extension RunError: CustomStringConvertible {
                 + "\(engine) began. Nothing was changed. Finish the run with that version, or "
                 + "cancel it"
         case .nothingToDo(let text), .lostStore(let text): text
-        case .nothingFailed(let run):
+        case .nothingFailed(let run, nil):
             "no store of the run \(run) failed: there is nothing to replay"
+        case .nothingFailed(let run, let store?):
+            "\(store) has not failed in the run \(run): there is nothing to replay"
         case .noRun(let id?, let state): "\(state) has no run \(id)"
         case .noRun(nil, let state): "\(state) has no run yet"
         case .alreadyThere(let path): "\(path) already has the destination's model version"

@@ -236,7 +236,7 @@ import Testing
             let path = try store(folder)
             #expect(try ClientVisibility(of: path) == .visible)
             let writer = try DurableFileSystem().openForWriting(path)
-            #expect(try ClientVisibility(of: path) == .visible)
+            #expect(try ClientVisibility(of: path) == .open)
             try writer.close()
             let lock = try StoreLock(path)
             try lock.keepClientsOut(of: path, patient)

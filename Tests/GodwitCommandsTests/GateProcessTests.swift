@@ -83,7 +83,7 @@ import Testing
             #expect(try run("\(check) --losses refuse", in: folder).status == 65)
             let accepted = "\(check) --losses refuse --accept-loss Note.old"
             #expect(try run(accepted, in: folder).status == 0)
-            #expect(try run("model check M.xcdatamodeld", in: folder).status == 65)
+            #expect(try run("model check M.xcdatamodeld", in: folder).status == 64)
             #expect(try run("\(check) --json --format junit", in: folder).status == 64)
             let json = try run("\(check) --json", in: folder)
             let object = try JSONSerialization.jsonObject(with: Data(json.output.utf8))
@@ -92,6 +92,10 @@ import Testing
             #expect(versions.map { $0["verdict"] as? String } == ["inferred", "same"])
             let losses = try #require(versions[0]["losses"] as? [[String: String]])
             #expect(losses == [["entity": "Note", "property": "old", "kind": "attribute"]])
+            let mistyped = try run("model check M.xcdatamodeld:W2 --format github", in: folder)
+            #expect(mistyped.status == 64)
+            #expect(mistyped.output.hasPrefix("::error title=godwit model check%3A usage::"))
+            #expect(mistyped.log.contains("Did you mean V2"))
         }
     }
 
@@ -99,10 +103,12 @@ import Testing
         try withTemporaryFolder { folder in
             let ended = try run("migrat a --to b", in: folder)
             #expect(ended.status == 64)
-            #expect(ended.log.contains("no command migrat. Did you mean migrate?"))
+            #expect(ended.log.contains("no command godwit migrat. Did you mean migrate?"))
             let far = try run("xyzzy", in: folder)
             #expect(far.status == 64)
             #expect(far.log.contains("godwit --help"))
+            let nested = try run("model chekc M.xcdatamodeld", in: folder)
+            #expect(nested.log.contains("Did you mean check?"))
         }
     }
 
@@ -113,10 +119,10 @@ import Testing
             let client = try FileHandle(forUpdating: store)
             let ended = try run("plan stores \(Self.options)", in: folder)
             #expect(ended.status == 0)
-            #expect(ended.output.contains("the store is open in"), "\(ended.output)")
+            #expect(ended.output.contains("a program has the store open"), "\(ended.output)")
             try client.close()
             let closed = try run("plan stores \(Self.options)", in: folder)
-            #expect(!closed.output.contains("the store is open in"))
+            #expect(!closed.output.contains("a program has the store open"))
         }
     }
 

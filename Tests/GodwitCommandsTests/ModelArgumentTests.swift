@@ -56,9 +56,9 @@ import Testing
             #expect(first.storedHashes == nil)
             #expect(first.warnings.isEmpty)
             let unnamed = try failure(bundle.path, folder)
-            #expect(unnamed.status == .badData)
+            #expect(unnamed.status == .usage)
             #expect(unnamed.description.contains("V1, V2"))
-            #expect(try failure("\(bundle.path):V3", folder).status == .badData)
+            #expect(try failure("\(bundle.path):V3", folder).status == .usage)
         }
     }
 

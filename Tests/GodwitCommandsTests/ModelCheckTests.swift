@@ -5,6 +5,7 @@ import MappingModel
 import MigrationPlanning
 import MigrationValidation
 import RunReports
+import StoreForge
 import StoreRuns
 import TestSupport
 import Testing
@@ -42,11 +43,12 @@ import Testing
 
     private func check(
         _ source: String, _ destination: String? = nil, policy: LossPolicy = .report,
-        allowsOlder: Bool = false
+        refusesData: Bool = false, allowsOlder: Bool = false
     ) throws -> ModelCheck {
         try ModelCheck(
             source: ModelArgument(source), destination: destination.map { ModelArgument($0) },
-            policy: policy, allowsOlder: allowsOlder)
+            rules: ModelCheck.Rules(
+                losses: policy, refusesData: refusesData, allowsOlder: allowsOlder))
     }
 
     @Test func everyVersionGetsItsVerdict() throws {
@@ -63,7 +65,8 @@ import Testing
             #expect(lost.renamed == IntermediateRename(version: "M 2", name: "Note.hexColor"))
             #expect(found.versions.dropFirst().flatMap(\.losses).isEmpty)
             #expect(!found.isPassed)
-            #expect(found.text.contains("Stores of 2 of 6 versions cannot be migrated to M 10"))
+            #expect(found.text.hasPrefix("Stores of 4 of 6 versions can be migrated to M 10"))
+            #expect(found.warnings.isEmpty)
         }
     }
 
@@ -79,6 +82,9 @@ import Testing
             #expect(back.versions.first?.reasons.first?.contains("newer") == true)
             let allowed = try check("\(bundle):M 2", "\(bundle):M", allowsOlder: true)
             #expect(allowed.versions.map(\.verdict) == [.inferred])
+            let all = try check(bundle, "\(bundle):M 9")
+            #expect(all.versions.map(\.version) == ["M", "M 2", "M 3", "M 4", "M 9", "M 10"])
+            #expect(all.destination == "M 9")
             let alone = #expect(throws: CommandFailure.self) {
                 try check("\(bundle)/M.xcdatamodel")
             }
@@ -96,6 +102,8 @@ import Testing
                 let one = try #require(found.cases(seconds: 1).first)
                 #expect(one.failure?.kind == (isPassed ? nil : "losses"))
                 #expect(one.warnings.isEmpty != isPassed)
+                let isMistyped = accepted == ["Other.*"]
+                #expect(found.warnings.isEmpty != isMistyped)
                 #expect(one.file?.hasSuffix("M.xcdatamodeld/M.xcdatamodel/contents") == true)
             }
         }
@@ -108,6 +116,59 @@ import Testing
             #expect(failure?.description.contains("Did you mean M 9") == true)
             let far = #expect(throws: CommandFailure.self) { try check("\(bundle):Something") }
             #expect(far?.description.contains("It has: M, M 2, M 3") == true)
+        }
+    }
+
+    /// A migration that follows the hint keeps what the direct one loses.
+    @Test func theHintHelps() throws {
+        try withTemporaryFolder { folder in
+            let bundle = try makeBundle(folder).path
+            let program = ProcessTests()
+            let model = try ModelArgument("\(bundle):M").load(scratch: FilePath(folder.path)).model
+            let store = folder.appendingPathComponent("a.sqlite").path
+            _ = try Forge(ForgeRecipe(model: model)).write(to: FilePath(store))
+            let direct = try program.run(["plan", store, "--to", bundle], in: folder)
+            #expect(direct.output.contains("version M 2 renames it to Note.hexColor"))
+            for (to, output) in [("M 2", "one"), ("M 10", "two")] {
+                let from = output == "one" ? store : "one/a.sqlite"
+                let ended = try program.run(
+                    [
+                        "migrate", from, "--to", "\(bundle):\(to)", "--output", output,
+                        "--losses", "refuse",
+                    ], in: folder)
+                #expect(ended.status == 0, "\(ended.log)")
+            }
+        }
+    }
+
+    @Test func aVersionThatIsNotCurrentYetIsNamed() throws {
+        try withTemporaryFolder { folder in
+            let bundle = try makeBundle(folder)
+            try Samples.makeSource(
+                at: bundle.appendingPathComponent("M 11.xcdatamodel"), attribute: "other")
+            let found = try check(bundle.path)
+            #expect(found.warnings.count == 1)
+            #expect(found.warnings.first?.contains("later names exist: M 11") == true)
+            #expect(try check("\(bundle.path):M 10").warnings.isEmpty)
+        }
+    }
+
+    /// What depends on the data passes unless that is refused, and the text does not hide it.
+    @Test func whatDependsOnDataCanBeRefused() throws {
+        try withTemporaryFolder { folder in
+            let models = ["V1", "V2"].map { folder.appendingPathComponent("\($0).xcdatamodel") }
+            try Samples.makeSource(at: models[0], attribute: "text")
+            try Samples.makeSource(at: models[1], attribute: "text")
+            let contents = models[1].appendingPathComponent("contents")
+            let text = try String(contentsOf: contents, encoding: .utf8)
+            try Data(text.replacing("optional=\"YES\" ", with: "").utf8).write(to: contents)
+            let found = try check(models[0].path, models[1].path)
+            #expect(found.versions.map(\.verdict) == [.data])
+            #expect(found.isPassed)
+            #expect(found.text.contains("of 1 only if their data fulfil the reasons below"))
+            let refused = try check(models[0].path, models[1].path, refusesData: true)
+            #expect(!refused.isPassed)
+            #expect(refused.cases(seconds: 0).first?.failure?.kind == "data")
         }
     }
 

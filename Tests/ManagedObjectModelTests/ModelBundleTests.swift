@@ -65,17 +65,17 @@ import Testing
             return error?.description ?? ""
         }
         try withBundle(["A", "B"], current: nil) { (bundle: URL) throws in
-            #expect(refusal(bundle).hasSuffix("Name one as M.xcdatamodeld:B. It has: A, B"))
+            #expect(refusal(bundle).hasSuffix("/M.xcdatamodeld:B. It has: A, B"))
             #expect(refusal(bundle, version: "C").hasSuffix("no version C. It has: A, B"))
             #expect(refusal(bundle, version: "../M.xcdatamodeld/A").hasSuffix("It has: A, B"))
         }
         try withBundle(["A", "B"], current: list("")) { (bundle: URL) throws in
-            #expect(refusal(bundle).hasSuffix("Name one as M.xcdatamodeld:B. It has: A, B"))
+            #expect(refusal(bundle).hasSuffix("/M.xcdatamodeld:B. It has: A, B"))
         }
         try withBundle(["A", "B"], current: naming("../A.xcdatamodel")) { (bundle: URL) throws in
             #expect(
                 refusal(bundle).contains(
-                    "does not exist. Name one as M.xcdatamodeld:B. It has: A, B"))
+                    "/M.xcdatamodeld:B. It has: A, B"))
         }
         try withBundle(["A", "B"], current: "garbage {") { (bundle: URL) throws in
             #expect(refusal(bundle).contains("is no property list"))
@@ -108,13 +108,11 @@ import Testing
                 to: bundle.appendingPathComponent("M11.xcdatamodel/contents"))
             let versions = try BundleVersions(source: bundle, version: "M9")
             #expect(versions.newer == ["M10", "M11"])
-            #expect(versions.older == [])
             #expect(try versions.read("M10").name == "M10")
             #expect(throws: ModelError.self) { try versions.read("M11") }
             let current = try BundleVersions(source: bundle, version: nil)
             #expect(current.chosen == "M10")
             #expect(current.newer == [])
-            #expect(current.older == ["M9", "M11"])
         }
     }
 }

@@ -70,8 +70,25 @@ import Testing
         ).github
         let lines = text.split(separator: "\n")
         #expect(lines.count { $0.hasPrefix("::error ") } == 10)
-        #expect(lines.dropFirst(10).first == "and 5 errors more")
+        #expect(lines.dropFirst(10).first == "error: 11.sqlite: damaged: x")
+        #expect(lines.count == 16)
         #expect(lines.last == "godwit plan: 0 of 15 cases passed")
+    }
+
+    @Test func whatMattersMostComesFirst() throws {
+        let losses = (1...12).map {
+            CheckReport.Case(
+                name: "\($0)", failure: .init(kind: "losses", text: "x", rank: 1))
+        }
+        let text = report(losses + [.init(name: "V", failure: .init(kind: "mapping", text: "y"))])
+            .github
+        #expect(text.hasPrefix("::error title=V%3A mapping::y\n"))
+    }
+
+    @Test func aCommandThatCannotBeginIsACase() throws {
+        let text = report([]).failed("usage", "no such bundle").junit
+        #expect(text.contains("tests=\"1\" failures=\"1\""))
+        #expect(text.contains("no such bundle"))
     }
 
     private final class ElementCounter: NSObject, XMLParserDelegate {

@@ -18,10 +18,12 @@ extension FailureCause {
         case .externalDataMissing:
             "Restore the support folder, or keep the references with --allow-missing-external."
         case .noMapping:
-            "Change the model, or migrate through an intermediate version."
+            "Check that it is the app's model; then change it, or migrate through another version."
         case .losses:
-            "Accept them with --accept-loss Entity.property, or keep the data in the model."
-        case .olderDestination: "Give the app's newest model, or use --allow-older."
+            "Run the command again with --accept-loss Entity.property, or keep the data in the "
+                + "model."
+        case .olderDestination:
+            "Run the command again with the app's newest model, or with --allow-older."
         case .dataRefused: "Correct the data in the app, or change the model."
         case .sourceChanged: "Stop the program that writes to the store."
         case .locked: "Wait for the other run or program to finish, or stop it."
@@ -43,7 +45,7 @@ extension FailureCause {
         case .modelMissing: "see --from"
         case .externalDataMissing: "see --allow-missing-external"
         case .outputExists, .swapRefused: "see --output"
-        case .losses: "see --accept-loss"
+        case .losses: "see --accept-loss and --history"
         case .olderDestination: "see --allow-older"
         default: nil
         }

@@ -208,7 +208,7 @@ package final class RunningCoordinator: Sendable {
     ///
     /// - Parameter selection: the run, or one of its stores.
     /// - Returns: the run, with what it had done before, and how many stores are run again.
-    /// - Throws: `RunError.nothingToDo` where nothing is to be replayed.
+    /// - Throws: `RunError.nothingFailed` where nothing is to be replayed.
     package func replay(
         _ selection: RunSelection
     ) throws(RunError) -> (run: BegunRun, stores: Int) {

@@ -15,6 +15,12 @@ package enum LossPolicy: Hashable, Sendable, Codable {
         }
     }
 
+    /// The patterns that fit none of these names: most likely they are mistyped.
+    package func unused(among names: some Sequence<String>) -> [String] {
+        guard case .refuse(let accepted) = self else { return [] }
+        return accepted.filter { pattern in !names.contains { Self.fits(pattern, $0) } }
+    }
+
     /// Whether something may be refused.
     package var mayRefuse: Bool { self != .report }
 

@@ -10,36 +10,39 @@ struct RenameCount {
     let mapping: Mapping
     let connection: Connection
 
-    /// A column of a source table with the entities whose rows are meant.
-    private struct Place: Hashable {
-        let table: TableLayout
-        let column: String
+    /// Rows of some entities of a source table.
+    private struct Rows: Hashable {
+        let table: String
+        let entity: String
     }
 
     /// How many there are, by what the destination calls them: `Entity.property`.
     ///
     /// - Throws: `StoreError` with SQLite's reason.
-    /// - Complexity: reads the tables that have a renamed property, once for each of them.
+    /// - Complexity: reads the table of each entity that has a renamed property once.
     func counts() throws(StoreError) -> [String: Int64] {
-        var places: [String: [Place: [Int]]] = [:]
+        var columns: [Rows: [(name: String, column: String)]] = [:]
         for mapped in mapping.entityMappings {
             guard let from = mapped.source, let to = mapped.destination,
-                let number = source.number(of: from), let table = source.table(of: from)
+                let table = source.table(of: from)
             else { continue }
-            for (name, column) in renamed(mapped, from: from, to: to) {
-                places[name, default: [:]][Place(table: table, column: column), default: []]
-                    .append(number)
+            let found = renamed(mapped, from: from, to: to)
+            if !found.isEmpty {
+                columns[Rows(table: table.name, entity: from), default: []] += found
             }
         }
         var counts: [String: Int64] = [:]
-        for (name, columns) in places {
-            for (place, numbers) in columns {
-                let isAlone = source.onlyEntity(of: place.table) != nil
-                let condition: SQLText = isAlone ? "1" : "Z_ENT IN (\(.list(numbers)))"
-                counts[name, default: 0] +=
-                    try connection.integer(
-                        "SELECT count(\(SQLText.quoted(place.column))) FROM "
-                            + "\(SQLText.quoted(place.table.name)) WHERE \(condition)") ?? 0
+        for (rows, found) in columns {
+            let isAlone = source.table(of: rows.entity).flatMap { source.onlyEntity(of: $0) } != nil
+            let number = source.number(of: rows.entity) ?? 0
+            let condition: SQLText = isAlone ? "1" : "Z_ENT = \(number)"
+            let list = found.map { "count(\(SQLText.quoted($0.column)))" as SQLText }
+            let statement = try connection.prepare(
+                "SELECT \(list.joined(separator: ", ")) FROM \(SQLText.quoted(rows.table)) "
+                    + "WHERE \(condition)")
+            guard try statement.step() else { continue }
+            for (place, one) in found.enumerated() {
+                counts[one.name, default: 0] += statement.integer(place)
             }
         }
         return counts

@@ -1,5 +1,6 @@
 import ArgumentParser
 import MigrationPlanning
+import ModelFiles
 
 /// `--losses` and `--accept-loss`.
 struct LossOptions: ParsableArguments {
@@ -20,6 +21,13 @@ struct LossOptions: ParsableArguments {
         if !acceptLoss.isEmpty, losses == .report {
             throw ValidationError("--accept-loss needs --losses refuse")
         }
+    }
+
+    /// The warning of a pattern that fits no loss.
+    static func unused(_ pattern: String, among names: some Sequence<String>) -> String {
+        let nearest = NameSuggestion.nearest(to: pattern, among: names)
+        let hint = nearest.isEmpty ? "" : ". Did you mean \(nearest.joined(separator: " or "))?"
+        return "--accept-loss \(pattern) fits no loss\(hint)"
     }
 
     /// What is done about losses.

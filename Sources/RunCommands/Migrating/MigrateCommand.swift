@@ -6,6 +6,7 @@ import DurableFiles
 import LocalCluster
 import MigrationPlanning
 import RunLedger
+import RunReports
 import RunService
 import SafeSQLite
 import StoreLocks
@@ -93,14 +94,25 @@ package struct MigrateCommand: ParsableCommand {
 
     /// Warns of programs that have a large store open: its swap would fail after hours of work.
     private func warnOfUsers(_ fleet: FleetArguments) {
+        var open: [FilePath] = []
         for store in fleet.stores where store.bytes > PlanOptions.wholeLimit {
-            let users = FileUser.now(of: store.path)
-            guard !users.isEmpty else { continue }
-            Console.log(
-                "warning: \(store.path) is open in \(FileUser.words(users)); close it there before "
-                    + "Godwit swaps it")
+            do throws(DurableFileError) {
+                if try ClientVisibility(of: store.path) == .open { open.append(store.path) }
+            } catch {
+                // Its own preparation says more.
+                continue
+            }
         }
+        for path in open.prefix(Self.warningLimit) {
+            Console.log(
+                "warning: a program has \(path) open; close it there before Godwit swaps it")
+        }
+        let more = open.count - Self.warningLimit
+        if more > 0 { Console.log("warning: and \(counted(more, "more large store")) open") }
     }
+
+    /// How many open stores are named.
+    private static let warningLimit = 10
 
     package func run() throws {
         if let output { try FolderOption.check("--output", output) }

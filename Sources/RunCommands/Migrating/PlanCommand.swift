@@ -12,9 +12,10 @@ package struct PlanCommand: ParsableCommand {
         commandName: "plan",
         abstract: "Shows what a migration would do, and writes nothing.",
         discussion: """
-            plan reads stores as migrate does, and exits as migrate would. It needs temporary \
-            space in --state or TMPDIR for a store with an active -wal or journal, and for \
-            --partition uuid. It frees that space at the end.
+            plan reads stores as migrate does, and exits as migrate --output would. It notes what \
+            stands in the way of a swap in place. It needs temporary space in --state or TMPDIR \
+            for a store with an active -wal or journal, and for --partition uuid. It frees that \
+            space at the end.
             """)
 
     @OptionGroup
@@ -29,31 +30,44 @@ package struct PlanCommand: ParsableCommand {
     @Flag(help: "With several stores, print the plan of each one before the totals.")
     var all = false
 
+    func validate() throws {
+        if all, format.hasCases {
+            throw ValidationError("--all cannot be used with --format junit and github")
+        }
+    }
+
     func run() throws {
+        try format.reporting("godwit plan") { try plan($0) }
+    }
+
+    private func plan(_ report: CheckReport) throws {
         let clock = MonotonicClock.start()
-        var checks = format.checkReport("godwit plan")
+        var checks = report
         if let state = place.state { try FolderOption.check("--state", state) }
         let fleet = try FleetArguments(
             arguments, output: nil, state: try place.stateFolder(of: arguments, output: nil))
-        var plans = PlanList(fleet)
-        plans.keepsPlans = all || format.chosen == .json || fleet.stores.count == 1
-        try ScratchFolder.with(in: place.state) { scratch in
+        let plans = try ScratchFolder.with(in: place.state) { scratch in
             let builder = try RequestBuilder(arguments, slots: place.slots, scratch: scratch)
+            var plans = PlanList(
+                fleet, policy: builder.losses, versions: builder.bundleDigests())
+            plans.keepsPlans = all || format.chosen == .json || fleet.stores.count == 1
             try measure(fleet, builder.request(store: scratch, scratch: scratch), &plans)
             for store in fleet.stores.map(\.path) {
                 // A run's folder would bring back the scratch folder that a signal removed.
                 Interruption.shared.gate()
                 let beginning = clock()
                 let one = plans.add(store, builder.request(store: store, scratch: scratch))
-                checks.cases.append(one.taking(clock() - beginning))
+                if format.hasCases { checks.cases.append(one.taking(clock() - beginning)) }
             }
+            return plans
         }
         switch format.chosen {
         case .text: plans.print(all: all)
         case .json: try Console.printJSON(plans)
         case .junit, .github:
             checks.cases += plans.leftOutCases
-            Console.printRaw(format.chosen == .junit ? checks.junit : checks.github)
+            checks.notes = plans.warnings
+            format.print(checks)
         }
         try plans.finish()
     }

@@ -1,7 +1,10 @@
 import ArgumentParser
 import CommandSupport
+import CoreDataStore
 import DurableFiles
 import Foundation
+import MigrationPlanning
+import MigrationValidation
 import RunReports
 import RunService
 import StoreDiscovery
@@ -19,9 +22,16 @@ struct PlanList {
     private var totals = PlanTotals()
     private var outcomes: StoreOutcomes
     private var room: [String] = []
-    private var warnings: [String]
+    private(set) var warnings: [String]
+    private let policy: LossPolicy
+    /// Digests of the versions in the destination's bundle; nil for one that is none.
+    private let versions: Set<String>?
+    /// Names of all losses.
+    private var lossNames: Set<String> = []
 
-    init(_ fleet: FleetArguments) {
+    init(_ fleet: FleetArguments, policy: LossPolicy, versions: Set<String>?) {
+        self.policy = policy
+        self.versions = versions
         count = fleet.stores.count
         skipped = fleet.skipped
         warnings = fleet.warnings.map(\.description)
@@ -33,24 +43,56 @@ struct PlanList {
     /// - Returns: what the plan says of it.
     mutating func add(_ store: FilePath, _ request: MigrationRequest) -> CheckReport.Case {
         let name = PlanList.relative(store)
+        var request = request
+        // Losses are refused here, so that their numbers stay at hand.
+        request.options.losses = .report
+        var losses: [Loss]?
         do throws(RunError) {
-            let report = PlanReport(try StorePlanning(request).plan())
-            totals.add(report)
+            let planned = try StorePlanning(request).plan()
+            var report = PlanReport(planned)
+            lossNames.formUnion(report.losses.map(\.subject.name))
+            losses = report.losses.filter { policy.refuses($0.subject.name) }
+            do throws(EngineError) {
+                try policy.check(report.losses, of: planned.source.path)
+            } catch {
+                throw .engine(error)
+            }
+            let isUnknown = versions.map { !$0.contains(planned.sourceDigest) } ?? false
+            if isUnknown { report.notes.append(PlanList.unknownVersion) }
+            totals.add(report, isUnknownVersion: isUnknown, isOpen: planned.isOpen)
             if keepsPlans { reports.append(report) }
-            let losses = report.losses.map(ReportWords.loss)
-            return CheckReport.Case(
-                name: name, file: name,
-                warnings: losses.isEmpty ? [] : ["loses\n" + losses.joined(separator: "\n")])
+            var warnings =
+                (isUnknown ? [PlanList.unknownVersion] : []) + PlanReport.swapNotes(planned)
+            if !report.losses.isEmpty {
+                warnings.append(
+                    "loses\n" + report.losses.map(ReportWords.loss).joined(separator: "\n"))
+            }
+            return CheckReport.Case(name: name, file: name, warnings: warnings)
         } catch {
             let failure = CommandFailure(error)
             let cause = FailureCause(error)
+            let isRefused = cause == .losses
             totals.refuse(store, cause, failure.description)
-            outcomes.fail(store, failure, isTold: keepsPlans)
+            outcomes.fail(
+                store, failure, cause: cause, losses: isRefused ? losses : nil,
+                isTold: keepsPlans)
             return CheckReport.Case(
                 name: name, file: name,
                 failure: CheckReport.Failure(
                     kind: cause.rawValue,
-                    text: failure.description.withoutStore(store.description)))
+                    text: failure.description.withoutStore(store.description),
+                    rank: isRefused ? 1 : 0))
+        }
+    }
+
+    private static let unknownVersion =
+        "the store's version is not in the destination's bundle: an app that looks for it there "
+        + "does not open the store"
+
+    /// Warns of `--accept-loss` options that fit no loss.
+    private func warnOfUnusedPatterns() {
+        for pattern in policy.unused(among: lossNames) {
+            Console.log("warning: \(LossOptions.unused(pattern, among: lossNames))")
         }
     }
 
@@ -102,6 +144,7 @@ struct PlanList {
     /// - Throws: `ExitCode`: of a single store its own; 75 where one of several failed, or where
     ///   files were left out that may be stores.
     func finish() throws {
+        warnOfUnusedPatterns()
         try outcomes.finish()
         guard !leftOut.isEmpty else { return }
         Console.log("godwit: \(EndReport.leftOutText(leftOut.count))")
@@ -116,7 +159,21 @@ extension PlanList: Encodable {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(reports, forKey: .stores)
         try values.encode(outcomes.failures, forKey: .failures)
-        try values.encode(skipped.map(RunFacts.Skipped.init), forKey: .skipped)
+        try values.encode(skipped.map(Skipped.init), forKey: .skipped)
         try values.encode(warnings, forKey: .warnings)
+    }
+}
+
+/// A file that was left out.
+private struct Skipped: Encodable {
+    let path: String
+    let reason: String
+    /// Whether it may be a store, so that the command does not end with 0.
+    let needsAttention: Bool
+
+    init(_ file: SkippedFile) {
+        path = file.path.description
+        reason = "\(file.reason)"
+        needsAttention = file.needsAttention
     }
 }

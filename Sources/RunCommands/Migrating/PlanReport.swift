@@ -51,16 +51,25 @@ struct PlanReport: Hashable, Sendable, Codable {
             planned.plan, store: planned.source.path.description,
             oddities: planned.source.oddities)
         losses = planned.losses ?? []
-        if !planned.users.isEmpty {
+        notes += PlanReport.swapNotes(planned)
+    }
+
+    /// What stands in the way of a swap in place.
+    static func swapNotes(_ planned: PlannedStore) -> [String] {
+        var notes: [String] = []
+        if planned.isOpen {
             notes.append(
-                "the store is open in \(FileUser.words(planned.users)). Close it there before a "
-                    + "migration in place swaps it")
+                "a program has the store open. Close it there before a migration in place swaps it")
         }
         if let reason = planned.hiddenClients {
             notes.append(
                 "Godwit cannot detect whether a program has the store open: \(reason). To migrate "
                     + "it in place, use --assume-closed. --output does not need that option")
         }
+        if let obstacle = planned.swapObstacle {
+            notes.append("a migration in place would fail: \(obstacle)")
+        }
+        return notes
     }
 
     init(_ plan: MigrationPlan, store: String, oddities: [String]) {

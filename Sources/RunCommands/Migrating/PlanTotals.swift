@@ -30,6 +30,10 @@ struct PlanTotals: Hashable, Sendable {
     private var storesWithChangedURIs = 0
     private var losses: [FleetLoss] = []
     private var largest: [Large] = []
+    /// Stores whose version the destination's bundle does not have.
+    private var unknownVersions = 0
+    /// Stores that a program has open.
+    private var open = 0
     private var refusals = 0
     private var refused: [Refused] = []
     private var causes: [FailureCause: Int] = [:]
@@ -38,8 +42,15 @@ struct PlanTotals: Hashable, Sendable {
     private static let refusedLimit = 50
 
     /// Takes in the plan of a store.
-    mutating func add(_ plan: PlanReport) {
+    ///
+    /// - Parameters:
+    ///   - plan: of the store.
+    ///   - isUnknownVersion: whether the destination's bundle does not have its version.
+    ///   - isOpen: whether a program has it open.
+    mutating func add(_ plan: PlanReport, isUnknownVersion: Bool = false, isOpen: Bool = false) {
         stores += 1
+        if isUnknownVersion { unknownVersions += 1 }
+        if isOpen { open += 1 }
         let held = plan.resources.sourceBytes
         let rows = PlanTotals.sum(Array(plan.sourceRows.values))
         bytes = PlanTotals.sum([bytes, held])
@@ -89,6 +100,7 @@ struct PlanTotals: Hashable, Sendable {
                 ? "\(all) can be migrated"
                 : "\(grouped(stores)) of \(all) can be migrated, \(grouped(refusals)) cannot"
         ]
+        if !losses.isEmpty { lines[0] += ", with losses" }
         guard stores > 0 else { return lines }
         lines += [
             "source     \(ByteSize(bytes: bytes).words), \(counted(rows, "row"))",
@@ -99,7 +111,16 @@ struct PlanTotals: Hashable, Sendable {
             ? "no change"
             : "of \(counted(changedURIs, "object")) in "
                 + "\(counted(storesWithChangedURIs, "store")) change"
-        return lines + ["URIs       \(changed)"]
+        lines.append("URIs       \(changed)")
+        if unknownVersions > 0 {
+            lines.append(
+                "versions   \(counted(unknownVersions, "store is", plural: "stores are")) of a "
+                    + "version that the bundle does not have")
+        }
+        if open > 0 {
+            lines.append("in use     programs have \(counted(open, "store")) open")
+        }
+        return lines
     }
 
     private var causeLines: [String] {

@@ -14,6 +14,14 @@ struct RequestBuilder {
     private let destination: DestinationChoice
     private let sourceModel: Model?
     private let slots: Int
+    /// The bundle that the destination comes from.
+    private var bundle: LoadedModel?
+
+    /// What is done about losses.
+    var losses: LossPolicy { options.losses }
+
+    /// Digests of all versions of the destination's bundle; nil for a destination that is none.
+    func bundleDigests() -> Set<String>? { bundle?.versionDigests() }
 
     /// Checks the command line and reads the models; warnings go to standard error.
     ///
@@ -40,6 +48,7 @@ struct RequestBuilder {
             destination = .model(try CommandFailure.translating { try loaded.destination() })
             if !arguments.engine.allowOlder { options.newerVersions = loaded.newerVersions() }
             options.intermediateRenames = loaded.intermediateRenames()
+            if loaded.versions != nil { bundle = loaded }
         }
         self.options = options
     }

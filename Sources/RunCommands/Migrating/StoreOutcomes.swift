@@ -1,7 +1,9 @@
 import ArgumentParser
 import CommandSupport
 import DurableFiles
+import MigrationValidation
 import RunReports
+import StoreRuns
 
 /// Collects the failures of a command over several stores: one store's failure does not stop
 /// the others.
@@ -12,6 +14,9 @@ struct StoreOutcomes {
         /// The status that the process would have for this store alone.
         var status: Int32
         var reason: String
+        var cause: FailureCause?
+        /// What the result would lack, where that is the cause.
+        var losses: [Loss]?
     }
 
     private let count: Int
@@ -21,12 +26,25 @@ struct StoreOutcomes {
     init(count: Int) { self.count = count }
 
     /// Notes a store's failure and says it on standard error, unless it is told elsewhere.
-    mutating func fail(_ store: FilePath, _ failure: CommandFailure, isTold: Bool = true) {
-        if isTold { Console.log("godwit: \(failure)") }
+    ///
+    /// - Parameters:
+    ///   - store: its path, which the message names.
+    ///   - failure: why it failed.
+    ///   - cause: the same, coarse.
+    ///   - losses: what is refused.
+    ///   - isTold: whether standard error gets the message.
+    mutating func fail(
+        _ store: FilePath, _ failure: CommandFailure, cause: FailureCause? = nil,
+        losses: [Loss]? = nil, isTold: Bool = true
+    ) {
+        let path = store.description
+        let reason = failure.description
+        let isNamed = reason.contains(path)
+        if isTold { Console.log("godwit: \(isNamed ? "" : path + ": ")\(reason)") }
         failures.append(
             Failure(
-                store: store.description, status: failure.status.rawValue,
-                reason: failure.description))
+                store: path, status: failure.status.rawValue, reason: reason, cause: cause,
+                losses: losses))
     }
 
     /// How many stores failed, by what is to be done about them.

@@ -11,8 +11,10 @@ package struct LoadedModel {
     let modelCache: [UInt8]?
     /// The framework version of a store.
     let framework: FrameworkVersion?
+    /// Reads the versions of the bundle that it comes from.
+    package let reader: VersionReader?
     /// The bundle that it comes from.
-    package let versions: BundleVersions?
+    package var versions: BundleVersions? { reader?.bundle }
     /// What the user should know of the model, in words.
     package let warnings: [String]
 
@@ -25,7 +27,7 @@ package struct LoadedModel {
         self.storedHashes = storedHashes
         self.modelCache = modelCache
         self.framework = framework
-        self.versions = versions
+        reader = versions.map { VersionReader($0) }
         warnings = LoadedModel.warnings(of: model, name: name, storedHashes: storedHashes)
     }
 

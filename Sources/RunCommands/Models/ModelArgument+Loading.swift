@@ -30,6 +30,8 @@ extension ModelArgument {
         return try CommandFailure.translating {
             do {
                 return try read(label, scratch: scratch, checksPages: checksPages)
+            } catch ModelError.noVersion(let text) {
+                throw CommandFailure.usage(option.map { "\($0): \(text)" } ?? text)
             } catch let error as ModelError {
                 throw CommandFailure(.badData, "\(label): \(error)")
             } catch let error as StoreError {
@@ -67,7 +69,7 @@ extension ModelArgument {
         let version = try versions.read(versions.chosen)
         return LoadedModel(
             model: version.model, name: text, storedHashes: version.storedHashes,
-            modelCache: try version.archive.map { archive throws(ModelError) in
+            modelCache: try versions.chosenArchive().map { archive throws(ModelError) in
                 try Deflate.compress(archive)
             }, versions: versions)
     }

@@ -29,6 +29,14 @@ package struct ModelArgument: Hashable, Sendable {
         form = ModelArgument.form(of: text)
     }
 
+    /// Whether the text names one version: all but bundles without `:VERSION`.
+    var namesVersion: Bool {
+        switch form {
+        case .sourceBundle(_, let version), .compiledBundle(_, let version): version != nil
+        case .itself, .source, .compiled, .store: true
+        }
+    }
+
     /// The file or folder of a model that was read, for annotations.
     func file(of loaded: LoadedModel) -> String {
         loaded.versions.map { $0.path(of: $0.chosen) } ?? text

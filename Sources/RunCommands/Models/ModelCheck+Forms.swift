@@ -4,12 +4,13 @@ import RunReports
 import StoreRuns
 
 extension ModelCheck: Encodable {
-    private enum CodingKeys: String, CodingKey { case destination, versions }
+    private enum CodingKeys: String, CodingKey { case destination, versions, warnings }
 
     func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(destination, forKey: .destination)
         try values.encode(versions, forKey: .versions)
+        try values.encode(warnings, forKey: .warnings)
     }
 }
 
@@ -27,29 +28,51 @@ extension ModelCheck.Version: Encodable {
 
 // Flat, as losses are that were counted.
 extension ModelCheck.PossibleLoss: Encodable {
-    private enum CodingKeys: String, CodingKey { case renamed }
+    private enum CodingKeys: String, CodingKey { case renamed, refused }
 
     func encode(to encoder: any Encoder) throws {
         try subject.encode(to: encoder)
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encodeIfPresent(renamed, forKey: .renamed)
+        if isRefused { try values.encode(true, forKey: .refused) }
     }
 }
 
 extension ModelCheck {
     /// The versions in a table, then what each reason and each loss is about.
     var text: String {
-        [[headline], tableLines, lines("reasons", \.reasons), lossLines]
+        [headlines, tableLines, lines("reasons", \.reasons), lossLines]
             .filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(separator: "\n\n")
     }
 
-    private var headline: String {
-        let failed = versions.count { $0.failure != nil }
+    private var headlines: [String] {
+        let impossible = versions.count { [.mapping, .refused].contains($0.verdict) }
+        let dependent = versions.count { $0.verdict == .data }
+        let lossy = versions.count { $0.losses.contains(where: \.isRefused) }
         let all = counted(versions.count, "version")
-        return failed == 0
-            ? "Stores of \(versions.count == 1 ? "the version" : "all \(all)") can be migrated to "
-                + destination
-            : "Stores of \(grouped(failed)) of \(all) cannot be migrated to \(destination)"
+        var lines: [String]
+        switch (versions.count, impossible) {
+        case (1, 0): lines = ["Stores of this version can be migrated to \(destination)"]
+        case (1, _): lines = ["Stores of this version cannot be migrated to \(destination)"]
+        case (_, 0): lines = ["Stores of all \(all) can be migrated to \(destination)"]
+        default:
+            let possible = grouped(versions.count - impossible)
+            lines = ["Stores of \(possible) of \(all) can be migrated to \(destination)"]
+        }
+        if lossy == 0, versions.contains(where: { !$0.losses.isEmpty }) {
+            lines[0] += ", some with losses"
+        }
+        if dependent > 0 {
+            lines.append(
+                "- of \(grouped(dependent)) only if their data fulfil the reasons below; check "
+                    + "such stores with plan")
+        }
+        if lossy > 0 {
+            lines.append(
+                "- of \(grouped(lossy)) with losses that you do not accept; accept them with "
+                    + "--accept-loss, or keep the data in the model")
+        }
+        return lines
     }
 
     private var tableLines: [String] {
@@ -57,21 +80,19 @@ extension ModelCheck {
             ("version", .left), ("verdict", .left), ("reasons", .right), ("losses", .right),
         ])
         for one in versions {
+            let isPossible = ![.mapping, .refused].contains(one.verdict)
             table.add([
-                one.version, one.failure?.kind == "losses" ? "refused" : one.verdict.rawValue,
+                one.version, one.verdict.rawValue,
                 one.reasons.isEmpty ? "-" : grouped(one.reasons.count),
-                one.losses.isEmpty ? "-" : grouped(one.losses.count),
+                isPossible ? one.losses.isEmpty ? "-" : grouped(one.losses.count) : "",
             ])
         }
         return table.lines
     }
 
     private var lossLines: [String] {
-        let refused = Set(versions.flatMap(\.refusedLosses).map(\.subject))
-        return lines("stores can lose") { version in
-            version.losses.map { loss in
-                loss.text + (refused.contains(loss.subject) ? " (refused)" : "")
-            }
+        lines("stores can lose") { version in
+            version.losses.map { $0.text + ($0.isRefused ? " (refused)" : "") }
         }
     }
 

@@ -1,6 +1,4 @@
 import CommandSupport
-import CoreDataStore
-import DurableFiles
 import ManagedObjectModel
 import MappingModel
 import MigrationPlanning
@@ -13,11 +11,22 @@ import StoreRuns
 ///
 /// Its JSON is documented in `docs/reference/json.md`.
 struct ModelCheck: Sendable {
+    /// What a check refuses.
+    struct Rules: Sendable {
+        var losses = LossPolicy.report
+        /// Whether versions are refused that only some stores can leave.
+        var refusesData = false
+        /// Whether versions newer than the destination are checked like others.
+        var allowsOlder = false
+    }
+
     /// What a version's stores can lose.
     struct PossibleLoss: Sendable {
         let subject: Loss.Subject
         /// The version in between that keeps it under another name.
         let renamed: IntermediateRename?
+        /// Whether the check refuses it.
+        let isRefused: Bool
     }
 
     /// One version.
@@ -26,8 +35,8 @@ struct ModelCheck: Sendable {
         let verdict: VersionCheck.Verdict
         let reasons: [String]
         let losses: [PossibleLoss]
-        /// Those of the losses that are refused.
-        let refusedLosses: [PossibleLoss]
+        /// Whether the check refuses what depends on the data.
+        let refusesData: Bool
         /// The file of the version, for annotations.
         let file: String?
     }
@@ -43,79 +52,90 @@ struct ModelCheck: Sendable {
     /// - Parameters:
     ///   - source: a bundle, or the source of a pair.
     ///   - destination: of the pair; nil for a bundle.
-    ///   - policy: which losses are refused.
-    ///   - allowsOlder: whether versions newer than the destination are checked like others.
-    /// - Throws: `CommandFailure` where the destination cannot be read, and for a source alone that
-    ///   is no bundle.
+    ///   - rules: what is refused.
+    /// - Throws: `CommandFailure` where the destination or a named version cannot be read, and for
+    ///   a source alone that is no bundle.
     init(
-        source: ModelArgument, destination: ModelArgument?, policy: LossPolicy, allowsOlder: Bool
+        source: ModelArgument, destination: ModelArgument?, rules: Rules
     ) throws(CommandFailure) {
         self = try ScratchFolder.with { scratch throws(CommandFailure) in
             let target = try (destination ?? source).load(scratch: scratch, checksPages: false)
-            if destination == nil {
-                guard let bundle = target.versions else {
+            let name = target.versions?.chosen ?? (destination ?? source).text
+            let checker = try VersionChecker(target, rules)
+            guard destination != nil else {
+                guard let reader = target.reader else {
                     throw .usage(
                         "\(source.text) holds one version: name a second model to compare it with")
                 }
-                return try ModelCheck(of: bundle, target, policy, allowsOlder: allowsOlder)
+                return ModelCheck(
+                    destination: name, versions: checker.versions(of: reader),
+                    warnings: target.warnings + source.laterVersions(in: reader.bundle), rules)
             }
             let origin = try source.load(scratch: scratch, checksPages: false)
-            let checker = try VersionChecker(
-                target, policy: policy, allowsOlder: allowsOlder,
-                renames: target.intermediateRenames())
+            let versions =
+                if let reader = origin.reader, !source.namesVersion {
+                    checker.versions(of: reader)
+                } else {
+                    [
+                        checker.version(
+                            origin.versions?.chosen ?? source.text, origin.model, origin.hashes,
+                            file: source.file(of: origin))
+                    ]
+                }
             return ModelCheck(
-                destination: destination?.text ?? "",
-                versions: [
-                    checker.version(
-                        source.text, origin.model, origin.hashes, file: source.file(of: origin))
-                ], warnings: origin.warnings + target.warnings)
+                destination: name, versions: versions,
+                warnings: origin.warnings + target.warnings, rules)
         }
-    }
-
-    private init(destination: String, versions: [Version], warnings: [String]) {
-        self.destination = destination
-        self.versions = versions
-        self.warnings = warnings
     }
 
     private init(
-        of bundle: BundleVersions, _ target: LoadedModel, _ policy: LossPolicy, allowsOlder: Bool
-    ) throws(CommandFailure) {
-        let all = bundle.names.map { name in
-            Result { () throws(ModelError) in try bundle.read(name) }
-        }
-        var readable: [String: BundleVersions.Version] = [:]
-        for case .success(let version) in all { readable[version.name] = version }
-        let checker = try VersionChecker(
-            target, policy: policy, allowsOlder: allowsOlder,
-            renames: target.intermediateRenames { readable[$0] })
-        destination = bundle.chosen
-        versions = zip(bundle.names, all).map { name, read in
-            let file = bundle.path(of: name)
-            return switch read {
-            case .success(let read): checker.version(name, read.model, read.hashes, file: file)
-            case .failure(let error): checker.unreadable(name, error, file: file)
-            }
-        }
-        warnings = target.warnings
+        destination: String, versions: [Version], warnings: [String], _ rules: Rules
+    ) {
+        self.destination = destination
+        self.versions = versions
+        let names = Set(versions.flatMap(\.losses).map(\.subject.name))
+        self.warnings =
+            warnings
+            + rules.losses.unused(among: names).map { LossOptions.unused($0, among: names) }
     }
 
-    /// Whether stores of every version can be migrated, losses included.
+    /// Whether stores of every version can be migrated, as far as the rules ask.
     var isPassed: Bool { versions.allSatisfy { $0.failure == nil } }
 }
 
+extension ModelArgument {
+    /// Versions that are named after the current one: most likely the current one was not set.
+    fileprivate func laterVersions(in bundle: BundleVersions) -> [String] {
+        guard !namesVersion, bundle.chosen == bundle.current,
+            let place = bundle.names.firstIndex(of: bundle.chosen), place + 1 < bundle.names.count
+        else { return [] }
+        let later = bundle.names[(place + 1)...]
+        return [
+            "the current version of \(text) is \(bundle.chosen), and later names exist: "
+                + later.prefix(5).joined(separator: ", ") + (later.count > 5 ? ", …" : "")
+        ]
+    }
+}
+
 extension ModelCheck.Version {
-    /// Why stores of the version cannot be migrated; nil where they can.
+    /// Why the check fails for the version; nil where it passes.
     var failure: CheckReport.Failure? {
         switch verdict {
         case .mapping, .refused:
             return CheckReport.Failure(
                 kind: verdict.rawValue, text: reasons.joined(separator: "\n"))
+        case .data where refusesData:
+            return CheckReport.Failure(kind: "data", text: reasons.joined(separator: "\n"))
         case .same, .inferred, .data:
-            guard !refusedLosses.isEmpty else { return nil }
-            let names = refusedLosses.map(\.text)
+            let refused = losses.filter(\.isRefused)
+            guard !refused.isEmpty else { return nil }
+            let names = refused.map(\.subject.name).joined(separator: ", ")
+            let hints = refused.filter { $0.renamed != nil }.map(\.text)
+            let advice = "Keep the data in the model, or accept the loss with --accept-loss."
             return CheckReport.Failure(
-                kind: "losses", text: "stores can lose:\n" + names.joined(separator: "\n"))
+                kind: "losses",
+                text: (["stores can lose \(names)"] + hints + [advice]).joined(separator: "\n"),
+                rank: 1)
         }
     }
 }
@@ -132,62 +152,17 @@ extension ModelCheck {
     /// - Returns: the cases, in the order of the versions.
     func cases(seconds: Double) -> [CheckReport.Case] {
         versions.map { version in
-            let refused = Set(version.refusedLosses.map(\.subject))
-            let losses = version.losses.filter { !refused.contains($0.subject) }
-            var warnings = version.verdict == .data ? version.reasons : []
-            if !losses.isEmpty, version.failure == nil {
-                warnings.append(
-                    "stores can lose " + losses.map(\.text).joined(separator: ", "))
+            var warnings: [String] = []
+            if version.failure == nil {
+                warnings = version.verdict == .data ? version.reasons : []
+                if !version.losses.isEmpty {
+                    let lines = ["stores can lose"] + version.losses.map(\.text)
+                    warnings.append(lines.joined(separator: "\n"))
+                }
             }
             return CheckReport.Case(
                 name: version.version, file: version.file, failure: version.failure,
                 warnings: warnings, seconds: seconds / Double(max(1, versions.count)))
         }
-    }
-}
-
-/// Checks versions against one destination.
-private struct VersionChecker {
-    private let destination: DestinationModel
-    private let options: PlanOptions
-    private let renames: IntermediateRenames
-    private let policy: LossPolicy
-    private let cache = MigrationCache()
-
-    init(
-        _ target: LoadedModel, policy: LossPolicy, allowsOlder: Bool, renames: IntermediateRenames
-    ) throws(CommandFailure) {
-        destination = try CommandFailure.translating { try target.destination() }
-        var options = PlanOptions()
-        if !allowsOlder { options.newerVersions = target.newerVersions() }
-        self.options = options
-        self.renames = renames
-        self.policy = policy
-    }
-
-    func version(
-        _ name: String, _ model: Model, _ hashes: VersionHashes, file: String?
-    ) -> ModelCheck.Version {
-        made(
-            name,
-            VersionCheck(
-                of: model, hashes: hashes, name: name, to: destination, options: options,
-                cache: cache), renames[hashes.digest], file: file)
-    }
-
-    func unreadable(_ name: String, _ error: ModelError, file: String?) -> ModelCheck.Version {
-        made(name, VersionCheck(unreadable: error), [:], file: file)
-    }
-
-    private func made(
-        _ name: String, _ check: VersionCheck, _ renames: [String: IntermediateRename],
-        file: String?
-    ) -> ModelCheck.Version {
-        let losses = check.losses.map {
-            ModelCheck.PossibleLoss(subject: $0, renamed: renames[$0.name])
-        }
-        return ModelCheck.Version(
-            version: name, verdict: check.verdict, reasons: check.reasons, losses: losses,
-            refusedLosses: losses.filter { policy.refuses($0.subject.name) }, file: file)
     }
 }

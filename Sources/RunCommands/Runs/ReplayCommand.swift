@@ -78,7 +78,8 @@ package struct ReplayCommand: ParsableCommand {
             }
         } catch {
             // Scripts replay until nothing is left.
-            guard let nothing else { throw error }
+            guard case .nothingFailed(let run, _)? = nothing, let nothing else { throw error }
+            if json { try Console.printJSON(AcceptedRun(run: run)) }
             return Console.log("godwit: \(nothing)")
         }
         end.before = begun?.run

@@ -2,24 +2,39 @@ extension CheckReport {
     /// The report as workflow commands of GitHub Actions, which become annotations, and a line
     /// with the counts.
     ///
-    /// GitHub shows ten errors and ten warnings of a step: the first of each are commands, and a
-    /// line says how many more there are.
+    /// GitHub shows ten errors and ten warnings of a step. The first ones are commands, those of
+    /// the lowest rank first; the others are plain lines of the log.
     package var github: String {
-        let failed = cases.compactMap { one in
-            one.failure.map { (one, "\(one.name): \($0.kind)", $0.text) }
-        }
-        let warned = cases.flatMap { one in one.warnings.map { (one, one.name, $0) } }
+        let failed = cases.compactMap { one in one.failure.map { (one, $0) } }.enumerated()
+            .sorted { ($0.element.1.rank, $0.offset) < ($1.element.1.rank, $1.offset) }
+            .map { Finding(file: $1.0.file, title: "\($1.0.name): \($1.1.kind)", text: $1.1.text) }
+        let warned =
+            notes.map { Finding(file: nil, title: name, text: $0) }
+            + cases.flatMap { one in
+                one.warnings.map { Finding(file: one.file, title: one.name, text: $0) }
+            }
         var lines: [String] = []
         for (command, found) in [("error", failed), ("warning", warned)] {
-            lines += found.prefix(CheckReport.annotationLimit).map { one, title, text in
-                CheckReport.annotation(command, file: one.file, title: title, text)
+            lines += found.prefix(CheckReport.annotationLimit).map {
+                CheckReport.annotation(command, file: $0.file, title: $0.title, $0.text)
             }
-            let more = found.count - CheckReport.annotationLimit
-            if more > 0 { lines.append("and \(counted(more, command)) more") }
+            lines += found.dropFirst(CheckReport.annotationLimit).map { one in
+                "\(command): \(one.title): "
+                    + one.text.split(separator: "\n").joined(separator: "; ")
+            }
         }
         let passed = cases.count - failures
         lines.append("\(name): \(grouped(passed)) of \(counted(cases.count, "case")) passed")
-        return lines.map { PrintedText.visible($0) }.joined(separator: "\n") + "\n"
+        // GitHub takes `##[` anywhere in a line for a command of an older form.
+        return lines.map { PrintedText.line($0).replacing("##[", with: "## [") }
+            .joined(separator: "\n") + "\n"
+    }
+
+    /// One error or warning.
+    private struct Finding {
+        let file: String?
+        let title: String
+        let text: String
     }
 
     /// What GitHub shows of one step and one level.

@@ -17,7 +17,7 @@ extension CheckReport {
             "<properties/>",
         ]
         lines += cases.map(line)
-        let warnings = cases.flatMap { one in one.warnings.map { "\(one.name): \($0)" } }
+        let warnings = notes + cases.flatMap { one in one.warnings.map { "\(one.name): \($0)" } }
         lines.append(
             "<system-out>\(HTMLText.escaped(warnings.joined(separator: "\n")))</system-out>")
         lines += ["<system-err/>", "</testsuite>", "</testsuites>"]
@@ -32,9 +32,8 @@ extension CheckReport {
             "<testcase classname=\"\(HTMLText.escaped(suite))\" "
             + "name=\"\(HTMLText.escaped(one.name))\" time=\"\(CheckReport.decimal(one.seconds))\""
         guard let failure = one.failure else { return head + "/>" }
-        let first = failure.text.split(separator: "\n").first.map(String.init) ?? failure.kind
         return head + "><failure type=\"\(HTMLText.escaped(failure.kind))\" "
-            + "message=\"\(HTMLText.escaped(first))\">\(HTMLText.escaped(failure.text))"
+            + "message=\"\(HTMLText.escaped(failure.firstLine))\">\(HTMLText.escaped(failure.text))"
             + "</failure></testcase>"
     }
 

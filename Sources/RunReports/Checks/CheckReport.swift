@@ -34,11 +34,19 @@ package struct CheckReport: Sendable {
     package struct Failure: Sendable {
         /// One word, such as the cause of a store's failure.
         package let kind: String
+        /// The first line says it all in short.
         package let text: String
+        /// Lower numbers are told first.
+        package let rank: Int
 
-        package init(kind: String, text: String) {
+        package init(kind: String, text: String, rank: Int = 0) {
             self.kind = kind
             self.text = text
+            self.rank = rank
+        }
+
+        var firstLine: String {
+            text.split(separator: "\n").first.map(String.init) ?? kind
         }
     }
 
@@ -49,11 +57,25 @@ package struct CheckReport: Sendable {
     /// The machine.
     package let host: String
     package var cases: [Case] = []
+    /// What is worth a look and concerns no single case.
+    package var notes: [String] = []
 
     package init(name: String, timestamp: String, host: String) {
         self.name = name
         self.timestamp = timestamp
         self.host = host
+    }
+
+    /// The report of a command that could not begin.
+    ///
+    /// - Parameters:
+    ///   - kind: one word for what is wrong.
+    ///   - text: the command's message.
+    /// - Returns: the report with one case, which failed.
+    package func failed(_ kind: String, _ text: String) -> CheckReport {
+        var report = self
+        report.cases = [Case(name: name, failure: Failure(kind: kind, text: text))]
+        return report
     }
 
     /// How many cases failed.

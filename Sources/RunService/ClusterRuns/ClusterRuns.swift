@@ -52,7 +52,7 @@ package struct ClusterRuns: Sendable {
             try finishRollbacks(of: open.id, clients: request.clients)
         }
         let earlier = try EarlierResults(
-            of: digest, in: dependencies.ledger, environment: dependencies.environment)
+            of: recorded, in: dependencies.ledger, environment: dependencies.environment)
         let (id, _) = try book.begin(
             stores, request: try recorded.text(), digest: digest, engine: Planner.engineVersion
         ) { run, store throws(RunError) in try earlier.records(for: store, of: run) }
@@ -244,7 +244,7 @@ package struct ClusterRuns: Sendable {
         var reopened = Reopened()
         try reopen(run.id, store: number, &reopened)
         let stores = left + reopened.stores
-        guard stores > 0 else { throw .nothingFailed(run: run.id) }
+        guard stores > 0 else { throw .nothingFailed(run: run.id, store: selection.store) }
         return (try find(run.id), stores)
     }
 

@@ -43,9 +43,13 @@ struct ModelPair {
                     $0.source != nil && $0.destination != nil
                 })
         else {
+            let renames = options.intermediateRenames[hashes.digest].sorted { $0.key < $1.key }
+            let hint =
+                renames.first.map { "\($0.key): \($0.value)" }
+                ?? "Check that the destination is the right app's model"
             throw EngineError.noMapping(
-                "\(subject): the source and destination models have no entity in common. Check "
-                    + "that the destination is the right app's model. Nothing was written")
+                "\(subject): the source and destination models have no entity in common. \(hint). "
+                    + "Nothing was written")
         }
         layout = try cache.stores.layout(
             of: destination.model,

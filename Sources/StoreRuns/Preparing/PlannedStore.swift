@@ -17,14 +17,22 @@ package struct PlannedStore: Sendable {
     package let destination: DestinationModel
     /// Why programs that have the store open cannot be seen, where that was asked.
     package var hiddenClients: String?
-    /// The programs that have the store open, where that was asked.
-    package var users: [FileUser] = []
+    /// Whether a program has the store open for writing, where that was asked.
+    package var isOpen = false
+    /// Why the store cannot be swapped in place, though its result can go elsewhere; nil where
+    /// nothing is known to be in the way.
+    package var swapObstacle: String?
     /// What the result will lack, the greatest loss first; nil where it was not counted.
     package var losses: [Loss]?
     /// Files of routing passes, by their place in the plan.
     package let routes: [Int: FilePath]
 
     package var plan: MigrationPlan { laidOut.plan }
+
+    /// The digest of the source's version hashes, as its metadata have them.
+    package var sourceDigest: String {
+        VersionHashes(read: source.metadata.versionHashes).digest
+    }
 }
 
 /// Opens and plans one store: the prepare stage.
@@ -245,12 +253,7 @@ package struct StorePreparation {
         let losses = try validator.losses(
             dropsHistory: planned.plan.options.history == .drop && source.hasHistory,
             source: connection)
-        let refused = losses.filter { planned.plan.options.losses.refuses($0.subject.name) }
-        guard refused.isEmpty else {
-            throw EngineError.losses(
-                "\(source.path): the result would lack \(Loss.list(refused)). Nothing was written. "
-                    + "Accept these losses, or choose a model that keeps the data")
-        }
+        try planned.plan.options.losses.check(losses, of: source.path)
         return losses
     }
 
@@ -286,5 +289,23 @@ package struct StorePreparation {
                     + "\(changed.joined(separator: ", ")) change and recorded changes name them "
                     + "by position. Drop history instead. Nothing was written")
         }
+    }
+}
+
+extension LossPolicy {
+    /// Refuses losses of a store that the policy does not accept.
+    ///
+    /// - Parameters:
+    ///   - losses: what its result would lack.
+    ///   - store: the original.
+    /// - Throws: `EngineError.losses`.
+    package func check(_ losses: [Loss], of store: FilePath) throws(EngineError) {
+        let refused = losses.filter { refuses($0.subject.name) }
+        guard !refused.isEmpty else { return }
+        let isHistory = refused.contains { $0.subject == .history }
+        throw .losses(
+            "\(store): the result would lack \(Loss.list(refused)). Nothing was written. Accept "
+                + "these losses, or choose a model that keeps the data"
+                + (isHistory ? " and keep history" : ""))
     }
 }

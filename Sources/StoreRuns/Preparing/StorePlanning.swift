@@ -31,12 +31,12 @@ package struct StorePlanning: Sendable {
     /// - Throws: `RunError` naming what stands in the way.
     package func plan() throws(RunError) -> PlannedStore {
         // What would stand in the way of a swap is reported before any work.
-        try RunError.translating {
-            try StoreAdmission(
-                path: files.resolveStore(request.store), output: nil, files: files,
-                clients: runRequest.clients
-            ).checkFolders()
+        let admission = try RunError.translating {
+            StoreAdmission(
+                path: try files.resolveStore(request.store), output: nil, files: files,
+                clients: runRequest.clients)
         }
+        try admission.checkFolders()
         let folder = request.state.appending("plan")
         let places = StorePaths(
             folder: folder, mark: "plan", number: 1, result: folder.appending("result"))
@@ -57,9 +57,14 @@ package struct StorePlanning: Sendable {
             if case .success = result { throw .file(error) }
         }
         var planned = try result.get()
-        let clients = try RunError.translating { try ClientVisibility(of: planned.source.path) }
-        if case .hidden(let reason) = clients { planned.hiddenClients = reason }
-        planned.users = FileUser.now(of: planned.source.path)
+        switch try RunError.translating({ try ClientVisibility(of: planned.source.path) }) {
+        case .hidden(let reason): planned.hiddenClients = reason
+        case .open: planned.isOpen = true
+        case .visible: break
+        }
+        do throws(RunError) { try admission.refuseHardLinks() } catch {
+            planned.swapObstacle = error.description
+        }
         return planned
     }
 }

@@ -68,12 +68,15 @@ package struct VersionCheck: Hashable, Sendable {
     }
 
     private init(_ error: RunError) {
-        guard case .inference(let error) = error else {
+        switch error {
+        case .inference(let error):
+            let isExpressible = error.refusals.allSatisfy(\.rule.allowsMapping)
+            self.init(isExpressible ? .mapping : .refused, error.refusals.map(\.description))
+        case .engine(.olderDestination):
+            self.init(.refused, ["the version is newer than the destination"])
+        default:
             self.init(.refused, [error.description])
-            return
         }
-        let isExpressible = error.refusals.allSatisfy(\.rule.allowsMapping)
-        self.init(isExpressible ? .mapping : .refused, error.refusals.map(\.description))
     }
 
     /// Plans a store of the version that holds nothing.

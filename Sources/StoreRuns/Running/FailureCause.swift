@@ -12,6 +12,9 @@ package enum FailureCause: String, Hashable, Sendable, Codable, CaseIterable {
     case noSpace, inputOutput
     case validationFailed, swapRefused, crashed, stopped, bug
 
+    /// Whether only a run with other options can migrate the store.
+    package var needsOtherOptions: Bool { self == .losses || self == .olderDestination }
+
     /// The cause in a few words, as a heading.
     package var title: String {
         switch self {

@@ -47,8 +47,8 @@ package struct RecordedRequest: Codable {
     /// Bounds of the run, which do not tell requests apart either; nil in requests of versions
     /// that did not record them.
     package private(set) var bounds: RunBounds?
-    let output: FilePath?
-    package let options: PlanOptions
+    package let output: FilePath?
+    package private(set) var options: PlanOptions
     /// Nil for `--to self`.
     package let destination: Destination?
     package let sourceModel: Model?
@@ -104,9 +104,19 @@ package struct RecordedRequest: Codable {
         return changed
     }
 
+    /// Equal for requests that would give equal results, whatever they refuse, in hexadecimal.
+    package func resultDigest() throws(RunError) -> String {
+        var lenient = self
+        lenient.options.losses = .report
+        lenient.options.newerVersions = NewerVersions()
+        return try lenient.digest()
+    }
+
     /// Equal for equal requests, in hexadecimal.
     package func digest() throws(RunError) -> String {
         var nameless = self
+        // Only what is said of losses depends on them.
+        nameless.options.intermediateRenames = IntermediateRenames()
         nameless.destinationName = ""
         nameless.mark = ""
         nameless.defersSwap = false

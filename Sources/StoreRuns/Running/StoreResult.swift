@@ -81,3 +81,12 @@ extension StoreResult {
         backup = nil
     }
 }
+
+extension StoreResult {
+    /// Whether a run with these options would have refused the store: for a loss, or because the
+    /// destination is older.
+    package func isRefused(by options: PlanOptions) -> Bool {
+        options.newerVersions[from.digest] != nil
+            || validation.losses.contains { options.losses.refuses($0.subject.name) }
+    }
+}

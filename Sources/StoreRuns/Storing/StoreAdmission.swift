@@ -100,7 +100,7 @@ package struct StoreAdmission {
     }
 
     /// A swap would leave the other names with the original: better said before any work.
-    private func refuseHardLinks() throws(RunError) {
+    func refuseHardLinks() throws(RunError) {
         try RunError.translating {
             let links = try FileStatus(of: path).links
             guard links > 1 else { return }
