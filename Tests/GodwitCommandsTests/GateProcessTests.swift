@@ -1,6 +1,8 @@
 import DurableFiles
 import Foundation
 import FoundationXML
+import ModelFiles
+import StoreForge
 import TestSupport
 import Testing
 
@@ -96,6 +98,39 @@ import Testing
             #expect(mistyped.status == 64)
             #expect(mistyped.output.hasPrefix("::error title=godwit model check%3A usage::"))
             #expect(mistyped.log.contains("Did you mean V2"))
+        }
+    }
+
+    /// A command that accepts what an earlier one refused takes over the earlier results; one that
+    /// refuses what an earlier one accepted does not.
+    @Test func anotherPolicyTakesOverWhatItWouldNotRefuse() throws {
+        try withTemporaryFolder { folder in
+            let versions = ["old", "new"]
+            for name in versions {
+                try Samples.makeSource(
+                    at: folder.appendingPathComponent("\(name).xcdatamodel"), attribute: name)
+            }
+            let stores = folder.appendingPathComponent("stores")
+            try FileManager.default.createDirectory(at: stores, withIntermediateDirectories: true)
+            let model = try XMLModelReader.read(folder.appendingPathComponent("old.xcdatamodel"))
+            for (name, rows) in [("empty", 0), ("full", 10)] {
+                var recipe = ForgeRecipe(model: model)
+                recipe.defaultRows = rows
+                let path = stores.appendingPathComponent("\(name).sqlite").path
+                _ = try Forge(recipe).write(to: FilePath(path))
+            }
+            let command = "migrate stores --to new.xcdatamodel --output out"
+            let refused = try run("\(command) --losses refuse", in: folder)
+            #expect(refused.status == 75)
+            #expect(refused.output.contains("1 of 2 stores migrated, 1 failed"))
+            // A replay would refuse the same again.
+            #expect(!refused.output.contains("godwit replay"))
+            let accepted = try run(
+                "\(command) --losses refuse --accept-loss Note.*", in: folder)
+            #expect(accepted.status == 0, "\(accepted.output)\(accepted.log)")
+            #expect(try run(command, in: folder).status == 0)
+            let again = try run("\(command) --losses refuse", in: folder)
+            #expect(again.status == 75, "\(again.output)\(again.log)")
         }
     }
 
