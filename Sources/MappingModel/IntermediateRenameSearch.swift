@@ -36,12 +36,20 @@ package struct IntermediateRenameSearch {
             self.name = name
             self.model = model
             identifiers = model.renamingIdentifiers
+            keys = model.names.union(identifiers.values)
         }
 
-        /// Renaming identifiers that another version does not repeat in the same place: those it
-        /// repeats lead to it in one step.
+        /// Names of all entities and properties, and their renaming identifiers.
+        fileprivate let keys: Set<String>
+
+        /// Renaming identifiers that lead to a later version in two steps and not in one: of what
+        /// that version has, without the identifier in the same place.
         package func identifiers(notRepeatedBy other: Version) -> Set<String> {
-            Set(identifiers.filter { other.identifiers[$0.key] != $0.value }.values)
+            let found = identifiers.filter { place, identifier in
+                other.identifiers[place] != identifier
+                    && other.keys.contains(place.split(separator: ".").last.map(String.init) ?? "")
+            }
+            return Set(found.values)
         }
     }
 
@@ -73,19 +81,21 @@ package struct IntermediateRenameSearch {
     ///   does not repeat.
     /// - Returns: by what the source calls it, `Entity.property` or `Entity`; the first version
     ///   counts.
-    /// - Complexity: O(names) for each version whose identifiers name nothing that goes.
+    /// - Complexity: O(names) for each version; three inferences for each of those whose
+    ///   identifiers name something that goes, `candidateLimit` of them.
     package func renames(
         through versions: some Sequence<(version: Version, identifiers: Set<String>)>
     ) -> [String: IntermediateRename] {
         let keys = source.model.keys(missingIn: destination.model)
-        var direct: Arrivals?
+        var candidates = versions.filter { !keys.isDisjoint(with: $0.identifiers) }.map(\.version)
+        // A rename stays in the versions after it: the ends of the list tell enough.
+        let half = Self.candidateLimit / 2
+        if candidates.count > 2 * half { candidates.removeSubrange(half..<candidates.count - half) }
+        guard !candidates.isEmpty, let inference = infer(source, destination) else { return [:] }
+        let direct = Arrivals(of: source.model, inference.mapping)
         var renames: [String: IntermediateRename] = [:]
-        for (version, identifiers) in versions where !keys.isDisjoint(with: identifiers) {
-            if direct == nil {
-                guard let inference = infer(source, destination) else { return [:] }
-                direct = Arrivals(of: source.model, inference.mapping)
-            }
-            guard let direct, let first = infer(source, version), first.requirements.isEmpty,
+        for version in candidates {
+            guard let first = infer(source, version), first.requirements.isEmpty,
                 let second = infer(version, destination), second.requirements.isEmpty
             else { continue }
             let there = Arrivals(of: source.model, first.mapping)
@@ -96,6 +106,9 @@ package struct IntermediateRenameSearch {
         }
         return renames
     }
+
+    /// The most versions in between that are tried for one version of the stores.
+    private static let candidateLimit = 8
 
     private func add(
         _ kept: Arrivals, _ there: Arrivals, lostBy direct: Arrivals, in version: Version,
@@ -185,6 +198,16 @@ extension Model {
             }
         }
         return identifiers
+    }
+
+    /// Names of all entities and properties.
+    fileprivate var names: Set<String> {
+        var names = Set(entities.keys)
+        for entity in entities.values {
+            names.formUnion(entity.attributes.map(\.name))
+            names.formUnion(entity.relationships.map(\.name))
+        }
+        return names
     }
 
     /// What renames may name: names, and renaming identifiers, of all that another model does not
