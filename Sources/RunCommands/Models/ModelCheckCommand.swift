@@ -59,7 +59,8 @@ package struct ModelCheckCommand: ParsableCommand {
         case .junit, .github:
             var report = report
             report.cases = check.cases(seconds: clock())
-            report.notes = ["the destination is \(check.destination)"] + check.warnings
+            report.destination = check.destination
+            report.notes = check.warnings
             format.print(report)
         }
         guard check.isPassed else { throw ExitCode(CommandStatus.badData.rawValue) }

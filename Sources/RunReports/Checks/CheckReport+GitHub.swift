@@ -24,7 +24,9 @@ extension CheckReport {
             }
         }
         let passed = cases.count - failures
-        lines.append("\(name): \(grouped(passed)) of \(counted(cases.count, "case")) passed")
+        let target = destination.map { ", to \($0)" } ?? ""
+        lines.append(
+            "\(name): \(grouped(passed)) of \(counted(cases.count, "case")) passed\(target)")
         // GitHub takes `##[` anywhere in a line for a command of an older form.
         return lines.map { PrintedText.line($0).replacing("##[", with: "## [") }
             .joined(separator: "\n") + "\n"

@@ -14,7 +14,7 @@ extension CheckReport {
                 + "timestamp=\"\(HTMLText.escaped(timestamp))\" "
                 + "hostname=\"\(HTMLText.escaped(host))\" \(counts) "
                 + "time=\"\(CheckReport.decimal(total))\">",
-            "<properties/>",
+            properties,
         ]
         lines += cases.map(line)
         let warnings = notes + cases.flatMap { one in one.warnings.map { "\(one.name): \($0)" } }
@@ -22,6 +22,12 @@ extension CheckReport {
             "<system-out>\(HTMLText.escaped(warnings.joined(separator: "\n")))</system-out>")
         lines += ["<system-err/>", "</testsuite>", "</testsuites>"]
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    private var properties: String {
+        guard let destination else { return "<properties/>" }
+        return "<properties><property name=\"destination\" "
+            + "value=\"\(HTMLText.escaped(destination))\"/></properties>"
     }
 
     /// The schema takes no suite name of blanks alone.

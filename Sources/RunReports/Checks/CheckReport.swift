@@ -57,6 +57,8 @@ package struct CheckReport: Sendable {
     /// The machine.
     package let host: String
     package var cases: [Case] = []
+    /// To which model the cases go; nil where the command line says it.
+    package var destination: String?
     /// What is worth a look and concerns no single case.
     package var notes: [String] = []
 

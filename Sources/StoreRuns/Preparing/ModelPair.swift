@@ -17,6 +17,7 @@ struct ModelPair {
     ///   - hashes: theirs.
     ///   - framework: theirs.
     ///   - subject: what messages name: a store or a version.
+    ///   - ending: a sentence that messages get, after a blank.
     ///   - destination: the model to which stores go.
     ///   - isRewrite: whether the destination is the stores' own model.
     ///   - options: what the user chose.
@@ -25,13 +26,14 @@ struct ModelPair {
     ///   `StoreError` for a model without a layout.
     init(
         from source: Model, hashes: VersionHashes, framework: FrameworkVersion, subject: String,
-        to destination: DestinationModel, isRewrite: Bool, options: PlanOptions,
+        ending: String = "", to destination: DestinationModel, isRewrite: Bool,
+        options: PlanOptions,
         cache: MigrationCache
     ) throws {
         if let name = options.newerVersions[hashes.digest] {
             throw EngineError.olderDestination(
-                "\(subject) has the version \(name), which is newer than the destination. Nothing "
-                    + "was written. Choose the newest model, or allow an older one")
+                "\(subject) has the version \(name), which is newer than the destination."
+                    + ending + " Choose the newest model, or allow an older one")
         }
         inference =
             isRewrite
@@ -48,8 +50,8 @@ struct ModelPair {
                 renames.first.map { "\($0.key): \($0.value)" }
                 ?? "Check that the destination is the right app's model"
             throw EngineError.noMapping(
-                "\(subject): the source and destination models have no entity in common. \(hint). "
-                    + "Nothing was written")
+                "\(subject): the source and destination models have no entity in common. \(hint)."
+                    + ending)
         }
         layout = try cache.stores.layout(
             of: destination.model,

@@ -206,6 +206,7 @@ package struct StorePreparation {
         let pair = try ModelPair(
             from: source.model, hashes: hashes,
             framework: source.metadata.framework, subject: source.path.description,
+            ending: " Nothing was written.",
             to: destination, isRewrite: isRewrite, options: request.options, cache: cache)
         let (inference, layout) = (pair.inference, pair.layout)
         try checkHistory(source, inference, connection)
