@@ -1,7 +1,7 @@
 import DurableFiles
 import Jobs
 import MigrationEngine
-import MigrationPlanning
+package import MigrationPlanning
 import MigrationValidation
 package import RunLedger
 import RunService
@@ -14,13 +14,14 @@ extension StoreReport {
     /// - Parameters:
     ///   - store: of the run.
     ///   - record: what was kept of its end; nil for a store that has not come to it.
-    package init(_ store: StoreSummary, _ record: StoreRecord?) {
+    ///   - names: of versions, as the run's destination has them.
+    package init(_ store: StoreSummary, _ record: StoreRecord?, names: VersionNames) {
         self.init(
             store: store.found.path.description, outcome: StoreOutcome(store.state),
             bytes: Change(before: store.found.bytes))
         attempts = store.resets + 1
         switch record {
-        case .result(let result): take(result, isThere: store.state == .done)
+        case .result(let result): take(result, isThere: store.state == .done, names)
         case .failure(let cause):
             guard store.state == .failed else { return }
             failure = Failure(
@@ -33,10 +34,14 @@ extension StoreReport {
         }
     }
 
-    private mutating func take(_ found: StoreResult, isThere: Bool) {
+    private mutating func take(_ found: StoreResult, isThere: Bool, _ names: VersionNames) {
         let validation = found.validation
-        source = ModelVersion(identifiers: found.from.identifiers, digest: found.from.digest)
-        destination = ModelVersion(identifiers: found.to.identifiers, digest: found.to.digest)
+        source = ModelVersion(
+            identifiers: found.from.identifiers, digest: found.from.digest,
+            name: names[found.from.digest])
+        destination = ModelVersion(
+            identifiers: found.to.identifiers, digest: found.to.digest,
+            name: names[found.to.digest])
         steps = [source, destination].compactMap { $0?.label }
         strategy = found.strategy
         rows = Change(before: validation.sourceRows, after: validation.rows)

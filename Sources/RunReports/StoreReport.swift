@@ -42,10 +42,13 @@ package struct ModelVersion: Hashable, Sendable, Codable {
     package var identifiers: [String]
     /// `NSStoreModelVersionHashesDigest`, in base64.
     package var digest: String
+    /// What the destination's bundle calls it; nil where that is not known.
+    package var name: String?
 
-    package init(identifiers: [String], digest: String) {
+    package init(identifiers: [String], digest: String, name: String? = nil) {
         self.identifiers = identifiers
         self.digest = digest
+        self.name = name
     }
 
     /// The version of a model, from its hashes.
@@ -56,10 +59,10 @@ package struct ModelVersion: Hashable, Sendable, Codable {
             identifiers: model.versionIdentifiers, digest: VersionHashes(model).digest)
     }
 
-    /// The identifiers, or the start of the digest where there are none.
+    /// The identifiers; where there are none, the name, or the start of the digest.
     package var label: String {
         let named = identifiers.filter { !$0.isEmpty }
-        return named.isEmpty ? String(digest.prefix(8)) : named.joined(separator: ", ")
+        return named.isEmpty ? name ?? String(digest.prefix(8)) : named.joined(separator: ", ")
     }
 }
 

@@ -138,6 +138,11 @@ import Testing
                     ], in: folder)
                 #expect(ended.status == 0, "\(ended.log)")
             }
+            // Models without identifiers are called as the bundle calls them.
+            let report = try String(
+                contentsOf: folder.appendingPathComponent("one/.godwit/runs/r1/report.txt"),
+                encoding: .utf8)
+            #expect(report.contains("M → M 2"), "\(report)")
         }
     }
 

@@ -92,6 +92,8 @@ package struct PlanOptions: Hashable, Sendable, Codable {
     package var losses: LossPolicy
     /// Versions whose stores are refused because the destination is older.
     package var newerVersions = NewerVersions()
+    /// Names for reports.
+    package var versionNames = VersionNames()
     /// What versions in between rename, of the stores' versions.
     package var intermediateRenames = IntermediateRenames()
 

@@ -3,6 +3,7 @@ package import CommandSupport
 import DurableFiles
 import Foundation
 import Jobs
+import MigrationPlanning
 import RunLedger
 package import RunReports
 import StoreDiscovery
@@ -42,7 +43,9 @@ package struct EndReport {
         // Open as long as the report lives, for each of its forms goes through all stores.
         let records = try CommandFailure.translating { try RunRecords(state: request.state) }
         let read = StoreReports { body in
-            try records.forEachStore(of: run) { try body(StoreReport($0, $1)) }
+            try records.forEachStore(of: run) {
+                try body(StoreReport($0, $1, names: request.options.versionNames))
+            }
         }
         // Each form of the report goes through all stores: few of them are decoded once.
         let isSmall = ending.counts.values.reduce(0, +) <= Self.mostKept

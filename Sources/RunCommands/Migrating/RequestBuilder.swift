@@ -14,14 +14,14 @@ struct RequestBuilder {
     private let destination: DestinationChoice
     private let sourceModel: Model?
     private let slots: Int
-    /// The bundle that the destination comes from.
-    private var bundle: LoadedModel?
+    /// Names of the versions of the destination's bundle, by digest; nil where it is none.
+    private var versionNames: [String: String]?
 
     /// What is done about losses.
     var losses: LossPolicy { options.losses }
 
     /// Digests of all versions of the destination's bundle; nil for a destination that is none.
-    func bundleDigests() -> Set<String>? { bundle?.versionDigests() }
+    func bundleDigests() -> Set<String>? { versionNames.map { Set($0.keys) } }
 
     /// Checks the command line and reads the models; warnings go to standard error.
     ///
@@ -48,7 +48,8 @@ struct RequestBuilder {
             destination = .model(try CommandFailure.translating { try loaded.destination() })
             if !arguments.engine.allowOlder { options.newerVersions = loaded.newerVersions() }
             options.intermediateRenames = loaded.intermediateRenames()
-            if loaded.versions != nil { bundle = loaded }
+            versionNames = loaded.versionNames()
+            options.versionNames = VersionNames(versionNames ?? [:])
         }
         self.options = options
     }

@@ -17,13 +17,19 @@ extension LoadedModel {
                 uniquingKeysWith: { VersionOrder.sorted([$0, $1])[0] }))
     }
 
-    /// Digests of the hashes of all versions of the bundle that can be read; nil where the model
-    /// comes from no bundle.
+    /// Names of all versions of the bundle that can be read, by the digests of their hashes; nil
+    /// where the model comes from no bundle.
+    ///
+    /// Of versions with equal hashes the chosen one counts, else the last one.
     ///
     /// - Complexity: reads every version.
-    func versionDigests() -> Set<String>? {
+    func versionNames() -> [String: String]? {
         guard let reader else { return nil }
-        return Set(reader.bundle.names.compactMap(reader.version).map(\.hashes.digest))
+        var names = Dictionary(
+            reader.bundle.names.compactMap(reader.version).map { ($0.hashes.digest, $0.name) },
+            uniquingKeysWith: { $1 })
+        names[hashes.digest] = reader.bundle.chosen
+        return names
     }
 
     /// What versions in between rename and a migration to the model in one step loses, for each

@@ -264,6 +264,7 @@ package struct StorePreparation {
         var options = request.options
         // A plan is of one version: what is known of others would only make it larger.
         options.newerVersions = NewerVersions()
+        options.versionNames = VersionNames()
         options.intermediateRenames = IntermediateRenames()
         options.chunkBytes = min(
             options.chunkBytes, Self.chunkBytes(of: source.bytes, slots: slots))

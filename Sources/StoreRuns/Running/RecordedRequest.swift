@@ -115,8 +115,9 @@ package struct RecordedRequest: Codable {
     /// Equal for equal requests, in hexadecimal.
     package func digest() throws(RunError) -> String {
         var nameless = self
-        // Only what is said of losses depends on them.
+        // Only words depend on them.
         nameless.options.intermediateRenames = IntermediateRenames()
+        nameless.options.versionNames = VersionNames()
         nameless.destinationName = ""
         nameless.mark = ""
         nameless.defersSwap = false
