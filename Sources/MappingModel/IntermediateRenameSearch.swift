@@ -75,7 +75,8 @@ package struct IntermediateRenameSearch {
     /// Everything that one step loses and that two steps by one of these versions keep.
     ///
     /// A version counts only where no store can fail on the way by it, and where the way by it
-    /// keeps all that one step keeps.
+    /// keeps all that one step keeps as it is: no default fills a missing value, and no order
+    /// changes.
     ///
     /// - Parameter versions: in between, in their order, with the identifiers that the destination
     ///   does not repeat.
@@ -88,15 +89,15 @@ package struct IntermediateRenameSearch {
     ) -> [String: IntermediateRename] {
         let keys = source.model.keys(missingIn: destination.model)
         var candidates = versions.filter { !keys.isDisjoint(with: $0.identifiers) }.map(\.version)
-        // A rename stays in the versions after it: the ends of the list tell enough.
+        // Most renames stay in the versions after them: of many versions the ends are tried.
         let half = Self.candidateLimit / 2
         if candidates.count > 2 * half { candidates.removeSubrange(half..<candidates.count - half) }
         guard !candidates.isEmpty, let inference = infer(source, destination) else { return [:] }
         let direct = Arrivals(of: source.model, inference.mapping)
         var renames: [String: IntermediateRename] = [:]
         for version in candidates {
-            guard let first = infer(source, version), first.requirements.isEmpty,
-                let second = infer(version, destination), second.requirements.isEmpty
+            guard let first = infer(source, version), first.isPlain,
+                let second = infer(version, destination), second.isPlain
             else { continue }
             let there = Arrivals(of: source.model, first.mapping)
             let after = Arrivals(of: version.model, second.mapping)
@@ -122,6 +123,14 @@ package struct IntermediateRenameSearch {
                 let places = (property == nil ? [entity].filter { !$0.isAbstract } : members)
                     .map { Arrivals.Place(entity: $0.name, property: property) }
                 let lost = places.filter { direct.places[$0] == nil }
+                // An entity without its properties is not kept.
+                if property == nil,
+                    !names.allSatisfy({ own in
+                        kept.places[.init(entity: entity.name, property: own)] != nil
+                    })
+                {
+                    continue
+                }
                 let name = entity.name + (property.map { ".\($0)" } ?? "")
                 guard let first = lost.first, lost.allSatisfy({ kept.places[$0] != nil }),
                     let place = there.places[first], renames[name] == nil,
@@ -132,6 +141,11 @@ package struct IntermediateRenameSearch {
             }
         }
     }
+}
+
+extension Inference {
+    /// Whether the mapping asks nothing of the data and changes nothing that a user should know.
+    fileprivate var isPlain: Bool { requirements.isEmpty && notes.isEmpty }
 }
 
 /// Where the objects and properties of every concrete entity arrive by a mapping; those that go are
@@ -154,7 +168,7 @@ private struct Arrivals {
             else { continue }
             places[Place(entity: from, property: nil)] = Place(entity: to, property: nil)
             for one in mapped.attributes {
-                guard let name = one.value.sourceName else { continue }
+                guard case .source(let name) = one.value else { continue }
                 places[Place(entity: from, property: name)] =
                     Place(entity: to, property: one.destination)
             }

@@ -110,15 +110,6 @@ package struct BundleVersions: Sendable {
         }
     }
 
-    /// Reads the archive of the chosen version as it is in its file; nil for a version of Xcode's
-    /// own form.
-    ///
-    /// - Throws: `ModelError`, as `read(_:)`.
-    package func chosenArchive() throws(ModelError) -> [UInt8]? {
-        guard case .compiled = form else { return nil }
-        return try CompiledModel.read(mom: file(chosen)).archive
-    }
-
     /// Names of the versions that are newer than the chosen one.
     package var newer: [String] {
         VersionOrder.newer(than: chosen, current: current, all: names)

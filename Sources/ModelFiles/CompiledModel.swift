@@ -50,7 +50,19 @@ package struct CompiledModel: Sendable {
         } catch {
             files = []
         }
-        return files.filter { $0.hasSuffix(".mom") }.map { String($0.dropLast(".mom".count)) }
+        // Names with a dot are what other systems keep beside files.
+        return files.filter { $0.hasSuffix(".mom") && !$0.hasPrefix(".") && isFile($0, in: folder) }
+            .map { String($0.dropLast(".mom".count)) }
+    }
+
+    private static func isFile(_ name: String, in folder: URL) -> Bool {
+        let path = folder.appendingPathComponent(name).path
+        do {
+            let facts = try FileManager.default.attributesOfItem(atPath: path)
+            return facts[.type] as? FileAttributeType == .typeRegular
+        } catch {
+            return false
+        }
     }
 
     /// The version that is meant: one that the bundle lists, or one that has a file there.

@@ -32,7 +32,8 @@ struct FormatOptions: ParsableArguments {
     /// Whether the format is made of cases.
     var hasCases: Bool { chosen == .junit || chosen == .github }
 
-    /// Runs a command that reports cases; one that cannot begin is reported as a case that failed.
+    /// Runs a command that reports cases; one that cannot begin, though its options are right, is
+    /// reported as a case that failed.
     ///
     /// - Parameters:
     ///   - name: of the command.

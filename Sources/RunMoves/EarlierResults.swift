@@ -7,13 +7,17 @@ package import StoreRuns
 /// Results that earlier runs of a request made in its output folder, and that still stand.
 ///
 /// Without a look at them, the same command would find its own results in the way.
-package struct EarlierResults {
+package final class EarlierResults {
     private let ledger: Ledger
     private let environment: RunEnvironment
     /// The newest first.
     private let runs: [RunOverview]
     /// What the request refuses.
     private let options: PlanOptions
+    /// Of the request, and of its results.
+    private let digests: (whole: String, result: String)
+    /// By the runs' ids: reading a request is not cheap.
+    private var alike: [String: Bool] = [:]
 
     /// - Parameters:
     ///   - request: of the new run.
@@ -26,24 +30,28 @@ package struct EarlierResults {
         self.ledger = ledger
         self.environment = environment
         options = request.options
-        guard request.output != nil else {
-            runs = []
-            return
-        }
-        let (digest, result) = (try request.digest(), try request.resultDigest())
-        runs = try RunError.ledger { () throws(LedgerError) in try ledger.runs() }.filter {
-            !$0.state.isUnfinished
-                && ($0.record.requestDigest == digest || Self.resultDigest(of: $0) == result)
-        }
+        digests = (try request.digest(), try request.resultDigest())
+        runs =
+            request.output == nil
+            ? []
+            : try RunError.ledger { () throws(LedgerError) in try ledger.runs() }
+                .filter { !$0.state.isUnfinished }
     }
 
-    /// Nil for a request of another version of the program.
-    private static func resultDigest(of run: RunOverview) -> String? {
+    /// Whether a run would give the same results, whatever it refuses.
+    private func isAlike(_ run: RunOverview) -> Bool {
+        if run.record.requestDigest == digests.whole { return true }
+        if let known = alike[run.id] { return known }
+        let isAlike: Bool
         do throws(RunError) {
-            return try RecordedRequest(reading: run.record.request).resultDigest()
+            let recorded = try RecordedRequest(reading: run.record.request)
+            isAlike = try recorded.resultDigest() == digests.result
         } catch {
-            return nil
+            // Another version of the program recorded it.
+            isAlike = false
         }
+        alike[run.id] = isAlike
+        return isAlike
     }
 
     /// The records that a store is done, because an earlier run made its result.
@@ -65,14 +73,31 @@ package struct EarlierResults {
             guard
                 let known = try read({ ledger throws(LedgerError) in
                     try ledger.store(run: earlier.id, path: store.path)
-                }), known.state == .done, known.found.output == output,
-                let (plan, result) = try publication(of: known, in: earlier.id),
-                !result.isRefused(by: options)
+                }), known.state == .done, known.found.output == output, isAlike(earlier),
+                let (plan, result) = try publication(of: known, in: earlier.id)
             else { continue }
             guard stands(plan, of: result.store) else { return [] }
+            if let refusal = result.refusal(by: options) {
+                return try refused(store, in: run, refusal, madeBy: earlier.id)
+            }
             return try records(store, of: run, plan, result, madeBy: earlier.id)
         }
         return []
+    }
+
+    /// The records that a store failed: its result is there, and the request refuses it.
+    private func refused(
+        _ store: FoundStore, in run: String, _ refusal: EngineError, madeBy earlier: String
+    ) throws(RunError) -> [LedgerRecord] {
+        let error = RunError.engine(refusal)
+        let reason = FailureReason(
+            code: error.code, text: "\(error). The run \(earlier) made the result, which stays.")
+        let at = environment.wallTime()
+        return [
+            .storeChanged(run: run, store: store.number, .running, reason: nil, at: at),
+            .storeChanged(run: run, store: store.number, .failed, reason: reason, at: at),
+            try StoreRecord.failure(FailureCause(error)).record(run: run, store: store.number),
+        ]
     }
 
     private func read<Result>(

@@ -30,10 +30,14 @@ package enum PrintedText {
         return result
     }
 
-    /// A name in one line.
+    /// A name in one line, a long one cut.
     package static func line(_ name: String) -> String {
-        visible(name).replacing("\n", with: "\\n")
+        let cut = name.count > nameLimit ? name.prefix(nameLimit) + "…" : name
+        return visible(cut).replacing("\n", with: "\\n")
     }
+
+    /// The most characters of a name.
+    private static let nameLimit = 300
 
     /// The text with everything that is neither printable nor a line break escaped.
     package static func visible(_ text: String) -> String {

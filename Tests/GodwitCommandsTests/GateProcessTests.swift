@@ -131,6 +131,13 @@ import Testing
             #expect(try run(command, in: folder).status == 0)
             let again = try run("\(command) --losses refuse", in: folder)
             #expect(again.status == 75, "\(again.output)\(again.log)")
+            #expect(again.output.contains("the result would lack Note.old (9 values)"))
+            #expect(again.output.contains("which stays"))
+            // A replay without a name does not hide that older runs have failed stores.
+            #expect(try run(command, in: folder).status == 0)
+            let idle = try run("replay --state out/.godwit", in: folder)
+            #expect(idle.status == 75)
+            #expect(idle.log.contains("but stores of r4, r1 did"), "\(idle.log)")
         }
     }
 

@@ -1,6 +1,7 @@
 import CoreDataStore
 import DurableFiles
 import Foundation
+import GRDB
 import MappingModel
 import MigrationPlanning
 import MigrationValidation
@@ -138,6 +139,15 @@ import Testing
                     ], in: folder)
                 #expect(ended.status == 0, "\(ended.log)")
             }
+            let read = { (path: String, column: String) in
+                let queue = try DatabaseQueue(path: folder.appendingPathComponent(path).path)
+                return try queue.read {
+                    try String?.fetchAll($0, sql: "SELECT \(column) FROM ZNOTE ORDER BY Z_PK")
+                }
+            }
+            let values = try read("a.sqlite", "ZCOLOR")
+            #expect(values.count == 20)
+            #expect(try read("two/a.sqlite", "ZHEXCOLOR") == values)
             // Models without identifiers are called as the bundle calls them.
             let report = try String(
                 contentsOf: folder.appendingPathComponent("one/.godwit/runs/r1/report.txt"),

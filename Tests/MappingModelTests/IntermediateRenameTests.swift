@@ -105,11 +105,43 @@ import Testing
         #expect(found == ["N.a": IntermediateRename(version: "v2", name: "N.b")])
     }
 
-    @Test func entitiesAreFollowed() throws {
+    @Test func entitiesAreFollowedWithAllTheirProperties() throws {
+        let renamed = try model(entity("M", identifier: "N", text("a"), text("b")))
         let found = try renames(
-            model(notes(text("a"))), model(entity("M", identifier: "N", text("a"))),
-            model(entity("M", text("a"))))
+            model(notes(text("a"), text("b"))), renamed, model(entity("M", text("a"), text("b"))))
         #expect(found["N"] == IntermediateRename(version: "v2", name: "M"))
+        let lossy = try renames(
+            model(notes(text("a"), text("b"))), renamed, model(entity("M", text("a"))))
+        #expect(lossy["N"] == nil)
+    }
+
+    /// On the way a default would fill what is missing.
+    @Test func aVersionThatFillsMissingValuesIsNotNamed() throws {
+        let filled = Attribute(
+            name: "q", type: .string, isOptional: false, defaultValue: .text("DEF"))
+        let found = try renames(
+            model(notes(text("a"), text("q"))), model(notes(text("b", "a"), filled)),
+            model(notes(text("b"), text("q"))))
+        #expect(found.isEmpty)
+    }
+
+    /// On the way the order of a list would go.
+    @Test func aVersionThatForgetsAnOrderIsNotNamed() throws {
+        func version(isOrdered: Bool, _ attribute: Attribute) throws -> Model {
+            try model(
+                Entity(
+                    name: "Parent", attributes: [attribute],
+                    relationships: [children(isOrdered: isOrdered)]),
+                Entity(name: "Child", relationships: [parent()]))
+        }
+        let found = try renames(
+            version(isOrdered: true, text("a")), version(isOrdered: false, text("b", "a")),
+            version(isOrdered: true, text("b")))
+        #expect(found.isEmpty)
+        let kept = try renames(
+            version(isOrdered: true, text("a")), version(isOrdered: true, text("b", "a")),
+            version(isOrdered: true, text("b")))
+        #expect(kept["Parent.a"] == IntermediateRename(version: "v2", name: "Parent.b"))
     }
 
     @Test func relationshipsAreFollowed() throws {

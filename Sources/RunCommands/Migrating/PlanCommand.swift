@@ -59,6 +59,7 @@ package struct PlanCommand: ParsableCommand {
                 let one = plans.add(store, builder.request(store: store, scratch: scratch))
                 if format.hasCases { checks.cases.append(one.taking(clock() - beginning)) }
             }
+            plans.warnOfUnusedPatterns()
             return plans
         }
         switch format.chosen {

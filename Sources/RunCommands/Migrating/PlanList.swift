@@ -89,10 +89,12 @@ struct PlanList {
         "the store's version is not in the destination's bundle: an app that looks for it there "
         + "does not open the store"
 
-    /// Warns of `--accept-loss` options that fit no loss.
-    private func warnOfUnusedPatterns() {
+    /// Warns of `--accept-loss` options that fit no loss, once all stores are planned.
+    mutating func warnOfUnusedPatterns() {
         for pattern in policy.unused(among: lossNames) {
-            Console.log("warning: \(LossOptions.unused(pattern, among: lossNames))")
+            let text = LossOptions.unused(pattern, among: lossNames)
+            warnings.append(text)
+            Console.log("warning: \(PrintedText.line(text))")
         }
     }
 
@@ -144,7 +146,6 @@ struct PlanList {
     /// - Throws: `ExitCode`: of a single store its own; 75 where one of several failed, or where
     ///   files were left out that may be stores.
     func finish() throws {
-        warnOfUnusedPatterns()
         try outcomes.finish()
         guard !leftOut.isEmpty else { return }
         Console.log("godwit: \(EndReport.leftOutText(leftOut.count))")

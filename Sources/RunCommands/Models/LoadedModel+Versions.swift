@@ -52,7 +52,8 @@ extension LoadedModel {
         var later: [(version: IntermediateRenameSearch.Version, identifiers: Set<String>)] = []
         for version in known.reversed() {
             let source = IntermediateRenameSearch.Version(name: version.name, model: version.model)
-            if !later.isEmpty {
+            // Stores of the current version go to no other.
+            if !later.isEmpty, version.name != versions.current {
                 let search = IntermediateRenameSearch(
                     from: source, to: destination, infer: inferences.inference)
                 let found = search.renames(through: later)

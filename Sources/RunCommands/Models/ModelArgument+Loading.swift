@@ -49,14 +49,18 @@ extension ModelArgument {
         case .source(let path):
             return LoadedModel(model: try XMLModelReader.read(try url(path, label)), name: text)
         case .sourceBundle(let path, let version):
-            return try loaded(BundleVersions(source: try url(path, label), version: version))
-        case .compiled(let path):
-            let compiled = try CompiledModel.read(mom: try url(path, label))
+            let bundle = try url(path, label)
+            let versions = try BundleVersions(source: bundle, version: version)
             return LoadedModel(
-                model: compiled.model, name: text, storedHashes: compiled.storedHashes,
-                modelCache: try Deflate.compress(compiled.archive))
+                model: try ModelBundle.read(bundle, version: versions.chosen), name: text,
+                versions: versions)
+        case .compiled(let path):
+            return try loaded(CompiledModel.read(mom: try url(path, label)), versions: nil)
         case .compiledBundle(let path, let version):
-            return try loaded(BundleVersions(compiled: try url(path, label), version: version))
+            let bundle = try url(path, label)
+            return try loaded(
+                CompiledModel.read(momd: bundle, version: version),
+                versions: BundleVersions(compiled: bundle, version: version))
         case .store(let path):
             guard try checkedStatus(FilePath(path), label).isRegularFile else {
                 throw CommandFailure.usage("\(label) is no model. \(Self.acceptedForms)")
@@ -65,13 +69,12 @@ extension ModelArgument {
         }
     }
 
-    private func loaded(_ versions: BundleVersions) throws(ModelError) -> LoadedModel {
-        let version = try versions.read(versions.chosen)
-        return LoadedModel(
-            model: version.model, name: text, storedHashes: version.storedHashes,
-            modelCache: try versions.chosenArchive().map { archive throws(ModelError) in
-                try Deflate.compress(archive)
-            }, versions: versions)
+    private func loaded(
+        _ compiled: CompiledModel, versions: BundleVersions?
+    ) throws(ModelError) -> LoadedModel {
+        LoadedModel(
+            model: compiled.model, name: text, storedHashes: compiled.storedHashes,
+            modelCache: try Deflate.compress(compiled.archive), versions: versions)
     }
 
     private func stored(

@@ -93,7 +93,9 @@ struct ModelCheck: Sendable {
     ) {
         self.destination = destination
         self.versions = versions
+        // No model tells whether a store has history.
         let names = Set(versions.flatMap(\.losses).map(\.subject.name))
+            .union([Loss.Subject.history.name])
         self.warnings =
             warnings
             + rules.losses.unused(among: names).map { LossOptions.unused($0, among: names) }
@@ -111,8 +113,9 @@ extension ModelArgument {
         else { return [] }
         let later = bundle.names[(place + 1)...]
         return [
-            "the current version of \(text) is \(bundle.chosen), and later names exist: "
-                + later.prefix(5).joined(separator: ", ") + (later.count > 5 ? ", …" : "")
+            "the current version of \(text) is \(PrintedText.line(bundle.chosen)), and later "
+                + "names exist: " + later.prefix(5).map(PrintedText.line).joined(separator: ", ")
+                + (later.count > 5 ? ", …" : "")
         ]
     }
 }

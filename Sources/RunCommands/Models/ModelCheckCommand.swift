@@ -52,7 +52,9 @@ package struct ModelCheckCommand: ParsableCommand {
             source: source, destination: destination,
             rules: ModelCheck.Rules(
                 losses: losses.policy(), refusesData: data == .refuse, allowsOlder: allowOlder))
-        for warning in check.warnings { Console.log("warning: \(warning)") }
+        for warning in check.warnings {
+            Console.log("warning: \(warning.replacing("\n", with: " "))")
+        }
         switch format.chosen {
         case .text: Console.print(check.text)
         case .json: try Console.printJSON(check)

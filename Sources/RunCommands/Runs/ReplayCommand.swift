@@ -3,6 +3,8 @@ import CommandSupport
 import Coordinator
 import DurableFiles
 import Foundation
+import Jobs
+import RunLedger
 import RunMoves
 import RunReports
 import StoreRuns
@@ -50,6 +52,23 @@ package struct ReplayCommand: ParsableCommand {
         }
     }
 
+    /// Refuses to say that nothing is left where another run has failed stores and none was named.
+    private func refuseOthers(than run: String, _ selection: RunSelection) throws(CommandFailure) {
+        guard selection.run == nil, selection.store == nil else { return }
+        let failed = try CommandFailure.translating {
+            let records = try RunRecords(state: selection.state)
+            return try records.runs().filter { other in
+                try other.id != run && other.state != .cancelled
+                    && records.counts(of: other.id)[.failed] ?? 0 > 0
+            }.map(\.id)
+        }
+        guard !failed.isEmpty else { return }
+        throw CommandFailure(
+            .canBeRepeated,
+            "no store of the newest run \(run) failed, but stores of "
+                + "\(failed.joined(separator: ", ")) did. Name the run to replay")
+    }
+
     package func run() throws {
         if let connection = try connection.connection(state: arguments.state) {
             return try replay(connection)
@@ -79,6 +98,7 @@ package struct ReplayCommand: ParsableCommand {
         } catch {
             // Scripts replay until nothing is left.
             guard case .nothingFailed(let run, _)? = nothing, let nothing else { throw error }
+            try refuseOthers(than: run, selection)
             if json { try Console.printJSON(AcceptedRun(run: run)) }
             return Console.log("godwit: \(nothing)")
         }

@@ -28,8 +28,10 @@ extension CheckReport {
         lines.append(
             "\(name): \(grouped(passed)) of \(counted(cases.count, "case")) passed\(target)")
         // GitHub takes `##[` anywhere in a line for a command of an older form.
-        return lines.map { PrintedText.line($0).replacing("##[", with: "## [") }
-            .joined(separator: "\n") + "\n"
+        return lines.map {
+            PrintedText.visible($0).replacing("\n", with: " ").replacing("##[", with: "## [")
+        }
+        .joined(separator: "\n") + "\n"
     }
 
     /// One error or warning.

@@ -83,10 +83,18 @@ extension StoreResult {
 }
 
 extension StoreResult {
-    /// Whether a run with these options would have refused the store: for a loss, or because the
-    /// destination is older.
-    package func isRefused(by options: PlanOptions) -> Bool {
-        options.newerVersions[from.digest] != nil
-            || validation.losses.contains { options.losses.refuses($0.subject.name) }
+    /// Why a run with these options would have refused the store; nil where it would not.
+    package func refusal(by options: PlanOptions) -> EngineError? {
+        if let name = options.newerVersions[from.digest] {
+            return .olderDestination(
+                "\(store) has the version \(name), which is newer than the destination. Nothing "
+                    + "was written. Choose the newest model, or allow an older one")
+        }
+        do throws(EngineError) {
+            try options.losses.check(validation.losses, of: store)
+            return nil
+        } catch {
+            return error
+        }
     }
 }
