@@ -56,7 +56,7 @@ package final class OwnerLock: Sendable {
 
     deinit {
         descriptor.withLock { number in
-            if let open = number.take() { _ = clinux_close(open) }
+            if let open = number.take() { OwnerLock.drop(open) }
         }
     }
 
@@ -66,13 +66,20 @@ package final class OwnerLock: Sendable {
     ///   lock gone, all the same.
     package func release() throws(DurableFileError) {
         guard let open = descriptor.withLock({ $0.take() }) else { return }
-        defer { _ = clinux_close(open) }
+        defer { OwnerLock.drop(open) }
         try faults.perform(.truncate, on: path) { () throws(DurableFileError) in
             _ = try checked(clinux_truncate(open, 0), .truncate, path)
         }
         try faults.perform(.unlock, on: path) { () throws(DurableFileError) in
             _ = try checked(clinux_unlock(open), .unlock, path)
         }
+    }
+
+    /// Gives the lock back before its file is closed: a child on its way to another program would
+    /// keep what is only closed.
+    private static func drop(_ descriptor: Int32) {
+        _ = clinux_unlock(descriptor)
+        _ = clinux_close(descriptor)
     }
 
     /// Who holds the lock of a file, or nil where no process does or the file is missing.

@@ -1,5 +1,6 @@
 import DurableFiles
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -39,6 +40,35 @@ import Testing
             }
             #expect(try OwnerLock.currentHolder(of: path) == nil)
         }
+    }
+
+    /// A child has a copy of every descriptor until it becomes another program.
+    @Test func aCopyOfTheDescriptorKeepsNoLock() throws {
+        try withFolder { folder in
+            let path = folder.appending("lock")
+            var copies: [Int32] = []
+            defer { for copy in copies { close(copy) } }
+            do {
+                let lock = try OwnerLock(path, holder: LockHolder(text: "first"))
+                for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+                    let link = "/proc/self/fd/\(name)"
+                    // Other threads close theirs meanwhile.
+                    guard let number = Int32(name),
+                        realpath(of: link) == realpath(of: lock.path.description)
+                    else { continue }
+                    copies.append(dup(number))
+                }
+            }
+            #expect(!copies.isEmpty)
+            #expect(try OwnerLock.currentHolder(of: path) == nil)
+            try OwnerLock(path, holder: LockHolder(text: "second")).release()
+        }
+    }
+
+    private func realpath(of path: String) -> String? {
+        guard let found = Glibc.realpath(path, nil) else { return nil }
+        defer { free(found) }
+        return String(cString: found)
     }
 
     @Test func onlyRegularFilesAreLocked() throws {
