@@ -31,6 +31,8 @@ package struct IntermediateRenameSearch {
         package let model: Model
         /// Its renaming identifiers, by place and name.
         fileprivate let identifiers: [String: String]
+        /// Names of all entities and properties, and their renaming identifiers.
+        fileprivate let keys: Set<String>
 
         package init(name: String, model: Model) {
             self.name = name
@@ -38,9 +40,6 @@ package struct IntermediateRenameSearch {
             identifiers = model.renamingIdentifiers
             keys = model.names.union(identifiers.values)
         }
-
-        /// Names of all entities and properties, and their renaming identifiers.
-        fileprivate let keys: Set<String>
 
         /// Renaming identifiers that lead to a later version in two steps and not in one: of what
         /// that version has, without the identifier in the same place.

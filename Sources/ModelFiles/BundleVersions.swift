@@ -9,6 +9,7 @@ package struct BundleVersions: Sendable {
         package let model: Model
         /// As the compiler stored them, by entity; nil for a version of Xcode's own form.
         package let storedHashes: [String: [UInt8]]?
+
         /// Stored hashes take precedence over computed ones.
         package var hashes: VersionHashes {
             storedHashes.map { VersionHashes(read: $0) } ?? VersionHashes(model)
@@ -38,7 +39,8 @@ package struct BundleVersions: Sendable {
     /// - Parameters:
     ///   - bundle: the folder.
     ///   - version: a name; nil for the current version, or for the only one.
-    /// - Throws: `ModelError.unreadable` where there is no such version.
+    /// - Throws: `ModelError.noVersion` where there is no such version, or none is current;
+    ///   `.unreadable` for a folder that is none, `.unsupported` for more than `limit` versions.
     package init(source bundle: URL, version: String?) throws(ModelError) {
         self.bundle = bundle
         form = .source
@@ -65,8 +67,8 @@ package struct BundleVersions: Sendable {
     /// - Parameters:
     ///   - bundle: the folder.
     ///   - version: a name; nil for the current version.
-    /// - Throws: `ModelError`, as `CompiledModelVersions.read(momd:)` and for a version that is
-    ///   not there.
+    /// - Throws: `ModelError`, as `CompiledModelVersions.read(momd:)`; `.noVersion` for a version
+    ///   that is not there, `.unsupported` for more than `limit` versions.
     package init(compiled bundle: URL, version: String?) throws(ModelError) {
         self.bundle = bundle
         let versions = try CompiledModelVersions.read(momd: bundle)

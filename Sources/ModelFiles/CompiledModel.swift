@@ -30,8 +30,8 @@ package struct CompiledModel: Sendable {
     ///   - folder: the `.momd`.
     ///   - version: the name of the version; nil for the current one.
     /// - Returns: the version with its stored hashes, where the bundle has some for it.
-    /// - Throws: `ModelError.unreadable` where the version does not exist or a file cannot be
-    ///   read, else what `ModelArchive.read` throws.
+    /// - Throws: `ModelError.noVersion` where the version does not exist, `.unreadable` where a
+    ///   file cannot be read, else what `ModelArchive.read` throws.
     package static func read(
         momd folder: URL, version: String? = nil
     ) throws(ModelError) -> CompiledModel {

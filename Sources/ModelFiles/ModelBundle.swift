@@ -15,7 +15,7 @@ package enum ModelBundle {
     ///   - version: a name with or without `.xcdatamodel`; nil for the current version, or for
     ///     the only one.
     /// - Returns: the model of that version.
-    /// - Throws: `ModelError.unreadable` where there is no such version, naming those there are,
+    /// - Throws: `ModelError.noVersion` where there is no such version, naming those there are,
     ///   and what `XMLModelReader.read(_:)` throws.
     package static func read(_ bundle: URL, version: String? = nil) throws(ModelError) -> Model {
         let all = try versions(of: bundle)

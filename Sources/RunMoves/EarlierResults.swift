@@ -54,7 +54,8 @@ package final class EarlierResults {
         return isAlike
     }
 
-    /// The records that a store is done, because an earlier run made its result.
+    /// The records that a store is done, because an earlier run made its result, or that it
+    /// failed, because the request refuses that result.
     ///
     /// The result must be the file that was published, with its external data, and the store must
     /// be as it was read then.

@@ -6,10 +6,10 @@ import ModelFiles
 struct LossOptions: ParsableArguments {
     @Option(
         help: """
-            Report losses, or refuse stores that would lose values, links or objects: they fail \
-            before anything is written.
+            Report losses of values, links or objects, or refuse them: a store fails before \
+            anything is written, a version fails its check.
             """)
-    var losses = LossArgument.report
+    var losses = RefusalArgument.report
 
     @Option(
         help: ArgumentHelp(

@@ -81,7 +81,7 @@ extension PartitionArgument: ExpressibleByArgument {
 extension HistoryPolicy: ExpressibleByArgument {}
 extension DanglingPolicy: ExpressibleByArgument {}
 
-/// `--losses`.
-enum LossArgument: String, ExpressibleByArgument, CaseIterable, Sendable {
+/// `--losses` and `--data`.
+enum RefusalArgument: String, ExpressibleByArgument, CaseIterable, Sendable {
     case report, refuse
 }

@@ -40,6 +40,9 @@ struct PlanList {
 
     /// Plans a store.
     ///
+    /// - Parameters:
+    ///   - store: its path.
+    ///   - request: of its plan; the list's own policy says which losses are refused.
     /// - Returns: what the plan says of it.
     mutating func add(_ store: FilePath, _ request: MigrationRequest) -> CheckReport.Case {
         let name = PlanList.relative(store)
@@ -141,7 +144,7 @@ struct PlanList {
         Console.print((plans + [told, lines]).joined(separator: "\n\n"))
     }
 
-    /// Ends the command as `migrate` would end.
+    /// Ends the command as `migrate --output` would end.
     ///
     /// - Throws: `ExitCode`: of a single store its own; 75 where one of several failed, or where
     ///   files were left out that may be stores.

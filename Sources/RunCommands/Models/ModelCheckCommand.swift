@@ -35,7 +35,7 @@ package struct ModelCheckCommand: ParsableCommand {
             Report versions whose stores can be migrated only if their data fulfil a rule, or \
             refuse them.
             """)
-    var data = LossArgument.report
+    var data = RefusalArgument.report
 
     @Flag(help: "Allow versions that are newer than the destination, too.")
     var allowOlder = false
