@@ -16,6 +16,9 @@ let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swif
 let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let yaml: Target.Dependency = .product(name: "Yams", package: "Yams")
+/// What mappings are made of.
+let mapping: [Target.Dependency] = ["MappingModel", "MappingExpressions", "ManagedObjectModel"]
 let arguments: Target.Dependency = .product(
     name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -40,6 +43,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
         .package(url: "https://github.com/apple/swift-protobuf", exact: "1.39.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
     ],
     targets: [
         // System modules: zlib, libzmq, and a small C shim for what Glibc does not show to Swift.
@@ -67,8 +71,12 @@ let package = Package(
         layer("ManagedObjectModel", [crypto]),
         // Model files: readers of every form, archive writer, property lists.
         layer("ModelFiles", ["ManagedObjectModel", "CZlib"]),
+        // Expressions and predicates of mapping models: values, text, evaluation.
+        layer("MappingExpressions", ["ManagedObjectModel"]),
         // Mapping values and inference.
-        layer("MappingModel", ["ManagedObjectModel"]),
+        layer("MappingModel", ["MappingExpressions", "ManagedObjectModel"]),
+        // Mapping files: readers of every form, the YAML writer.
+        layer("MappingFiles", mapping + ["ModelFiles", yaml]),
         // SQLite on files of strangers: guarded connections, statements, schemas, pages.
         layer("SafeSQLite", ["DurableFiles", "CSQLite", grdb, sqlite]),
         // SQL layout of a model; open, snapshot, inspect and create stores.
@@ -89,21 +97,21 @@ let package = Package(
             "MigrationValidation",
             [
                 "StoreFileChecks", "CoreDataStore", "SafeSQLite", "MappingModel",
-                "ManagedObjectModel", "Jobs", "DurableFiles", sqlite,
+                "MappingExpressions", "ManagedObjectModel", "Jobs", "DurableFiles", sqlite,
             ]),
         // Surveying stores and deciding how they are migrated: plans as values and files.
         layer(
             "MigrationPlanning",
             [
-                "CoreDataStore", "SafeSQLite", "MappingModel", "ManagedObjectModel", "Jobs",
-                "DurableFiles", grdb,
+                "CoreDataStore", "SafeSQLite", "MappingModel", "MappingExpressions",
+                "ManagedObjectModel", "Jobs", "DurableFiles", grdb,
             ]),
         // Copying, merging, linking by a plan: synchronous functions over files.
         layer(
             "MigrationEngine",
             [
                 "MigrationPlanning", "CoreDataStore", "SafeSQLite", "MappingModel",
-                "ManagedObjectModel", "Jobs", "DurableFiles", grdb,
+                "MappingExpressions", "ManagedObjectModel", "Jobs", "DurableFiles", grdb,
             ]),
         // Finding the stores that paths, patterns and lists name.
         layer("StoreDiscovery", ["StoreSwap", "CoreDataStore", "SafeSQLite", "DurableFiles"]),
@@ -214,8 +222,9 @@ let package = Package(
                 "CommandSupport", "ClusterClient", "RunReports", "ClusterCore", "LocalCluster",
                 "Coordinator", "Worker", "ClusterProtocol", "RunService", "RunMoves", "StoreRuns",
                 "StoreDiscovery", "MigrationEngine", "MigrationPlanning", "MigrationValidation",
-                "CoreDataStore", "SafeSQLite", "MappingModel", "ModelFiles", "ManagedObjectModel",
-                "RunLedger", "Jobs", "StoreLocks", "DurableFiles", arguments, logging,
+                "CoreDataStore", "SafeSQLite", "MappingFiles", "MappingModel", "ModelFiles",
+                "ManagedObjectModel", "RunLedger", "Jobs", "StoreLocks", "DurableFiles", arguments,
+                logging,
             ]),
         // The command line: all commands, and those of clusters, models and keys.
         layer(
@@ -224,9 +233,9 @@ let package = Package(
                 "RunCommands", "CommandSupport", "ClusterClient", "RunReports", "StoreForge",
                 "WorkerRules", "ClusterCore", "ClusterVocabulary", "LocalCluster", "Coordinator",
                 "Worker", "ClusterProtocol", "RunService", "StoreRuns", "MigrationEngine",
-                "MigrationPlanning", "CoreDataStore", "SafeSQLite", "ModelFiles",
-                "ManagedObjectModel", "RunLedger", "Jobs", "ZeroMQ", "Threads", "StoreLocks",
-                "DurableFiles", arguments, logging,
+                "MigrationPlanning", "CoreDataStore", "SafeSQLite", "MappingFiles", "MappingModel",
+                "MappingExpressions", "ModelFiles", "ManagedObjectModel", "RunLedger", "Jobs",
+                "ZeroMQ", "Threads", "StoreLocks", "DurableFiles", arguments, logging,
             ]),
         .executableTarget(
             name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
@@ -274,7 +283,9 @@ let package = Package(
             name: "CStatementTrace", dependencies: ["CSQLite"], path: "Tests/CStatementTrace"),
         tests(
             "ManagedObjectModelTests", ["TestSupport", "ModelFiles", "ManagedObjectModel", grdb]),
-        tests("MappingModelTests", ["TestSupport", "MappingModel", "ManagedObjectModel"]),
+        tests("MappingModelTests", mapping + ["TestSupport", "MappingFiles"]),
+        tests("MappingExpressionsTests", ["MappingExpressions", "ManagedObjectModel"]),
+        tests("MappingFilesTests", mapping + ["TestSupport", "MappingFiles", "ModelFiles"]),
         tests(
             "CoreDataStoreTests",
             [
@@ -325,8 +336,9 @@ let package = Package(
                 "GodwitCommands", "RunCommands", "CommandSupport", "RunReports", "StoreForge",
                 "ClusterProtocol", "RunService", "RunMoves", "StoreRuns", "StoreDiscovery",
                 "MigrationEngine", "MigrationPlanning", "MigrationValidation", "StoreFileChecks",
-                "StoreSwap", "CoreDataStore", "SafeSQLite", "MappingModel", "ModelFiles",
-                "ManagedObjectModel", "RunLedger", "Jobs", "StoreLocks", "DurableFiles", grdb,
+                "StoreSwap", "CoreDataStore", "SafeSQLite", "MappingFiles", "MappingModel",
+                "MappingExpressions", "ModelFiles", "ManagedObjectModel", "RunLedger", "Jobs",
+                "StoreLocks", "DurableFiles", grdb,
             ]),
         tests(
             "RunReportsTests",

@@ -3,7 +3,7 @@ import ClusterClient
 import CommandSupport
 import CoreDataStore
 import DurableFiles
-import ModelFiles
+import ManagedObjectModel
 import RunCommands
 import RunReports
 import SafeSQLite
@@ -46,7 +46,9 @@ package struct GodwitCommand: ParsableCommand {
                 ]),
             CommandGroup(
                 name: "Store and model",
-                subcommands: [InspectCommand.self, ModelCommand.self, DemoCommand.self]),
+                subcommands: [
+                    InspectCommand.self, ModelCommand.self, MappingCommand.self, DemoCommand.self,
+                ]),
         ])
 
     package init() {}

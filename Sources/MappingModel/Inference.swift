@@ -28,19 +28,32 @@ package struct Inference: Hashable, Sendable, Codable {
         var draft = InferenceDraft(from: source, to: destination)
         draft.pairEntities()
         draft.pairProperties()
-        draft.completeInverses()
-        draft.mapDestinationEntities()
-        draft.mapRemovedEntities()
-        let uniqueness = UniquenessCheck(
-            source: draft.source, destination: draft.destination, mappings: draft.mappings)
-        for requirement in uniqueness.requirements() { draft.requirements.append(requirement) }
-        draft.noteJoinedTables()
-        guard draft.refusals.isEmpty else {
-            throw InferenceError(refusals: draft.refusals.elements)
-        }
+        let refusals = draft.finish()
+        guard refusals.isEmpty else { throw InferenceError(refusals: refusals) }
+        self.init(draft)
+    }
+
+    /// What a finished draft found.
+    init(_ draft: InferenceDraft) {
         self.init(
             mapping: Mapping(entityMappings: draft.mappings),
             requirements: draft.requirements.elements, notes: draft.notes.elements)
+    }
+}
+
+extension InferenceDraft {
+    /// Makes the mapping out of the pairs.
+    ///
+    /// - Returns: every reason why there is none.
+    mutating func finish() -> [Refusal] {
+        completeInverses()
+        mapDestinationEntities()
+        mapRemovedEntities()
+        let uniqueness = UniquenessCheck(
+            source: source, destination: destination, mappings: mappings)
+        for requirement in uniqueness.requirements() { requirements.append(requirement) }
+        noteJoinedTables()
+        return refusals.elements
     }
 }
 
@@ -53,5 +66,24 @@ struct DistinctList<Element: Hashable> {
 
     mutating func append(_ element: Element) {
         if seen.insert(element).inserted { elements.append(element) }
+    }
+}
+
+extension Inference {
+    /// As much of a mapping as can be inferred, with the reasons why there is no whole one.
+    ///
+    /// - Parameters:
+    ///   - source: the model of the store as it is.
+    ///   - destination: the model that the store is to have.
+    /// - Returns: refused properties are missing in the mapping.
+    /// - Complexity: O(entities × properties, inherited ones included).
+    package static func partial(
+        from source: Model, to destination: Model
+    ) -> (inference: Inference, refusals: [Refusal]) {
+        var draft = InferenceDraft(from: source, to: destination)
+        draft.pairEntities()
+        draft.pairProperties()
+        let refusals = draft.finish()
+        return (Inference(draft), refusals)
     }
 }

@@ -1,4 +1,5 @@
 import ManagedObjectModel
+import MappingExpressions
 
 /// Attribute mappings of paired entities.
 extension InferenceDraft {
@@ -10,6 +11,8 @@ extension InferenceDraft {
         let from: String
         /// Name of the source entity that declares the source attribute; nil where there is none.
         let sourceOwner: String?
+        /// Whether missing values of what becomes required get the default value.
+        var fillsDefaults = true
     }
 
     /// Maps every stored attribute of a destination entity.
@@ -20,6 +23,10 @@ extension InferenceDraft {
                 .flatMap { source.attribute($0, of: from) }
             let place = Place(owner: owned.owner, from: from, sourceOwner: before?.owner)
             let now = Level(attribute: owned.attribute, prefix: "", isOptional: false)
+            if let stated = statedValue(of: owned.attribute.name, in: entity) {
+                mapped += map(now, by: stated, at: place)
+                continue
+            }
             let then = before.map { Level(attribute: $0.attribute, prefix: "", isOptional: false) }
             mapped += map(now, from: then, at: place, depth: 0)
         }
@@ -41,6 +48,40 @@ extension InferenceDraft {
             attribute.elements.filter(\.isStored).map {
                 Level(attribute: $0, prefix: path + ".", isOptional: mayMiss)
             }
+        }
+    }
+
+    /// Maps an attribute as a mapping file states it.
+    private mutating func map(
+        _ now: Level, by stated: PropertyMappingDefinition.Value, at place: Place
+    ) -> [AttributeMapping] {
+        let leaves = StoredLeaf.leaves(of: now.attribute)
+        if case .expression(let expression) = stated, expression != .null {
+            if let owner = place.sourceOwner, let keys = expression.sourceKeys, keys.count == 1,
+                let before = source.attribute(keys[0], of: place.from)
+            {
+                let then = Level(attribute: before.attribute, prefix: "", isOptional: false)
+                let kept = map(
+                    now, from: then,
+                    at: Place(
+                        owner: place.owner, from: place.from, sourceOwner: owner,
+                        fillsDefaults: false), depth: 0)
+                return kept
+            }
+            return leaves.map {
+                AttributeMapping(destination: $0.path, value: .stated(expression, $0.attribute))
+            }
+        }
+        let isDefault = stated == .unset
+        return leaves.map { leaf in
+            let reference = PropertyReference(entity: place.owner, property: leaf.path)
+            let value = isDefault ? leaf.attribute.defaultValue : nil
+            if value == nil, !leaf.isOptional, leaf.attribute.derivation == nil {
+                requirements.append(
+                    .noObjects(entity: place.from, reason: .requiredAttribute(reference)))
+            }
+            return AttributeMapping(
+                destination: leaf.path, value: value.map { .constant($0) } ?? .null)
         }
     }
 
@@ -114,7 +155,9 @@ extension InferenceDraft {
         }
         // Missing values that the source model forbids are faults of the data: carried over.
         guard !now.mayMiss, before.mayMiss else { return .source(before.path) }
-        if let value = now.attribute.defaultValue { return .sourceOrDefault(before.path, value) }
+        if place.fillsDefaults, let value = now.attribute.defaultValue {
+            return .sourceOrDefault(before.path, value)
+        }
         requirements.append(
             .noMissingValue(
                 source: PropertyReference(entity: place.from, property: before.path),
@@ -134,5 +177,26 @@ extension InferenceDraft {
             requirements.append(.noObjects(entity: from, reason: .requiredAttribute(reference)))
         }
         return value
+    }
+}
+
+extension ValueExpression {
+    /// A stated expression: a constant in the form that the attribute's column has.
+    fileprivate static func stated(
+        _ expression: MappingExpression, _ attribute: Attribute
+    ) -> ValueExpression {
+        guard case .constant(let constant) = expression else { return .expression(expression) }
+        switch (constant, attribute.type) {
+        case (.boolean(let flag), .integer16), (.boolean(let flag), .integer32),
+            (.boolean(let flag), .integer64):
+            return .constant(.integer(flag ? 1 : 0))
+        case (.integer(0), .boolean), (.integer(1), .boolean):
+            return .constant(.boolean(constant == .integer(1)))
+        case (.integer(let number), .double), (.integer(let number), .float):
+            return .constant(.real(Double(number)))
+        case (.boolean(let flag), .double), (.boolean(let flag), .float):
+            return .constant(.real(flag ? 1 : 0))
+        default: return .constant(constant)
+        }
     }
 }

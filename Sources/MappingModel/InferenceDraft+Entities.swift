@@ -45,7 +45,8 @@ extension InferenceDraft {
             requirements.append(.noObjects(entity: from, reason: .abstractEntity(entity.name)))
         }
         var mapping = EntityMapping(
-            name: unused("\(from)To\(entity.name)"), kind: .transform, source: from,
+            name: unused(directed[entity.name]?.effectiveName ?? "\(from)To\(entity.name)"),
+            kind: .transform, source: from,
             destination: entity.name)
         mapping.attributes = mapAttributes(of: entity.name, from: from)
         mapping.relationships = mapRelationships(of: entity.name, from: from)

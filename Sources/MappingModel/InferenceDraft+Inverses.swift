@@ -73,9 +73,9 @@ extension InferenceDraft {
         let inverses = other.compactMap { source.inverse(of: $0) }
         guard !inverses.isEmpty else { return }
         for member in destination.model.family(of: side.owner) {
-            guard let from = sourceEntity[member.name], found[member.name]?[name] == nil else {
-                continue
-            }
+            guard let from = sourceEntity[member.name], found[member.name]?[name] == nil,
+                statedPaths[member.name]?[name] == nil, infers(name, of: member.name)
+            else { continue }
             let candidates = inverses.filter { candidate in
                 source.relationship(candidate.relationship.name, of: from)?.reference
                     == candidate.reference

@@ -22,6 +22,10 @@ extension InferenceDraft {
         for owned in destination.relationships(of: entity) {
             let name = owned.relationship.name
             let reference = PropertyReference(entity: entity, property: name)
+            if let path = statedPaths[entity]?[name] {
+                mapped.append(RelationshipMapping(destination: name, source: nil, path: path))
+                continue
+            }
             let before = sourceRelationship[entity]?[name]
                 .flatMap { source.relationship($0, of: from) }
             mapped.append(
@@ -128,11 +132,13 @@ extension InferenceDraft {
         let key = TargetFateKey(source: from, destination: entity)
         if let known = targetFates[key] { return known }
         var fate = TargetFate()
+        let destinations = destinationEntities
         for target in source.model.family(of: from) {
-            if let to = destinationEntity[target.name] {
-                if !destination.model.isKind(to, of: entity) { fate.outside.append(target.name) }
-            } else {
+            let made = destinations[target.name] ?? []
+            if made.isEmpty {
                 fate.removed.append(target.name)
+            } else if !made.contains(where: { destination.model.isKind($0, of: entity) }) {
+                fate.outside.append(target.name)
             }
         }
         targetFates[key] = fate

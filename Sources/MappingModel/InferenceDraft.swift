@@ -13,12 +13,26 @@ struct InferenceDraft {
     var sourceEntity: [String: String] = [:]
     /// Destination entity by source entity.
     var destinationEntity: [String: String] = [:]
+    /// Destination entities by source entity: more than one where a mapping file says so.
+    var destinationEntities: [String: [String]] {
+        Dictionary(grouping: sourceEntity.keys) { sourceEntity[$0] ?? "" }
+    }
     /// Source attribute by destination attribute, for every paired destination entity.
     var sourceAttribute: [String: [String: String]] = [:]
     /// Source relationship by destination relationship, for every paired destination entity.
     var sourceRelationship: [String: [String: String]] = [:]
+    /// Paths of to-one relationships that a mapping file states, by destination entity and
+    /// relationship.
+    var statedPaths: [String: [String: [String]]] = [:]
     /// Where targets of relationships go, by the destinations of the relationships.
     var targetFates: [TargetFateKey: TargetFate] = [:]
+
+    /// The mapping file that directs the draft; nil for inference alone.
+    var direction: MappingDefinition?
+    /// What that file states, by destination entity.
+    var directed: [String: EntityMappingDefinition] = [:]
+    /// What in that file cannot be run.
+    var mistakes: [MappingMistake] = []
 
     var mappings: [EntityMapping] = []
     var usedNames: Set<String> = []
@@ -51,15 +65,18 @@ extension InferenceDraft {
 
     /// Finds the source entity of every destination entity.
     mutating func pairEntities() {
+        pair(destination.model.numberedEntities, with: source.model.numberedEntities)
+    }
+
+    /// Finds the source entity of each of some destination entities among some source entities.
+    mutating func pair(_ destinations: [Entity], with sources: [Entity]) {
         let matching = IdentifierMatching(
-            destinations: destination.model.numberedEntities.map {
-                identified($0.name, $0.renamingIdentifier)
-            },
-            sources: source.model.numberedEntities.map {
-                identified($0.name, $0.renamingIdentifier)
-            })
-        sourceEntity = matching.sources
-        for (to, from) in matching.sources { destinationEntity[from] = to }
+            destinations: destinations.map { identified($0.name, $0.renamingIdentifier) },
+            sources: sources.map { identified($0.name, $0.renamingIdentifier) })
+        for (to, from) in matching.sources {
+            sourceEntity[to] = from
+            destinationEntity[from] = to
+        }
         for ambiguity in matching.ambiguities {
             refuse(
                 .ambiguousIdentifier, ambiguity.destinations.first ?? "", nil,
@@ -74,7 +91,8 @@ extension InferenceDraft {
         for entity in destination.model.numberedEntities {
             guard let from = sourceEntity[entity.name] else { continue }
             let matching = IdentifierMatching(
-                destinations: identified(destination, entity.name),
+                destinations: identified(destination, entity.name)
+                    .filter { infers($0.name, of: entity.name) },
                 sources: identified(source, from))
             for ambiguity in matching.ambiguities {
                 let property = ambiguity.destinations.first ?? ""

@@ -1,4 +1,5 @@
 import ManagedObjectModel
+import MappingExpressions
 
 extension Mapping {
     /// The mapping in lines of text for a person: one line an entity mapping, indented lines for
@@ -27,10 +28,13 @@ extension EntityMapping {
 
     private var propertyLines: [String] {
         let changedAttributes = attributes.filter { $0.value != .source($0.destination) }
-        let changedRelationships = relationships.filter { $0.source != $0.destination }
+        let changedRelationships = relationships.filter {
+            $0.source != $0.destination || $0.path != nil
+        }
         return changedAttributes.map { "  \($0.destination) = \($0.value.text)" }
             + changedRelationships.map { relationship in
-                let links = relationship.source.map { "links of \($0)" } ?? "no links of its own"
+                let source = relationship.path?.joined(separator: ".") ?? relationship.source
+                let links = source.map { "links of \($0)" } ?? "no links of its own"
                 return "  \(relationship.destination) = \(links)"
             }
     }
@@ -43,6 +47,7 @@ extension ValueExpression {
         case .source(let attribute): attribute
         case .sourceOrDefault(let attribute, let value): "\(attribute), else \(value.text)"
         case .constant(let value): value.text
+        case .expression(let expression): expression.text
         case .null: "no value"
         }
     }

@@ -1,4 +1,5 @@
 package import ManagedObjectModel
+package import MappingExpressions
 
 /// What becomes of every entity of a source model in a destination model.
 ///
@@ -75,14 +76,26 @@ package enum ValueExpression: Hashable, Sendable, Codable {
     /// The value of the source attribute, or the default where it has none.
     case sourceOrDefault(String, DefaultValue)
     case constant(DefaultValue)
+    /// What an expression of a mapping file gives.
+    case expression(MappingExpression)
     /// No value.
     case null
 
-    /// The source attribute that the value comes from; nil where it comes from none.
+    /// The source attribute whose values are carried as they are; nil where it is none.
     package var sourceName: String? {
         switch self {
         case .source(let name), .sourceOrDefault(let name, _): name
-        case .constant, .null: nil
+        case .constant, .expression, .null: nil
+        }
+    }
+
+    /// Whether the value is computed from a source attribute, or is its value.
+    package func reads(_ attribute: String) -> Bool {
+        guard case .expression(let expression) = self else { return sourceName == attribute }
+        return ExpressionInspection(expression).sourceKeyPaths.contains { keys in
+            (1...max(1, keys.count)).contains {
+                keys.prefix($0).joined(separator: ".") == attribute
+            }
         }
     }
 }
@@ -96,9 +109,13 @@ package struct RelationshipMapping: Hashable, Sendable, Codable {
     /// Nil means no links of its own: it stays empty, unless the inverse in the destination
     /// model has a source, in which case its links are those of the inverse.
     package var source: String?
+    /// Keys of to-one relationships of the source, two or more, behind which the target is whose
+    /// object is linked; nil for every other relationship, and then alone `source` counts.
+    package var path: [String]?
 
-    package init(destination: String, source: String?) {
+    package init(destination: String, source: String?, path: [String]? = nil) {
         self.destination = destination
         self.source = source
+        self.path = path
     }
 }

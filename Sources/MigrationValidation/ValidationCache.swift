@@ -33,6 +33,7 @@ final class SharedRules: Sendable {
         let mapping: Mapping
         let offsets: [ValidationScope.TablePair: Int64]
         let dangling: DanglingPolicy
+        let now: Double
 
         init(_ scope: ValidationScope) {
             source = scope.source
@@ -40,6 +41,7 @@ final class SharedRules: Sendable {
             mapping = scope.mapping
             offsets = scope.offsets
             dangling = scope.dangling
+            now = scope.now
         }
     }
 

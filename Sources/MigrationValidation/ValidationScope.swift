@@ -43,6 +43,8 @@ package struct ValidationScope: Sendable {
     package var hashes: VersionHashes
     /// What a version in between renames and the mapping drops, by what the source calls it.
     package var intermediateRenames: [String: IntermediateRename] = [:]
+    /// What `now()` gives in mappings: seconds since 2001-01-01 00:00:00 UTC.
+    package var now: Double = 0
     /// What is known of models and layouts, which follow from their keys alone.
     package var stores: StoreCache
     /// What other validations worked out.

@@ -1,12 +1,12 @@
-import Foundation
-import ManagedObjectModel
+package import Foundation
+package import ManagedObjectModel
 
 /// Reads whole files up to a limit.
-enum BoundedFile {
+package enum BoundedFile {
     /// The bytes of a regular file.
     ///
     /// - Throws: `ModelError.unreadable` where it is absent, not a regular file or too large.
-    static func read(_ file: URL, limit: Int) throws(ModelError) -> [UInt8] {
+    package static func read(_ file: URL, limit: Int) throws(ModelError) -> [UInt8] {
         do {
             // Asked first, because opening a pipe could block without end.
             let path = file.resolvingSymlinksInPath().path
@@ -30,7 +30,7 @@ enum BoundedFile {
     }
 
     /// Whether a folder is there.
-    static func isFolder(_ place: URL) -> Bool {
+    package static func isFolder(_ place: URL) -> Bool {
         var isFolder: ObjCBool = false
         let exists = FileManager.default.fileExists(atPath: place.path, isDirectory: &isFolder)
         return exists && isFolder.boolValue

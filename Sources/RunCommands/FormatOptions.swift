@@ -1,15 +1,15 @@
 import ArgumentParser
 import CommandSupport
 import Foundation
-import RunReports
+package import RunReports
 
 /// How a command that gates a build prints what it found.
-enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
+package enum OutputFormat: String, ExpressibleByArgument, CaseIterable, Sendable {
     case text, json, junit, github
 }
 
 /// `--format` and `--json`.
-struct FormatOptions: ParsableArguments {
+package struct FormatOptions: ParsableArguments {
     @Option(
         help: """
             text, json, junit (JUnit XML for build servers) or github (annotations of GitHub \
@@ -20,14 +20,16 @@ struct FormatOptions: ParsableArguments {
     @Flag(help: "The same as --format json.")
     var json = false
 
-    func validate() throws {
+    package init() {}
+
+    package func validate() throws {
         if json, let format, format != .json {
             throw ValidationError("--json cannot be used with --format \(format.rawValue)")
         }
     }
 
     /// The format to print.
-    var chosen: OutputFormat { json ? .json : format ?? .text }
+    package var chosen: OutputFormat { json ? .json : format ?? .text }
 
     /// Whether the format is made of cases.
     var hasCases: Bool { chosen == .junit || chosen == .github }
@@ -39,7 +41,7 @@ struct FormatOptions: ParsableArguments {
     ///   - name: of the command.
     ///   - body: gets a report without cases.
     /// - Throws: what the body throws.
-    func reporting(_ name: String, _ body: (CheckReport) throws -> Void) throws {
+    package func reporting(_ name: String, _ body: (CheckReport) throws -> Void) throws {
         let report = checkReport(name)
         do {
             try body(report)
@@ -50,7 +52,7 @@ struct FormatOptions: ParsableArguments {
     }
 
     /// Prints a report in the formats that are made of cases.
-    func print(_ report: CheckReport) {
+    package func print(_ report: CheckReport) {
         switch chosen {
         case .text, .json: break
         case .junit: Console.printRaw(report.junit)

@@ -4,6 +4,8 @@ package import SafeSQLite
 package struct SelectList: Sendable {
     package private(set) var names: [String] = []
     private var places: [String: Int] = [:]
+    /// What is read under a name that is no column's.
+    private var expressions: [String: SQLText] = [:]
 
     /// A list that begins with these columns.
     package init(_ leading: [String] = []) {
@@ -18,6 +20,11 @@ package struct SelectList: Sendable {
         return names.count - 1
     }
 
+    /// Gives a name to an expression over the table's row, so that it can be read as a column.
+    package mutating func define(_ name: String, as expression: SQLText) {
+        expressions[name] = expression
+    }
+
     /// The statement over a table itself, never over one of its indexes.
     ///
     /// `key`: the column that the range bounds.
@@ -25,7 +32,7 @@ package struct SelectList: Sendable {
     package func sql(
         table: String, key: String, range: KeyRange, extra: [SQLText] = []
     ) -> SQLText {
-        let list = names.map(SQLText.quoted) + extra
+        let list = names.map { expressions[$0] ?? SQLText.quoted($0) } + extra
         return "SELECT \(list.joined(separator: ", ")) FROM \(SQLText.quoted(table)) NOT INDEXED"
             + (range.condition(on: SQLText.quoted(key)).map { " WHERE \($0)" } ?? "")
     }

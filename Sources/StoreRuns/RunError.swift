@@ -16,6 +16,7 @@ package enum RunError: Error, Sendable {
     case store(StoreError)
     case model(ModelError)
     case inference(InferenceError)
+    case mapping(MappingMismatch)
     case plan(PlanError)
     case engine(EngineError)
     case swap(SwapError)
@@ -72,6 +73,7 @@ extension RunError: CustomStringConvertible {
         case .store(let error): error.description
         case .model(let error): error.description
         case .inference(let error): error.description
+        case .mapping(let error): error.description
         case .plan(let error): error.description
         case .engine(let error): error.description
         case .swap(let error): error.description
@@ -145,7 +147,7 @@ extension RunError {
         case .swap(let error): error.code
         case .ledger(let error): error.failureCode
         case .plan(.refused), .notShared: .dataRefused
-        case .model, .inference, .plan: .noMapping
+        case .model, .inference, .mapping, .plan: .noMapping
         case .outputExists, .outdatedOutput, .incompleteOutput, .halfPublished: .outputExists
         case .otherRun, .runOfOtherVersion: .locked
         case .nothingToDo, .nothingFailed, .noRun, .lostStore, .alreadyThere: .dataRefused
@@ -218,6 +220,8 @@ extension RunError {
             throw .model(error)
         } catch let error as InferenceError {
             throw .inference(error)
+        } catch let error as MappingMismatch {
+            throw .mapping(error)
         } catch let error as PlanError {
             throw .plan(error)
         } catch let error as EngineError {

@@ -16,7 +16,7 @@ extension CommandStatus {
     package init(_ error: RunError) {
         switch error {
         case .store(let error): self.init(error)
-        case .model, .inference, .plan: self = .badData
+        case .model, .inference, .mapping, .plan: self = .badData
         case .engine(let error): self.init(error)
         case .swap(let error): self.init(error)
         case .file(let error): self.init(error)

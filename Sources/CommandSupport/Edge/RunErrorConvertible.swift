@@ -29,6 +29,10 @@ extension InferenceError: RunErrorConvertible {
     var runError: RunError { .inference(self) }
 }
 
+extension MappingMismatch: RunErrorConvertible {
+    var runError: RunError { .mapping(self) }
+}
+
 extension PlanError: RunErrorConvertible {
     var runError: RunError { .plan(self) }
 }

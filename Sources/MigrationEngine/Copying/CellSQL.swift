@@ -7,6 +7,8 @@ import SafeSQLite
 /// Cells and selections as SQL over a source attached as `src`, whose row is called `s`.
 struct CellSQL {
     let dangling: DanglingPolicy
+    /// The plan's computed cells, by whose numbers the function of values knows them.
+    let computed: [ComputedCell]
 
     /// The expression of a column that gives rows of different entities different cells.
     ///
@@ -36,6 +38,7 @@ struct CellSQL {
         case .columnOrDefault(let name, let value):
             return "ifnull(\(Self.column(name)), \(try Self.literal(value)))"
         case .constant(let value): return try Self.literal(value)
+        case .computed(let cell): return try expression(cell)
         case .addingPrefix(let name):
             // Joining blobs gives text of the same bytes; the cast makes it a blob again.
             let value = Self.column(name)
@@ -48,13 +51,26 @@ struct CellSQL {
                 + "WHEN substr(\(value), 1, 1) = x'01' THEN substr(\(value), 2) "
                 + "WHEN substr(\(value), 1, 1) = x'02' "
                 + "THEN \(.name(of: ExternalDataFunction.name))(\(value)) ELSE \(value) END"
-        case .key(let name, let entity, let table, let targets):
-            let moved = key(Self.column(name), entity.map(Self.column), targets)
-            return existing(moved, key: Self.column(name), table: table, targets: targets)
-        case .entityNumber(let name, let entity, let table, let targets):
-            let number = entityNumber(Self.column(name), entity.map(Self.column), targets)
-            return existing(number, key: Self.column(name), table: table, targets: targets)
+        case .key(let value, let entity, let table, let targets):
+            let own = Self.value(value)
+            let moved = key(own, entity.map(Self.value), targets)
+            return existing(moved, key: own, table: table, targets: targets)
+        case .entityNumber(let value, let entity, let table, let targets):
+            let own = Self.value(value)
+            let number = entityNumber(own, entity.map(Self.value), targets)
+            return existing(number, key: own, table: table, targets: targets)
         }
+    }
+
+    /// A computed value: by SQL where that says the same, else by a function.
+    private func expression(_ cell: ComputedCell) throws(EngineError) -> SQLText {
+        let values = ValueSQL(cell)
+        if let expression = values.expression { return expression }
+        guard let number = computed.firstIndex(of: cell) else {
+            throw .internalError("the plan does not list a computed cell of \(cell.name)")
+        }
+        let arguments: [SQLText] = ["\(number)", "s.Z_PK"] + values.inputs
+        return "\(.name(of: ValueFunction.name))(\(arguments.joined(separator: ", ")))"
     }
 
     /// A key moved by its target's offset; NULL for targets that are dropped and for keys that
@@ -121,6 +137,13 @@ struct CellSQL {
         let kept = targets.filter { $0.place != nil }
         if kept.count == 1, kept[0].isAlone { return nil }
         return "\(entity) \(membership(kept.map(\.sourceNumber)))"
+    }
+
+    private static func value(_ value: KeyValue) -> SQLText {
+        switch value {
+        case .column(let name): column(name)
+        case .path(let path): path.sql
+        }
     }
 
     static func column(_ name: String) -> SQLText { "s.\(SQLText.quoted(name))" }

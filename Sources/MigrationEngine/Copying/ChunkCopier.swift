@@ -25,6 +25,7 @@ struct ChunkCopier {
             try connection.attachImmutable(source, as: "src")
             for (_, route) in routes { try connection.attachImmutable(route, as: "route") }
             ExternalDataFunction.register(connection, folder: support)
+            ValueFunction.register(connection, cells: plan.computedCells)
         }
     }
 

@@ -20,7 +20,8 @@ struct FeedSQL {
         } else {
             chosen = fed
         }
-        let cells = CellSQL(dangling: plan.options.dangling)
+        let cells = CellSQL(
+            dangling: plan.options.dangling, computed: plan.computedCells)
         var values: [SQLText] = [
             CellSQL.moved("s.Z_PK", by: feed.offset), entityNumber(chosen), "s.Z_OPT",
         ]

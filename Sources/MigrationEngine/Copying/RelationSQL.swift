@@ -38,7 +38,7 @@ struct RelationSQL {
     /// The query, in the order of the table that holds the links.
     func query(_ bound: Bound, ranks: Ranks = Ranks(), needs: Needs = Needs()) -> SQLText {
         let ends = (owner: ownerEnd, target: targetEnd)
-        let cells = CellSQL(dangling: dangling)
+        let cells = CellSQL(dangling: dangling, computed: [])
         let owner = cells.key(ends.owner.key, ends.owner.entity, relation.owner.targets)
         let target = cells.key(ends.target.key, ends.target.entity, relation.target.targets)
         let entity = cells.entityNumber(
@@ -85,6 +85,8 @@ struct RelationSQL {
                 key: CellSQL.column(key), entity: CellSQL.column(entity), join: "", isRow: false)
         case .targetColumn(_, let key, nil, _):
             return lookedUp(CellSQL.column(key), relation.owner, alias: "lo", needsNumber: false)
+        case .path(_, let path, let isFlipped):
+            return isFlipped ? behind(path) : row(relation.owner)
         case .join(_, let owner, _, _, _):
             return lookedUp(CellSQL.column(owner), relation.owner, alias: "lo", needsNumber: false)
         }
@@ -99,9 +101,16 @@ struct RelationSQL {
             return lookedUp(CellSQL.column(key), relation.target, alias: "lt", needsNumber: true)
         case .targetColumn:
             return row(relation.target)
+        case .path(_, let path, let isFlipped):
+            return isFlipped ? row(relation.target) : behind(path)
         case .join(_, _, let target, _, _):
             return lookedUp(CellSQL.column(target), relation.target, alias: "lt", needsNumber: true)
         }
+    }
+
+    /// The end behind a path, which is there wherever it has a key.
+    private func behind(_ path: SourcePath) -> End {
+        End(key: path.sql, entity: path.reading("Z_ENT").sql, join: "", isRow: false)
     }
 
     /// The row of a link as one of its ends.

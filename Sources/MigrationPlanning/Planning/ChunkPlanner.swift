@@ -171,7 +171,7 @@ extension RelationStorage {
     package var table: String {
         switch self {
         case .ownerColumn(let table, _, _, _), .targetColumn(let table, _, _, _),
-            .join(let table, _, _, _, _):
+            .join(let table, _, _, _, _), .path(let table, _, _):
             table
         }
     }

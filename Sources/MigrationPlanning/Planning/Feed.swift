@@ -42,14 +42,23 @@ package enum Cell: Hashable, Sendable, Codable {
     /// The column's value, or the default for NULL.
     case columnOrDefault(String, DefaultValue)
     case constant(DefaultValue)
+    /// What an expression gives for the row.
+    case computed(ComputedCell)
     /// The column's value with the prefix byte of inline storage put before it.
     case addingPrefix(String)
     /// The column's value without prefix byte; a reference is replaced by its file's content.
     case removingPrefix(String)
     /// A key of an object in a source table, moved by the offset that its entity has.
-    case key(String, entityColumn: String?, table: String, targets: [Target])
+    case key(KeyValue, entity: KeyValue?, table: String, targets: [Target])
     /// The entity number of a key's target, in the destination's numbers.
-    case entityNumber(String, entityColumn: String?, table: String, targets: [Target])
+    case entityNumber(KeyValue, entity: KeyValue?, table: String, targets: [Target])
+}
+
+/// Where a row's link is read: the key of a target, or the number of its entity.
+package enum KeyValue: Hashable, Sendable, Codable {
+    case column(String)
+    /// What a path of to-one relationships leads to.
+    case path(SourcePath)
 }
 
 /// What becomes of links to objects of one source entity.

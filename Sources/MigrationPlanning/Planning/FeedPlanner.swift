@@ -1,5 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
+import MappingExpressions
 import MappingModel
 
 /// Decides for every destination column where its values come from: the source row itself, or
@@ -93,12 +94,12 @@ struct FeedPlanner {
             return try attributeCell(key, column: column, for: entity)
         case .toOne(let key):
             return ownCell(key, for: entity, in: feed) { key, entityColumn, end in
-                .key(key, entityColumn: entityColumn, table: end.table, targets: end.targets)
+                .key(key, entity: entityColumn, table: end.table, targets: end.targets)
             }
         case .toOneEntity(let key):
             return ownCell(key, for: entity, in: feed) { key, entityColumn, end in
                 .entityNumber(
-                    key, entityColumn: entityColumn, table: end.table, targets: end.targets)
+                    key, entity: entityColumn, table: end.table, targets: end.targets)
             }
         case .order(let key):
             return orderCell(key, column: column, for: entity, in: feed)
@@ -118,6 +119,8 @@ struct FeedPlanner {
         else { return nil }
         switch value {
         case .null: return nil
+        case .expression(let expression):
+            return .computed(try computed(expression, key, column: column, for: entity))
         case .constant(let value): return .constant(stored(value, in: column))
         case .source(let name):
             return moved(try sourceColumn(name, of: entity.source), to: column)
@@ -130,6 +133,28 @@ struct FeedPlanner {
             }
             return .columnOrDefault(from.name, stored(value, in: column))
         }
+    }
+
+    private func computed(
+        _ expression: MappingExpression, _ key: PropertyKey, column: ColumnLayout,
+        for entity: EntityFeed
+    ) throws(PlanError) -> ComputedCell {
+        let value = ComputedValue(expression)
+        guard !value.readsObjects, ExpressionInspection(expression).calls.isEmpty else {
+            throw .unsupported(
+                "\(key): \(expression.text) needs objects, which is not supported yet")
+        }
+        guard !column.isExternal else {
+            throw .unsupported("\(key) may lie in a file of its own: its value can only be copied")
+        }
+        var inputs: [SourcePath] = []
+        for keys in value.inputs {
+            inputs.append(try SourcePath(keys, of: entity.source, in: context.source))
+        }
+        let type = context.destination.model.attributeType(key.property, of: entity.destination)
+        return ComputedCell(
+            value: value, inputs: inputs, type: type ?? .undefined, name: key.description,
+            now: context.now)
     }
 
     /// A default as the column holds it: with the prefix byte where values are external.
@@ -164,7 +189,7 @@ extension FeedPlanner {
     /// A cell from the to-one column of the row itself, else a link plan and NULL for now.
     private mutating func ownCell(
         _ key: PropertyKey, for entity: EntityFeed, in feed: Feed,
-        make: (String, String?, RelationEnd) -> Cell
+        make: (KeyValue, KeyValue?, RelationEnd) -> Cell
     ) -> Cell? {
         guard context.destination.model.isKind(entity.destination, of: key.entity) else {
             return nil
@@ -175,7 +200,12 @@ extension FeedPlanner {
                 table == feed.sourceTable,
                 entityColumn != nil || canDoWithoutLookup(key, relation.target.targets)
             {
-                return make(column, entityColumn, relation.target)
+                return make(
+                    .column(column), entityColumn.map { .column($0) }, relation.target)
+            }
+            if case .path(let table, let path, false) = relation.storage, table == feed.sourceTable
+            {
+                return make(.path(path), .path(path.reading("Z_ENT")), relation.target)
             }
             fill(
                 feed.destinationTable, relation,
@@ -242,8 +272,8 @@ extension FeedPlanner {
                 entityColumn != nil || relation.owner.targets.canDoWithoutLookup
             {
                 return .key(
-                    column, entityColumn: entityColumn, table: relation.owner.table,
-                    targets: relation.owner.targets)
+                    .column(column), entity: entityColumn.map { .column($0) },
+                    table: relation.owner.table, targets: relation.owner.targets)
             }
             fill(
                 feed.destinationTable, relation,

@@ -18,6 +18,8 @@ package struct MigrationPlan: Hashable, Sendable, Codable {
     /// The framework version that the result is written as.
     package var framework: FrameworkVersion
     package var mapping: Mapping
+    /// The mapping file that it comes from, as the user named it; nil for an inferred one.
+    package var mappingName: String?
     /// One for every pair of a source table and the destination table that it feeds.
     package var feeds: [Feed]
     /// One for every join table of the destination.
@@ -90,6 +92,11 @@ package struct PlanOptions: Hashable, Sendable, Codable {
     /// Nil takes the template's or the source's, at least the newest verified one.
     package var framework: FrameworkVersion?
     package var losses: LossPolicy
+    /// Mapping files; each store takes the one for its version.
+    package var mappings: [MappingChoice] = []
+    /// What `now()` gives in mappings, the same for every try: seconds since 2001-01-01 00:00:00
+    /// UTC; 0 without mappings.
+    package var now: Double = 0
     /// Versions whose stores are refused because the destination is older.
     package var newerVersions = NewerVersions()
     /// Names for reports.

@@ -10,6 +10,8 @@ struct PlanContext {
     let mapping: Mapping
     /// The highest key ever used in each source table: the larger of `Z_MAX` and its keys.
     let highestKeys: [String: Int64]
+    /// What `now()` gives: seconds since 2001-01-01 00:00:00 UTC.
+    let now: Double
     /// The passes over each source entity, in the mapping's order.
     private let passes: [String: [Pass]]
     /// Offsets by source and destination table.
@@ -35,12 +37,13 @@ struct PlanContext {
     ///   same table.
     init(
         source: StoreLayout, destination: StoreLayout, mapping: Mapping,
-        highestKeys: [String: Int64]
+        highestKeys: [String: Int64], now: Double = 0
     ) throws(PlanError) {
         self.source = source
         self.destination = destination
         self.mapping = mapping
         self.highestKeys = highestKeys
+        self.now = now
         var passes: [String: [Pass]] = [:]
         var offsets: [TablePair: Int64] = [:]
         var tops: [String: Int64] = [:]

@@ -16,12 +16,14 @@ struct PlanShape: Sendable {
         let destination: StoreLayout
         let mapping: Mapping
         let offsets: [PlanContext.TablePair: Int64]
+        let now: Double
 
         init(_ context: PlanContext) {
             source = context.source
             destination = context.destination
             mapping = context.mapping
             offsets = context.offsets
+            now = context.now
         }
     }
 

@@ -6,7 +6,7 @@ package import MappingModel
 package enum Planner {
     /// The version of the engine, part of every plan: it rises whenever equal inputs would give
     /// other shards, or plans have another form.
-    package static let engineVersion = "4"
+    package static let engineVersion = "5"
 
     /// Decides everything about one store.
     ///
@@ -30,7 +30,7 @@ package enum Planner {
         guard refusals.isEmpty else { throw .refused(refusals) }
         let context = try PlanContext(
             source: source, destination: destination, mapping: inference.mapping,
-            highestKeys: facts.highestKeys)
+            highestKeys: facts.highestKeys, now: options.now)
         let shape = try cache.shape(context)
         let strategy = strategy(options, databaseBytes: facts.databaseBytes)
         let cutter = ChunkPlanner(

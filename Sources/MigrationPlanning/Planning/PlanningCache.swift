@@ -11,6 +11,7 @@ package final class PlanningCache: Sendable {
     private struct Pair: Equatable, Sendable {
         let source: Model
         let destination: Model
+        let mapping: MappingDefinition?
     }
 
     /// What opening stores works out.
@@ -32,8 +33,21 @@ package final class PlanningCache: Sendable {
     package func inference(
         from source: Model, to destination: Model
     ) throws(InferenceError) -> Inference {
-        try inferences.value(for: Pair(source: source, destination: destination)) {
-            () throws(InferenceError) in try Inference(from: source, to: destination)
+        let pair = Pair(source: source, destination: destination, mapping: nil)
+        return try inferences.value(for: pair) { () throws(InferenceError) in
+            try Inference(from: source, to: destination)
+        }
+    }
+
+    /// The mapping between two models by a mapping file.
+    ///
+    /// - Throws: `MappingMismatch`, as `Inference`.
+    package func inference(
+        from source: Model, to destination: Model, by mapping: MappingDefinition
+    ) throws(MappingMismatch) -> Inference {
+        let pair = Pair(source: source, destination: destination, mapping: mapping)
+        return try inferences.value(for: pair) { () throws(MappingMismatch) in
+            try Inference(from: source, to: destination, by: mapping)
         }
     }
 

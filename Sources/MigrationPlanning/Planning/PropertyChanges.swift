@@ -1,5 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
+import MappingExpressions
 import MappingModel
 
 /// What becomes of the entities and properties of one destination table, in words: renames as
@@ -25,6 +26,8 @@ struct PropertyChanges {
                 var isRelationship = true
                 if case .attribute = column.role { isRelationship = false }
                 lines.append(TableChange(key, from: source, isRelationship: isRelationship))
+            case .isComputed(let expression):
+                lines.append(TableChange("\(key) = \(expression)"))
             case .isKept, nil: continue
             }
         }
@@ -34,6 +37,7 @@ struct PropertyChanges {
     private enum Change {
         case isNew, isKept
         case isRenamed(String)
+        case isComputed(String)
     }
 
     private var mappings: [EntityMapping] {
@@ -45,8 +49,15 @@ struct PropertyChanges {
         let key = role.key
         let sources: [String]
         switch role {
-        case .attribute: sources = mappings.flatMap { $0.attributeSources(of: key.property) }
+        case .attribute:
+            let expressions = mappings.compactMap { $0.expression(of: key.property) }
+            if let first = expressions.first { return .isComputed(first.text) }
+            sources = mappings.flatMap { $0.attributeSources(of: key.property) }
         case .toOne:
+            let paths = mappings.compactMap { $0.path(of: key.property) }
+            if let first = paths.first {
+                return .isComputed("$source." + first.joined(separator: "."))
+            }
             sources = mappings.compactMap { $0.relationshipSource(of: key.property) }
             if sources.isEmpty, hasInverseSource(key) { return .isKept }
         case .hiddenKey:
@@ -107,8 +118,19 @@ struct PropertyChanges {
 }
 
 extension EntityMapping {
+    fileprivate func expression(of name: String) -> MappingExpression? {
+        guard let found = attributes.first(where: { $0.destination == name }),
+            case .expression(let expression) = found.value
+        else { return nil }
+        return expression
+    }
+
     fileprivate func attributeSources(of name: String) -> [String] {
         attributes.filter { $0.destination == name }.compactMap(\.value.sourceName)
+    }
+
+    fileprivate func path(of name: String) -> [String]? {
+        relationships.first { $0.destination == name }?.path
     }
 
     fileprivate func relationshipSource(of name: String) -> String? {
@@ -116,7 +138,7 @@ extension EntityMapping {
     }
 
     fileprivate func readsAttribute(_ name: String) -> Bool {
-        attributes.contains { $0.value.sourceName == name }
+        attributes.contains { $0.value.reads(name) }
     }
 
     fileprivate func readsRelationship(_ name: String) -> Bool {

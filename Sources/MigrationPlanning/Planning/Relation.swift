@@ -4,6 +4,9 @@ package enum RelationStorage: Hashable, Sendable, Codable {
     /// A to-one: the target's key stands in the owner's row. `ownerOrder` is the owner's place
     /// in the target's ordered inverse.
     case ownerColumn(table: String, key: String, entity: String?, ownerOrder: String?)
+    /// One end is the row, the other lies behind a path of to-one relationships of it, whose last
+    /// column is `Z_PK`. The row is the owner, or the target where links are seen from there.
+    case path(table: String, SourcePath, isFlipped: Bool)
     /// The inverse of a to-one, or a hidden key: the owner's key stands in the target's row,
     /// with its entity number in `entity` if a to-one has such a column. `targetOrder` is the
     /// target's place in the owner's list.
@@ -18,7 +21,7 @@ extension RelationStorage {
     package var ownerOrder: String? {
         switch self {
         case .ownerColumn(_, _, _, let order): order
-        case .targetColumn: nil
+        case .targetColumn, .path: nil
         case .join(_, _, _, let order, _): order
         }
     }
@@ -26,7 +29,7 @@ extension RelationStorage {
     /// The column of a target's place in its owner's list; nil where there is none.
     package var targetOrder: String? {
         switch self {
-        case .ownerColumn: nil
+        case .ownerColumn, .path: nil
         case .targetColumn(_, _, _, let order): order
         case .join(_, _, _, _, let order): order
         }

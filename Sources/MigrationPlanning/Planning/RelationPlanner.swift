@@ -15,14 +15,47 @@ struct RelationPlanner {
     /// - Returns: none where neither it nor its inverse has a source.
     func relations(feeding key: PropertyKey) -> [SourceRelation] {
         let own = sources(of: key)
-        let relations = own.map { relation(sourceKey: $0, destination: key) }
+        let relations =
+            own.map { relation(sourceKey: $0, destination: key) } + pathRelations(feeding: key)
         guard let inverse = inverseKey(of: key) else { return relations }
         // Links that this side's sources tell already are not taken from the inverse again.
         let others = sources(of: inverse).filter { other in
             !own.contains { $0 == inverseKey(of: other, in: context.source.model) }
         }
         return relations
-            + others.map { relation(sourceKey: $0, destination: inverse).flipped }
+            + (others.map { relation(sourceKey: $0, destination: inverse) }
+            + pathRelations(feeding: inverse)).map(\.flipped)
+    }
+
+    /// The paths that entity mappings state for a destination relationship.
+    private func pathRelations(feeding key: PropertyKey) -> [SourceRelation] {
+        context.mapping.entityMappings.compactMap { mapping in
+            guard let entity = mapping.source, let destination = mapping.destination,
+                context.destination.model.isKind(destination, of: key.entity),
+                let keys = mapping.relationships.first(where: { $0.destination == key.property })?
+                    .path,
+                let path = SourcePath(toOne: keys, of: entity, in: context.source),
+                let target = context.source.model.target(ofPath: keys, from: entity)
+            else { return nil }
+            let wanted =
+                context.destination.model.relationship(key.property, of: key.entity)?.relationship
+                .destination ?? key.entity
+            return SourceRelation(
+                name: "\(entity).\(keys.joined(separator: "."))",
+                storage: .path(
+                    table: context.source.table(of: entity)?.name ?? "", path, isFlipped: false),
+                owner: RelationEnd(
+                    table: context.source.table(of: entity)?.name ?? "",
+                    // Only of exactly this entity: others have mappings of their own.
+                    targets: context.targets(ofSource: entity) { $0.name == mapping.name }),
+                target: RelationEnd(
+                    table: context.source.table(of: target)?.name ?? "",
+                    targets: context.targets(ofSource: target) { mapping in
+                        mapping.destination.map {
+                            context.destination.model.isKind($0, of: wanted)
+                        } ?? false
+                    }))
+        }
     }
 
     /// The inverse of a destination relationship, by the entity that declares it.
@@ -93,6 +126,8 @@ extension SourceRelation {
                 .targetColumn(table: table, key: key, entity: entity, targetOrder: ownerOrder)
             case .targetColumn(let table, let key, let entity, let targetOrder):
                 .ownerColumn(table: table, key: key, entity: entity, ownerOrder: targetOrder)
+            case .path(let table, let path, let isFlipped):
+                .path(table: table, path, isFlipped: !isFlipped)
             case .join(let table, let owner, let target, let ownerOrder, let targetOrder):
                 .join(
                     table: table, owner: target, target: owner, ownerOrder: targetOrder,

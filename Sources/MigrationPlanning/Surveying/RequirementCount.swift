@@ -115,6 +115,7 @@ struct RequirementCount {
                 conditions += " AND \(isNamed)"
             }
             return "SELECT Z_PK AS o, \(SQLText.quoted(key)) AS t FROM \(rows) AND \(conditions)"
+        case .path: return nil
         case .targetColumn(let table, let key, _, _):
             return "SELECT o, t FROM (SELECT \(SQLText.quoted(key)) AS o, Z_PK AS t "
                 + "FROM \(SQLText.quoted(table))) \(own)"
@@ -219,7 +220,7 @@ struct RequirementCount {
         case .sourceOrDefault(let name, let fallback):
             return "ifnull(\(source(name)), \(SQLText.literal(fallback) ?? "NULL"))"
         case .constant(let constant): return SQLText.literal(constant) ?? "NULL"
-        case .null, nil: return "NULL"
+        case .expression, .null, nil: return "NULL"
         }
     }
 

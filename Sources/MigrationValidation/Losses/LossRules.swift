@@ -23,11 +23,11 @@ struct LossRules {
             self.entity = Loss.Subject(.entity, entity)
             return
         }
-        let carried = Set(fates.flatMap { $0.mapping.attributes.compactMap(\.value.sourceName) })
+        let values = fates.flatMap { $0.mapping.attributes.map(\.value) }
         let number = Int64(scope.source.number(of: entity) ?? -1)
         for column in table.columns where scope.source.uses(column, by: entity) {
             switch column.role {
-            case .attribute(let key) where !carried.contains(key.property):
+            case .attribute(let key) where !values.contains(where: { $0.reads(key.property) }):
                 columns.append(
                     (column.name, Loss.Subject(.attribute, key.entity, key.property)))
             case .toOne(let key):
@@ -58,8 +58,8 @@ extension [LinkLocation] {
     ) -> Bool {
         contains { place in
             place.feeds.contains { feed in
-                feed.key == key && feed.holders.kept[number] != nil
-                    || feed.key == inverse && feed.heldObjects.kept[number] != nil
+                !feed.isPath && feed.key == key && feed.holders.kept[number] != nil
+                    || !feed.isPath && feed.key == inverse && feed.heldObjects.kept[number] != nil
             }
         }
     }

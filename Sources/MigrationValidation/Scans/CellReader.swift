@@ -5,12 +5,17 @@ import SafeSQLite
 /// Hashes the cells that a source row must become, and the cells that a destination row has.
 struct CellReader {
     let constants: [StoredConstant]
+    private let computed: [ComputedRule?]
+    /// The place of the first input of computed values in a row.
+    private let firstInput: Int
     /// Parses numbers as SQLite does; made for the first text that needs it.
     private let numbers: NumberParser
     private let externalData: FilePath
 
-    init(constants: [StoredConstant], connection: Connection, externalData: FilePath) {
-        self.constants = constants
+    init(rules: SourceRules, connection: Connection, externalData: FilePath) {
+        constants = rules.constants
+        computed = rules.computed.rules
+        firstInput = rules.firstInput
         self.externalData = externalData
         numbers = NumberParser(connection: connection)
     }
@@ -52,7 +57,17 @@ struct CellReader {
         case .constant: return constant(rule, key)
         case .addedPrefix: return addedPrefix(rule, row, key)
         case .removedPrefix: return try removedPrefix(rule, row, key)
+        case .computed: return try computedValue(rule, row, key)
         }
+    }
+
+    /// The key of the row is its first column.
+    private func computedValue(
+        _ rule: CellRule, _ row: RawRow, _ key: RowKey
+    ) throws(StoreError) -> CellDigest? {
+        guard let known = computed[rule.column] else { return nil }
+        let value = try known.expected(row, first: firstInput, key: row.integer(0))
+        return CellDigest(value.digest(rule.seed, key), isNull: value.storageClass == 5)
     }
 
     private func constant(_ rule: CellRule, _ key: RowKey) -> CellDigest {

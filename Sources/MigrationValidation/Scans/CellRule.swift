@@ -15,10 +15,12 @@ struct CellRule: Sendable {
         case addedPrefix
         /// External storage ends: no prefix byte, a file's content for a reference.
         case removedPrefix
+        /// What an expression gives.
+        case computed
     }
 
     let origin: Origin
-    /// The column's place in the row.
+    /// The column's place in the row; for a computed value that of its rule among all of them.
     let column: Int
     /// The constant's place among the constants.
     let constant: Int
@@ -43,7 +45,7 @@ struct EntityRules {
     /// Makes the rules; the list gets the columns that are read, the constants the defaults.
     init(
         _ mapped: EntityMapping, _ fate: Fate, scope: ValidationScope, list: inout SelectList,
-        constants: inout [StoredConstant]
+        constants: inout [StoredConstant], computed: inout ComputedRules
     ) {
         self.fate = fate
         var cells: [CellRule] = []
@@ -64,6 +66,17 @@ struct EntityRules {
                 scope.destination.uses(column, by: fate.entity)
             else { continue }
             let value = mapped.attributes.first { $0.destination == key.property }?.value ?? .null
+            if case .expression(let expression) = value {
+                let place = computed.add(
+                    expression, for: column, key: key, from: mapped.source ?? "", scope: scope)
+                cells.append(
+                    CellRule(
+                        origin: .computed, column: place, constant: 0, affinity: .blob,
+                        parsesText: false, seed: HashSeed("\(fate.table).\(column.name)"),
+                        isFaultIfNull: false))
+                labels.append("\(fate.entity).\(key.property)")
+                continue
+            }
             cells.append(
                 EntityRules.rule(
                     value, for: column, key: key, from: mapped.source ?? "", fate: fate,
@@ -85,7 +98,7 @@ struct EntityRules {
         var isFault = false
         let find = { (name: String) in EntityRules.column(name, of: entity, in: scope.source) }
         switch value {
-        case .null: break
+        case .expression, .null: break
         case .constant(let value): constant = StoredConstant(value, in: column)
         case .source(let name):
             from = find(name)

@@ -1,6 +1,7 @@
 import CoreDataStore
 import ManagedObjectModel
 import MappingModel
+import SafeSQLite
 
 /// What becomes of objects at one end of a source relationship.
 struct EndFates: Sendable {
@@ -63,6 +64,12 @@ struct LinkFeed: Sendable {
     let isRequired: Bool
     /// Whether the owners are the relationship's targets in the source.
     var isFlipped = false
+    /// What the columns of the storage stand for, where a mapping states a path instead of a
+    /// source relationship; the key is then that of the path's first relationship.
+    var expressions: [String: SQLText] = [:]
+
+    /// Whether the links are those of a path, and not the ones of a source relationship.
+    var isPath: Bool { !expressions.isEmpty }
 
     /// The objects that have the relationship in the source.
     var holders: EndFates { isFlipped ? target : owner }
@@ -100,17 +107,19 @@ struct LinkLocation: Sendable {
         isRequired = !relationship.isOptional && !relationship.isToMany
         let own = LinkLocation.feeds(of: key, scope: scope)
         // Each source of the inverse whose other side is not among the own ones adds its links.
-        let known = Set(own.map(\.key))
+        let known = Set(own.filter { !$0.isPath }.map(\.key))
         let inverse = layout.inverseKey(of: key)
         let others = inverse.map { LinkLocation.feeds(of: $0, scope: scope) } ?? []
         feeds =
             own
             + others.filter { feed in
-                !(scope.source.inverseKey(of: feed.key).map(known.contains) ?? false)
+                feed.isPath
+                    || !(scope.source.inverseKey(of: feed.key).map(known.contains) ?? false)
             }.map { feed in
                 LinkFeed(
                     key: feed.key, storage: feed.storage.flipped, owner: feed.target,
-                    target: feed.owner, isRequired: false, isFlipped: true)
+                    target: feed.owner, isRequired: false, isFlipped: true,
+                    expressions: feed.expressions)
             }
         keepsOwnerOrder =
             storage.ownerOrder != nil && feeds.allSatisfy { $0.storage.ownerOrder != nil }
@@ -137,9 +146,65 @@ struct LinkLocation: Sendable {
                 owners[found, default: [:]][Int64(number)] = fate
             }
         }
+        let paths = scope.mapping.entityMappings.compactMap { mapped in
+            pathFeed(mapped, of: key, scope: scope)
+        }
         return order.compactMap { source in
             feed(source, owners: owners[source] ?? [:], destination: key, scope: scope)
+        } + paths
+    }
+
+    /// The links that an entity mapping states by a path of to-one relationships.
+    private static func pathFeed(
+        _ mapped: EntityMapping, of key: PropertyKey, scope: ValidationScope
+    ) -> LinkFeed? {
+        guard let from = mapped.source, let to = mapped.destination,
+            scope.destination.model.isKind(to, of: key.entity),
+            let path = mapped.relationships.first(where: { $0.destination == key.property })?.path,
+            let number = scope.source.number(of: from), let fate = scope.fate(of: mapped),
+            let table = scope.source.table(of: from)?.name,
+            let wanted = scope.destination.relationship(key)?.destination
+        else { return nil }
+        var current = from
+        var first: PropertyKey?
+        for name in path {
+            guard let found = scope.source.model.relationship(name, of: current) else { return nil }
+            if first == nil { first = PropertyKey(found.owner.name, name) }
+            current = found.relationship.destination
         }
+        guard let first, let target = scope.source.table(of: current)?.name,
+            let object = ComputedInput(path, of: from, in: scope.source),
+            let entity = ComputedInput(path, of: from, in: scope.source, column: "Z_ENT")
+        else { return nil }
+        let names = ("path of \(key)", "entity of \(key)")
+        return LinkFeed(
+            key: first,
+            storage: LinkStorage(
+                table: table, owner: .row, target: .column(names.0, entity: names.1),
+                ownerOrder: nil, targetOrder: nil),
+            owner: EndFates(
+                table: table, possible: scope.source.familyNumbers(of: from),
+                kept: [Int64(number): fate], scope: scope),
+            target: EndFates(
+                table: target, possible: scope.source.familyNumbers(of: current),
+                kept: targets(of: current, wanted: wanted, scope: scope), scope: scope),
+            isRequired: false, expressions: [names.0: object.sql, names.1: entity.sql])
+    }
+
+    /// By number, what becomes of source objects that may be targets.
+    private static func targets(
+        of entity: String, wanted: String, scope: ValidationScope
+    ) -> [Int64: Fate] {
+        var targets: [Int64: Fate] = [:]
+        for member in scope.source.model.family(of: entity) {
+            guard let number = scope.source.number(of: member.name),
+                let fate = scope.fates(ofSource: member.name).lazy.map(\.fate).first(where: {
+                    scope.destination.model.isKind($0.entity, of: wanted)
+                })
+            else { continue }
+            targets[Int64(number)] = fate
+        }
+        return targets
     }
 
     private static func feed(
@@ -150,15 +215,7 @@ struct LinkLocation: Sendable {
             let storage = scope.source.linkStorage(source),
             let wanted = scope.destination.relationship(key)?.destination
         else { return nil }
-        var targets: [Int64: Fate] = [:]
-        for entity in scope.source.model.family(of: relationship.destination) {
-            guard let number = scope.source.number(of: entity.name),
-                let fate = scope.fates(ofSource: entity.name).lazy.map(\.fate).first(where: {
-                    scope.destination.model.isKind($0.entity, of: wanted)
-                })
-            else { continue }
-            targets[Int64(number)] = fate
-        }
+        let targets = targets(of: relationship.destination, wanted: wanted, scope: scope)
         let table = { (entity: String) in scope.source.table(of: entity)?.name ?? "" }
         return LinkFeed(
             key: source, storage: storage,

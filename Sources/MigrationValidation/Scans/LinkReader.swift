@@ -45,6 +45,7 @@ struct LinkReader {
         self.key = key
         seed = place.seed
         namesTargetEntity = place.namesTargetEntity
+        for (name, expression) in feed.expressions { list.define(name, as: expression) }
         isRequired = feed.isRequired && place.isRequired && feed.storage.owner == .row
         // The destination keeps a link in the row of one end: without that row it is gone.
         owner = try LinkEndReader(

@@ -45,6 +45,7 @@ struct SourceRules: Sendable {
     /// Of what rows of the table may lose something.
     private(set) var subjects: [Loss.Subject] = []
     private(set) var constants: [StoredConstant] = []
+    private(set) var computed = ComputedRules()
     /// The columns that a pass reads.
     private(set) var list: SelectList
     /// The root entity of the table.
@@ -71,7 +72,8 @@ struct SourceRules: Sendable {
             for (mapped, fate) in scope.fates(ofSource: member.name)
             where destination == nil || fate.table == destination {
                 let made = EntityRules(
-                    mapped, fate, scope: scope, list: &self.list, constants: &constants)
+                    mapped, fate, scope: scope, list: &self.list, constants: &constants,
+                    computed: &computed)
                 let places = cells.count..<(cells.count + made.cells.count)
                 programs.append(Program(offset: fate.offset, cells: places))
                 fates.append(fate)
@@ -107,10 +109,14 @@ struct SourceRules: Sendable {
         return lostTests.count - 1
     }
 
-    /// The statement of a pass over some keys: the columns of `list`, then the tests.
+    /// The place of the first input of computed values in a row of the pass.
+    var firstInput: Int { list.names.count + lostTests.count }
+
+    /// The statement of a pass over some keys: the columns of `list`, the tests, and the inputs of
+    /// computed values.
     func sql(table: String, range: KeyRange) -> SQLText {
         list.sql(
             table: table, key: "Z_PK", range: range,
-            extra: lostTests.map { "\(SQLText.quoted($0)) IS NOT NULL" })
+            extra: lostTests.map { "\(SQLText.quoted($0)) IS NOT NULL" } + computed.inputs)
     }
 }

@@ -38,7 +38,7 @@ struct SourceScan {
         }
         rules = shared?.sourceRules(table.name, make: make) ?? make()
         reader = CellReader(
-            constants: rules.constants, connection: connection, externalData: externalData)
+            rules: rules, connection: connection, externalData: externalData)
         statement = try connection.prepare(rules.sql(table: table.name, range: keys))
     }
 

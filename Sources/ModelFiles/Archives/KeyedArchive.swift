@@ -77,7 +77,7 @@ package struct KeyedArchive {
     }
 
     /// The value as an object; nil where it is a plain value.
-    func objectOrNil(_ value: PropertyList) throws(ModelError) -> ArchivedObject? {
+    package func objectOrNil(_ value: PropertyList) throws(ModelError) -> ArchivedObject? {
         guard case .dictionary(let fields) = value, let reference = value["$class"] else {
             return nil
         }
@@ -102,7 +102,7 @@ package struct KeyedArchive {
     }
 
     /// The text that a value is; nil where it is none.
-    mutating func textOrNil(_ value: PropertyList) throws(ModelError) -> String? {
+    package mutating func textOrNil(_ value: PropertyList) throws(ModelError) -> String? {
         var found = value.text
         if found == nil, let object = try objectOrNil(value),
             object.className == "NSString" || object.className == "NSMutableString"
@@ -114,7 +114,7 @@ package struct KeyedArchive {
     }
 
     /// The bytes that a value is, mutable data included; nil where it is none.
-    mutating func dataOrNil(_ value: PropertyList) throws(ModelError) -> [UInt8]? {
+    package mutating func dataOrNil(_ value: PropertyList) throws(ModelError) -> [UInt8]? {
         var found = value.bytes
         if found == nil, let object = try objectOrNil(value),
             object.className == "NSData" || object.className == "NSMutableData"
@@ -202,7 +202,7 @@ package struct KeyedArchive {
     }
 
     /// Counts work; every recursion over shared objects must spend, or it may not end.
-    mutating func spend(_ count: Int) throws(ModelError) {
+    package mutating func spend(_ count: Int) throws(ModelError) {
         guard count <= itemsLeft else {
             throw .malformed("the keyed archive lists more than \(Self.itemLimit) items")
         }

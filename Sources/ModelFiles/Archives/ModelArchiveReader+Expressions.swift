@@ -121,7 +121,7 @@ extension ModelArchiveReader {
             let isClass = try archive.value(expression["NSConstantValueClassName"]) != nil
             return isClass ? nil : (nil, ())
         }
-        return try constant(value).map { ($0, ()) }
+        return try archive.constant(value).map { ($0, ()) }
     }
 
     /// The text of an expression as the model's author would write it.
@@ -143,7 +143,7 @@ extension ModelArchiveReader {
             guard let value = try archive.value(object["NSConstantValue"]) else {
                 return try archive.text(object["NSConstantValueClassName"]) ?? "nil"
             }
-            return try constant(value).map(PredicateText.of) ?? "<constant>"
+            return try archive.constant(value).map(PredicateText.of) ?? "<constant>"
         case "NSKeyPathExpression":
             let path = try arguments(of: object, depth: depth).joined(separator: ".")
             guard let operand = try archive.object(object["NSOperand"]),

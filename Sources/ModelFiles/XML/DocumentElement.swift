@@ -1,22 +1,24 @@
-import ManagedObjectModel
+package import ManagedObjectModel
 
 /// One element of an XML document with its attributes and child elements, in document order.
 ///
-/// Text between elements is not kept: the vocabulary of models has none.
-struct DocumentElement {
-    let name: String
-    let attributes: [String: String]
+/// Text is kept where the reader asks for it: the vocabulary of models has none.
+package struct DocumentElement {
+    package let name: String
+    package let attributes: [String: String]
     /// Line of the opening tag, counted from 1.
-    let line: Int
-    var children: [DocumentElement] = []
+    package let line: Int
+    package internal(set) var children: [DocumentElement] = []
+    /// The text directly in it; empty where text is not kept.
+    package internal(set) var content = ""
 
     /// Children of one name, in document order.
-    func children(named name: String) -> [DocumentElement] {
+    package func children(named name: String) -> [DocumentElement] {
         children.filter { $0.name == name }
     }
 
     /// The value of an attribute; nil where it is absent or empty.
-    func text(_ key: String) -> String? {
+    package func text(_ key: String) -> String? {
         guard let value = attributes[key], !value.isEmpty else { return nil }
         return value
     }
@@ -24,7 +26,7 @@ struct DocumentElement {
     /// The value of an attribute that must be there.
     ///
     /// - Throws: `ModelError.malformed` where it is absent or empty.
-    func required(_ key: String) throws(ModelError) -> String {
+    package func required(_ key: String) throws(ModelError) -> String {
         guard let value = text(key) else {
             throw .malformed("line \(line): element \(name) has no \(key)")
         }

@@ -1,12 +1,12 @@
 import Foundation
 import FoundationXML
-import ManagedObjectModel
+package import ManagedObjectModel
 
 /// Reads an XML document that may be hostile into a tree of elements.
 ///
 /// Only UTF-8 without a document type declaration is read, which is all that Xcode writes in
 /// models: without a declaration there is no entity to expand and no external file to fetch.
-enum DocumentParser {
+package enum DocumentParser {
     /// Bytes that a document may have; the largest real model has well under one MiB.
     static let byteLimit = 16 << 20
     /// Elements that may be open at the same time; real models have five.
@@ -18,12 +18,18 @@ enum DocumentParser {
 
     /// The root element of a document.
     ///
+    /// - Parameters:
+    ///   - bytes: of the document.
+    ///   - keepsText: whether elements keep the text in them.
+    /// - Returns: the element with all that lies in it.
     /// - Throws: `ModelError.malformed` for what is not well-formed XML or exceeds a limit,
     ///   `ModelError.unsupported` for another encoding or a document type declaration.
     /// - Complexity: O(n).
-    static func parse(_ bytes: [UInt8]) throws(ModelError) -> DocumentElement {
+    package static func parse(
+        _ bytes: [UInt8], keepsText: Bool = false
+    ) throws(ModelError) -> DocumentElement {
         try check(bytes)
-        let builder = DocumentBuilder()
+        let builder = DocumentBuilder(keepsText: keepsText)
         let parser = XMLParser(data: Data(bytes))
         parser.shouldResolveExternalEntities = false
         parser.shouldProcessNamespaces = false
@@ -112,8 +118,11 @@ private final class DocumentBuilder: NSObject, XMLParserDelegate {
     private var open: [DocumentElement] = []
     private var elements = 0
     private(set) var root: DocumentElement?
+    private let keepsText: Bool
     /// Why the parser was told to stop.
     private(set) var failure: ModelError?
+
+    init(keepsText: Bool) { self.keepsText = keepsText }
 
     /// Whether every element has been closed.
     var isClosed: Bool { open.isEmpty }
@@ -133,6 +142,11 @@ private final class DocumentBuilder: NSObject, XMLParserDelegate {
         }
         open.append(
             DocumentElement(name: elementName, attributes: attributes, line: parser.lineNumber))
+    }
+
+    func parser(_ parser: XMLParser, foundCharacters string: String) {
+        guard keepsText, !open.isEmpty else { return }
+        open[open.count - 1].content += string
     }
 
     func parser(

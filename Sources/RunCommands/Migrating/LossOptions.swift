@@ -1,6 +1,6 @@
 import ArgumentParser
+import ManagedObjectModel
 import MigrationPlanning
-import ModelFiles
 
 /// `--losses` and `--accept-loss`.
 struct LossOptions: ParsableArguments {

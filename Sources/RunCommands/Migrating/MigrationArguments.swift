@@ -52,6 +52,9 @@ struct ModelOptions: ParsableArguments {
 
     @Option(name: .customLong("from"), help: "The source model, for stores that hold none.")
     var from: ModelArgument?
+
+    @OptionGroup
+    var mappings: MappingOptions
 }
 
 /// Where results go.

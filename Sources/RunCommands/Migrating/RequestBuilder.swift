@@ -1,6 +1,7 @@
 import CommandSupport
 import CoreDataStore
 import DurableFiles
+import Foundation
 import ManagedObjectModel
 import MigrationPlanning
 import RunReports
@@ -36,6 +37,8 @@ struct RequestBuilder {
         self.arguments = arguments
         self.slots = slots
         var options = try arguments.options()
+        options.mappings = try arguments.models.mappings.choices()
+        if !options.mappings.isEmpty { options.now = Date().timeIntervalSinceReferenceDate }
         sourceModel = try RequestBuilder.load(
             "--from", arguments.from, scratch: scratch)?.model
         if case .itself = arguments.to.form {

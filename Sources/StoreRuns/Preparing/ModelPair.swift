@@ -7,6 +7,8 @@ import MigrationPlanning
 struct ModelPair {
     /// The mapping with what it asks of the data.
     let inference: Inference
+    /// The mapping file that it is completed from; nil where it is inferred.
+    let mappingName: String?
     /// What the result is laid out as.
     let layout: StoreLayout
 
@@ -22,8 +24,8 @@ struct ModelPair {
     ///   - isRewrite: whether the destination is the stores' own model.
     ///   - options: what the user chose.
     ///   - cache: what is known of stores of the same app.
-    /// - Throws: `EngineError.olderDestination` and `.noMapping`, `InferenceError`, and
-    ///   `StoreError` for a model without a layout.
+    /// - Throws: `EngineError.olderDestination` and `.noMapping`, `InferenceError`,
+    ///   `MappingMismatch`, and `StoreError` for a model without a layout.
     init(
         from source: Model, hashes: VersionHashes, framework: FrameworkVersion, subject: String,
         ending: String = "", to destination: DestinationModel, isRewrite: Bool,
@@ -35,10 +37,16 @@ struct ModelPair {
                 "\(subject) has the version \(name), which is newer than the destination."
                     + ending + " Choose the newest model, or allow an older one")
         }
+        let chosen = try options.mappings.chosen(from: hashes, to: destination.hashes) {
+            definition throws(MappingMismatch) in
+            try cache.planning.inference(from: source, to: destination.model, by: definition)
+        }
+        mappingName = chosen?.choice.name
         inference =
             isRewrite
             ? Inference(mapping: Mapping.identity(source), requirements: [], notes: [])
-            : try cache.planning.inference(from: source, to: destination.model)
+            : try chosen?.inference
+                ?? cache.planning.inference(from: source, to: destination.model)
         guard
             source.entities.isEmpty
                 || inference.mapping.entityMappings.contains(where: {

@@ -228,6 +228,7 @@ package struct StorePreparation {
         var plan = try Planner.plan(
             source: source.layout, destination: layout, inference: inference, facts: facts,
             options: options, cache: cache.planning)
+        plan.mappingName = pair.mappingName
         plan.intermediateRenames = request.options.intermediateRenames[hashes.digest]
         try InlinedDataCheck.check(plan, store: source)
         var planned = PlannedStore(

@@ -46,7 +46,7 @@ extension FailureCause {
     package init(_ error: RunError) {
         switch error {
         case .store(let error): self.init(error)
-        case .model, .inference: self = .noMapping
+        case .model, .inference, .mapping: self = .noMapping
         case .plan(let error):
             if case .refused = error { self = .dataRefused } else { self = .noMapping }
         case .engine(let error): self.init(error)

@@ -34,6 +34,7 @@ extension ValidationScope {
             keptObjects: plan.extras.filter(\.isKept).map(\.object), hashes: hashes,
             stores: stores, cache: cache)
         intermediateRenames = plan.intermediateRenames
+        now = plan.options.now
     }
 }
 

@@ -35,6 +35,10 @@ struct CaseFigures: Sendable {
             case .ownerRank: count("link plans: owner's place")
             }
         }
+        let computed = plan.computedCells
+        if !computed.isEmpty { count("with computed values") }
+        count("values by SQL", computed.count { ValueSQL($0).expression != nil })
+        count("values by Swift", computed.count { ValueSQL($0).expression == nil })
         let feeds = plan.joins.flatMap(\.feeds)
         if !feeds.isEmpty { count("with join feeds") }
         if feeds.contains(where: { !$0.isArithmetic }) { count("with joins looked up") }

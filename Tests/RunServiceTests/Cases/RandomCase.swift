@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import ManagedObjectModel
+import MappingFiles
 import MappingModel
 import MigrationPlanning
 import MigrationValidation
@@ -28,6 +29,8 @@ struct RandomCase {
     let destination: Model
     let changes: Set<ModelChange>
     let mode: Mode
+    /// Whether a mapping file states some of the values.
+    var isMapped = false
     private var random: SeededGenerator
 
     /// - Throws: `ModelError` where the drawn changes do not fit each other.
@@ -77,7 +80,13 @@ struct RandomCase {
     /// - Throws: `InferenceError` where the models cannot be migrated.
     func prepare(in folder: FilePath) throws -> Prepared {
         var random = random
-        let inference = try Inference(from: source, to: destination)
+        var inference = try Inference(from: source, to: destination)
+        // A store that has the destination's version is not mapped.
+        let changes = VersionHashes(source).entities != VersionHashes(destination).entities
+        let definition = isMapped && changes ? statedMapping(inference, using: &random) : nil
+        if let definition {
+            inference = try Inference(from: source, to: destination, by: definition)
+        }
         let original = folder.appending("Original.sqlite")
         let recipe = recipe(for: inference, using: &random)
         _ = try Forge(recipe).write(to: original)
@@ -88,13 +97,29 @@ struct RandomCase {
         if Int.random(in: 0..<8, using: &random) > 0 {
             try trimming.trim(for: inference.requirements)
         }
-        let options = options(using: &random)
+        var options = options(using: &random)
+        if let definition {
+            options.mappings = [MappingChoice(name: "random.yaml", definition: definition)]
+            options.now = Self.now
+        }
         let request = MigrationRequest(
             store: original, output: folder.appending("Result.sqlite"),
             state: folder.appending("state"),
             destination: .model(try DestinationModel(model: destination)), options: options,
             slots: Int.random(in: 1...2, using: &random))
         return Prepared(request: request, inference: inference)
+    }
+
+    /// What `now()` gives in mapping files.
+    static let now: Double = 650_000_000
+
+    private func statedMapping(
+        _ inference: Inference, using random: inout SeededGenerator
+    ) -> MappingDefinition {
+        var maker = RandomMapping(source, destination, using: random)
+        let definition = maker.definition(inference)
+        random = maker.random
+        return definition
     }
 
     /// Forges, migrates, and compares.
@@ -112,7 +137,10 @@ struct RandomCase {
         }
         do throws(RunError) {
             let outcome = try EngineMigration(request, clock: { 0 }).run()
-            return try compare(outcome, request, prepared.inference)
+            let verdict = try compare(outcome, request, prepared.inference)
+            guard case .different(let texts) = verdict, let used = request.options.mappings.first
+            else { return verdict }
+            return .different(texts + [YAMLMappingWriter.text(used.definition)])
         } catch {
             if case .plan(.refused(let texts)) = error {
                 let rule = texts.first?.split(separator: "(rule: ").last?.prefix { $0 != ")" }
@@ -218,7 +246,7 @@ struct RandomCase {
             }
             let check = VersionCheck(
                 of: source, hashes: VersionHashes(source), name: "source",
-                to: try DestinationModel(model: destination))
+                to: try DestinationModel(model: destination), options: request.options)
             let unforeseen = Set(losses.map(\.subject)).subtracting(check.losses)
                 .filter { $0.kind != .history }
             guard unforeseen.isEmpty || check.verdict == .same else {

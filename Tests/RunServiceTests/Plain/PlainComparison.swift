@@ -40,7 +40,10 @@ struct PlainComparison {
             let names = actual.model.allAttributes(of: object.entity).map(\.attribute)
                 .filter { !$0.isTransient && $0.type != .undefined }.map(\.name)
             for name in names where object.attributes[name] != actual.value(name, of: other) {
-                differences.append("\(object.entity).\(name) of \(key) differs")
+                differences.append(
+                    "\(object.entity).\(name) of \(key) is "
+                        + "\(actual.value(name, of: other) ?? .null), "
+                        + "not \(object.attributes[name] ?? .null)")
             }
         }
     }

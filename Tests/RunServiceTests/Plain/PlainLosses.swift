@@ -53,10 +53,7 @@ struct PlainLosses {
             switch column.role {
             case .attribute(let key) where isOf(object, key.entity):
                 let isUsed = mapped.attributes.contains { attribute in
-                    switch attribute.value {
-                    case .source(key.property), .sourceOrDefault(key.property, _): true
-                    default: false
-                    }
+                    attribute.value.reads(key.property)
                 }
                 if !isUsed { add("attribute", key) }
             case .toOne(let key) where isOf(object, key.entity):

@@ -1,5 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
+import MappingExpressions
 import MappingModel
 
 /// What a store must become, worked out object by object.
@@ -71,11 +72,29 @@ struct PlainMigration {
                 let before = source.value(name, of: object)
                 attributes[attribute.destination] = before == .null ? PlainValue(value) : before
             case .constant(let value): attributes[attribute.destination] = PlainValue(value)
+            case .expression(let expression):
+                attributes[attribute.destination] = computed(
+                    expression, attribute.destination, of: to,
+                    for: PlainReference(entity: object.entity, key: key))
             case .null: attributes[attribute.destination] = .null
             }
         }
         objects[model.root(of: to)?.name ?? to, default: [:]][moved] = Expected(
             entity: to, saves: object.saves, attributes: attributes)
+    }
+
+    /// What an expression gives for an object; nil, which no file holds, where it has none.
+    private func computed(
+        _ expression: MappingExpression, _ name: String, of entity: String,
+        for object: PlainReference
+    ) -> PlainValue? {
+        guard let type = model.attribute(name, of: entity)?.attribute.type else { return nil }
+        do throws(ExpressionError) {
+            return try PlainEvaluation(store: source).value(
+                of: expression, for: object, now: RandomCase.now, type: type)
+        } catch {
+            return nil
+        }
     }
 
     /// The key in the destination of an object of a source entity; nil where it is dropped.

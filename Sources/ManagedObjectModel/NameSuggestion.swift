@@ -59,23 +59,27 @@ package enum NameSuggestion {
         return row[right.count]
     }
 
-    /// What a message says of a version that a bundle does not have.
+    /// What a message says of a name that does not exist, such as of a version of a bundle.
     ///
     /// - Parameters:
     ///   - name: of the version.
     ///   - names: of those that it has, in their natural order.
+    ///   - noun: what they are names of.
     /// - Returns: a sentence without its point: what may be meant, or what there is.
-    static func hint(_ name: String, _ names: [String]) -> String {
+    package static func hint(
+        _ name: String, _ names: [String], noun: String = "versions"
+    ) -> String {
         let nearest = nearest(to: name, among: names)
         if !nearest.isEmpty { return "Did you mean \(nearest.joined(separator: " or "))?" }
-        return list(names)
+        return list(names, noun: noun)
     }
 
-    /// A sentence without its point on the versions of a bundle: all of a few, else the ends.
-    static func list(_ names: [String]) -> String {
+    /// A sentence without its point on the names that there are: all of a few, else the ends.
+    package static func list(_ names: [String], noun: String = "versions") -> String {
+        guard !names.isEmpty else { return "It has none" }
         guard names.count > listLimit else { return "It has: \(names.joined(separator: ", "))" }
         let ends = names.prefix(listLimit / 2) + ["…"] + names.suffix(listLimit / 2)
-        return "It has \(names.count) versions: \(ends.joined(separator: ", "))"
+        return "It has \(names.count) \(noun): \(ends.joined(separator: ", "))"
     }
 
     /// How many versions a message lists.

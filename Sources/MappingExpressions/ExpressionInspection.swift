@@ -1,0 +1,81 @@
+/// What an expression needs, found without values.
+package struct ExpressionInspection: Hashable, Sendable {
+    /// A method that `FUNCTION` calls.
+    package struct Call: Hashable, Sendable {
+        package let receiver: MappingExpression
+        package let selector: String
+    }
+
+    /// Names of variables from outside; those that `SUBQUERY` binds are not among them.
+    package private(set) var variables: Set<String> = []
+    /// Paths whose start is `$source`, also those within subqueries.
+    package private(set) var sourceKeyPaths: Set<[String]> = []
+    /// Methods in the order of the text, with repetitions.
+    package private(set) var calls: [Call] = []
+    /// Whether `now()` occurs.
+    package private(set) var usesNow = false
+    /// Whether `SELF` or a key without a variable occurs.
+    package private(set) var usesEvaluatedObject = false
+    /// Whether objects, variables and `now` determine the value: no method is called.
+    package var isDeterministic: Bool { calls.isEmpty }
+
+    private var bound: [String] = []
+
+    /// Inspects an expression of at most 64 levels.
+    ///
+    /// - Complexity: O(n).
+    package init(_ expression: MappingExpression) { visit(expression) }
+
+    /// Inspects a predicate of at most 64 levels.
+    ///
+    /// - Complexity: O(n).
+    package init(_ predicate: MappingPredicate) { visit(predicate) }
+
+    private mutating func visit(_ expression: MappingExpression) {
+        switch expression {
+        case .null, .constant: break
+        case .evaluatedObject: usesEvaluatedObject = true
+        case .variable(let name): if !bound.contains(name) { variables.insert(name) }
+        case .keyPath(let start, let keys):
+            if start == .variable("source"), !bound.contains("source") {
+                sourceKeyPaths.insert(keys)
+            }
+            visit(start)
+        case .function(let function, let arguments):
+            if function == .now { usesNow = true }
+            for argument in arguments { visit(argument) }
+        case .cast(let value, _): visit(value)
+        case .call(let receiver, let selector, let arguments):
+            calls.append(Call(receiver: receiver, selector: selector))
+            visit(receiver)
+            for argument in arguments { visit(argument) }
+        case .conditional(let predicate, let one, let other):
+            visit(predicate)
+            visit(one)
+            visit(other)
+        case .list(let values): for value in values { visit(value) }
+        case .combination(_, let one, let other):
+            visit(one)
+            visit(other)
+        case .subquery(let collection, let variable, let predicate):
+            visit(collection)
+            bound.append(variable)
+            visit(predicate)
+            bound.removeLast()
+        case .element(let collection, let index):
+            visit(collection)
+            if case .at(let value) = index { visit(value) }
+        }
+    }
+
+    private mutating func visit(_ predicate: MappingPredicate) {
+        switch predicate {
+        case .constant: break
+        case .and(let parts), .or(let parts): for part in parts { visit(part) }
+        case .not(let part): visit(part)
+        case .comparison(let comparison):
+            visit(comparison.left)
+            visit(comparison.right)
+        }
+    }
+}

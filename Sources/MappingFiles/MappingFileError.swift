@@ -1,0 +1,30 @@
+/// Why a mapping file could not be read or used; the text names the file and the place in it.
+package enum MappingFileError: Error, Hashable, Sendable {
+    /// The file could not be read.
+    case unreadable(String)
+    /// The file is not what its format says.
+    case malformed(String)
+    /// The file uses something that Godwit does not support.
+    case unsupported(String)
+}
+
+extension MappingFileError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .unreadable(let text): "the mapping cannot be read: \(text)"
+        case .malformed(let text): "the mapping is malformed: \(text)"
+        case .unsupported(let text): "the mapping cannot be used: \(text)"
+        }
+    }
+}
+
+extension MappingFileError {
+    /// The same error with a place before its text.
+    func located(_ place: String) -> MappingFileError {
+        switch self {
+        case .unreadable(let text): .unreadable("\(place): \(text)")
+        case .malformed(let text): .malformed("\(place): \(text)")
+        case .unsupported(let text): .unsupported("\(place): \(text)")
+        }
+    }
+}

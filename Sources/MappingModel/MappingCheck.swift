@@ -1,0 +1,220 @@
+import ManagedObjectModel
+import MappingExpressions
+
+/// Compares the names and values of a mapping with two models.
+///
+/// It finds every mistake at once: what does not exist, what does not fit its property, and what
+/// Godwit cannot run.
+struct MappingCheck {
+    let source: Model
+    let destination: Model
+    let definition: MappingDefinition
+    private(set) var mistakes: [MappingMistake] = []
+
+    init(_ definition: MappingDefinition, from source: Model, to destination: Model) {
+        self.definition = definition
+        self.source = source
+        self.destination = destination
+        checkNames()
+        for mapping in definition.entityMappings { check(mapping) }
+        checkPasses()
+    }
+
+    private mutating func add(
+        _ mapping: EntityMappingDefinition, _ text: String,
+        at property: PropertyMappingDefinition? = nil
+    ) {
+        mistakes.append(
+            MappingMistake(
+                entityMapping: mapping.effectiveName, property: property?.destination,
+                position: property?.position ?? mapping.position, text: text))
+    }
+
+    private mutating func checkNames() {
+        var seen: Set<String> = []
+        for mapping in definition.entityMappings
+        where !seen.insert(mapping.effectiveName).inserted {
+            add(mapping, "two entity mappings have this name: give one of them another name")
+        }
+    }
+
+    private mutating func check(_ mapping: EntityMappingDefinition) {
+        var isKnown = true
+        if let name = mapping.source, source.entities[name] == nil {
+            isKnown = false
+            add(mapping, Self.unknown("entity", name, in: "the source model", source.entities.keys))
+        }
+        if let name = mapping.destination, destination.entities[name] == nil {
+            isKnown = false
+            add(
+                mapping,
+                Self.unknown("entity", name, in: "the destination model", destination.entities.keys)
+            )
+        }
+        guard isKnown else { return }
+        if let filter = mapping.filter, let entity = mapping.source {
+            var typer = ExpressionTyper(model: source, entity: entity)
+            typer.check(filter, about: .object(entity))
+            for mistake in typer.mistakes { add(mapping, "filter: \(mistake)") }
+        }
+        guard let entity = mapping.destination else { return }
+        for attribute in mapping.attributes { check(attribute, of: mapping, entity) }
+        for relationship in mapping.relationships { checkLinks(relationship, of: mapping, entity) }
+    }
+
+    private static func unknown(
+        _ noun: String, _ name: String, in owner: String, _ names: some Sequence<String>
+    ) -> String {
+        let hint = NameSuggestion.hint(
+            name, names.sorted(), noun: noun == "entity" ? "entities" : "\(noun)s")
+        return "\(owner) has no \(noun) \(name). \(hint)"
+    }
+
+    // MARK: - Attributes
+
+    private mutating func check(
+        _ property: PropertyMappingDefinition, of mapping: EntityMappingDefinition,
+        _ entity: String
+    ) {
+        guard let attribute = attribute(property.destination, of: entity) else {
+            let names = destination.allAttributes(of: entity).map(\.attribute.name)
+            return add(
+                mapping,
+                Self.unknown("attribute", property.destination, in: entity, names), at: property)
+        }
+        guard case .expression(let expression) = property.value else { return }
+        if let call = Self.managerCall(in: expression) {
+            return add(
+                mapping, "\(call) gives objects, and an attribute needs a value", at: property)
+        }
+        var typer = ExpressionTyper(model: source, entity: mapping.source)
+        let kind = typer.kind(of: expression)
+        if let keys = expression.sourceKeys, keys.count == 1, let from = mapping.source,
+            source.attribute(keys[0], of: from)?.attribute.type == attribute.type
+        {
+            // Values of every type can be carried as they are.
+            return
+        }
+        for mistake in typer.mistakes { add(mapping, mistake, at: property) }
+        guard typer.mistakes.isEmpty, !kind.fits(attribute.type) else { return }
+        if case .composite = kind, attribute.type == .composite { return }
+        add(
+            mapping,
+            "\(expression.text) gives \(kind.noun), which an attribute of type "
+                + "\(attribute.type) cannot hold", at: property)
+    }
+
+    /// An attribute by its name, or an element by `composite.element`.
+    private func attribute(_ name: String, of entity: String) -> Attribute? {
+        var keys = name.split(separator: ".").map(String.init)[...]
+        guard let first = keys.popFirst(),
+            var found = destination.attribute(first, of: entity)?.attribute
+        else { return nil }
+        for key in keys {
+            guard let element = found.elements.first(where: { $0.name == key }) else { return nil }
+            found = element
+        }
+        return found
+    }
+
+    private static func managerCall(in expression: MappingExpression) -> String? {
+        ExpressionInspection(expression).calls.first {
+            $0.receiver == .variable(ManagerCall.receiver)
+        }?.selector
+    }
+
+    // MARK: - Relationships
+
+    private mutating func checkLinks(
+        _ property: PropertyMappingDefinition, of mapping: EntityMappingDefinition,
+        _ entity: String
+    ) {
+        guard let found = destination.relationship(property.destination, of: entity) else {
+            let names = destination.allRelationships(of: entity).map(\.relationship.name)
+            return add(
+                mapping,
+                Self.unknown("relationship", property.destination, in: entity, names),
+                at: property)
+        }
+        guard case .expression(let expression) = property.value, expression != .null else { return }
+        guard let call = ManagerCall(expression) else {
+            if case .call(.variable("entityPolicy"), _, _) = expression { return }
+            return add(
+                mapping,
+                "\(expression.text) gives no destination objects: write the path to the source "
+                    + "objects, and the entity mapping that made the objects of them", at: property)
+        }
+        var typer = ExpressionTyper(model: source, entity: mapping.source)
+        let kind = typer.kind(of: call.instances)
+        for mistake in typer.mistakes { add(mapping, mistake, at: property) }
+        guard typer.mistakes.isEmpty else { return }
+        switch kind {
+        case .object, .collection(.object), .unknown: break
+        default:
+            return add(
+                mapping, "\(call.instances.text) gives \(kind.noun) instead of objects",
+                at: property)
+        }
+        if case .entityMapping(let name, _) = call {
+            checkMapping(name, property, mapping, target: found.relationship.destination)
+        }
+    }
+
+    private mutating func checkMapping(
+        _ name: String, _ property: PropertyMappingDefinition,
+        _ mapping: EntityMappingDefinition, target: String
+    ) {
+        let named = definition.entityMappings.first { $0.effectiveName == name }
+        guard let named else {
+            let names = definition.entityMappings.map(\.effectiveName)
+            let hint = NameSuggestion.hint(name, names, noun: "entity mappings")
+            return add(mapping, "there is no entity mapping \(name). \(hint)", at: property)
+        }
+        let isRight = named.destination.map { destination.isKind($0, of: target) } ?? false
+        guard isRight else {
+            let made = named.destination.map { "objects of \($0)" } ?? "no objects"
+            return add(
+                mapping,
+                "entity mapping \(name) makes \(made), and the relationship leads to \(target)",
+                at: property)
+        }
+    }
+
+    // MARK: - What cannot be run
+
+    private mutating func checkPasses() {
+        var destinations: [String: String] = [:]
+        for mapping in definition.entityMappings {
+            if let policy = mapping.policy {
+                add(mapping, Self.policyText(policy, mapping))
+            }
+            if mapping.filter != nil {
+                add(mapping, "filters are not supported yet")
+            }
+            if let name = mapping.destination,
+                let other = destinations.updateValue(mapping.effectiveName, forKey: name)
+            {
+                add(
+                    mapping,
+                    "destination entity \(name) is made by \(other), too: several mappings to one "
+                        + "entity are not supported yet")
+            }
+        }
+    }
+
+    private static func policyText(_ policy: String, _ mapping: EntityMappingDefinition) -> String {
+        let properties = mapping.attributes + mapping.relationships
+        let selectors = Set(
+            properties.flatMap { property -> [String] in
+                guard case .expression(let expression) = property.value else { return [] }
+                return ExpressionInspection(expression).calls.filter {
+                    $0.receiver == .variable("entityPolicy")
+                }
+                .map(\.selector)
+            }
+        ).sorted()
+        let called = selectors.isEmpty ? "" : " (called: \(selectors.joined(separator: ", ")))"
+        return "migration policy \(policy)\(called) is code of the app: policies are not "
+            + "supported yet"
+    }
+}

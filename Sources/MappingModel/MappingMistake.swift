@@ -1,0 +1,54 @@
+/// Why a mapping file does not fit two models; every mistake that was found.
+package struct MappingMismatch: Error, Hashable, Sendable, Codable {
+    /// In the order of the file; not empty.
+    package var mistakes: [MappingMistake]
+    /// The file as the user named it; nil where it has no name.
+    package var file: String?
+
+    package init(mistakes: [MappingMistake], file: String? = nil) {
+        self.mistakes = mistakes
+        self.file = file
+    }
+
+    /// The same mismatch, of a file.
+    package func named(_ file: String) -> MappingMismatch {
+        MappingMismatch(mistakes: mistakes, file: file)
+    }
+}
+
+extension MappingMismatch: CustomStringConvertible {
+    package var description: String {
+        "mapping \(file.map { "\($0) " } ?? "")does not fit the two models:\n"
+            + mistakes.map { "- \($0)" }.joined(separator: "\n")
+    }
+}
+
+/// One mistake in a mapping, or something in it that Godwit does not support.
+package struct MappingMistake: Hashable, Sendable, Codable {
+    /// Name of the entity mapping; nil where the whole file is meant.
+    package var entityMapping: String?
+    /// Name of a destination property; nil where the entity mapping itself is meant.
+    package var property: String?
+    /// Where it stands in its file; nil in files without lines.
+    package var position: FilePosition?
+    /// What is wrong, with the nearest valid name where there is one.
+    package var text: String
+
+    package init(
+        entityMapping: String? = nil, property: String? = nil, position: FilePosition? = nil,
+        text: String
+    ) {
+        self.entityMapping = entityMapping
+        self.property = property
+        self.position = position
+        self.text = text
+    }
+}
+
+extension MappingMistake: CustomStringConvertible {
+    package var description: String {
+        let place = [entityMapping, property].compactMap { $0 }.joined(separator: ".")
+        let parts = [position.map { "\($0)" }, place.isEmpty ? nil : place].compactMap { $0 }
+        return (parts + [text]).joined(separator: ": ")
+    }
+}

@@ -1,0 +1,39 @@
+package import ManagedObjectModel
+package import MappingModel
+
+/// A destination cell that an expression of a mapping file gives.
+package struct ComputedCell: Hashable, Sendable, Codable {
+    package var value: ComputedValue
+    /// Where the inputs of the value lie, in their order.
+    package var inputs: [SourcePath]
+    /// The type of the destination attribute.
+    package var type: AttributeType
+    /// The destination attribute, for messages.
+    package var name: String
+    /// What `now()` gives: seconds since 2001-01-01 00:00:00 UTC.
+    package var now: Double
+
+    package init(
+        value: ComputedValue, inputs: [SourcePath], type: AttributeType, name: String, now: Double
+    ) {
+        self.value = value
+        self.inputs = inputs
+        self.type = type
+        self.name = name
+        self.now = now
+    }
+}
+
+extension MigrationPlan {
+    /// All computed cells, in the order of feeds and columns; no two are equal.
+    package var computedCells: [ComputedCell] {
+        var found: [ComputedCell] = []
+        for cell in feeds.lazy.flatMap(\.columns).flatMap(\.cells) {
+            guard case .computed(let computed) = cell.cell, !found.contains(computed) else {
+                continue
+            }
+            found.append(computed)
+        }
+        return found
+    }
+}

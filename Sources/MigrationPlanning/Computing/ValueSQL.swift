@@ -1,0 +1,215 @@
+import CoreDataStore
+import ManagedObjectModel
+import MappingExpressions
+import MappingModel
+package import SafeSQLite
+
+/// Computed values as SQL, wherever SQL gives the same result as an evaluation.
+///
+/// The source is attached as `src`, and its row is called `s`. Texts are compared by Unicode's
+/// canonical equivalence, which SQL cannot, so that no text is computed with here.
+package struct ValueSQL {
+    private let cell: ComputedCell
+
+    package init(_ cell: ComputedCell) { self.cell = cell }
+
+    /// What a part of an expression gives.
+    private enum Kind {
+        case integer, real, date, null
+        /// A value that is carried or compared with nil, and not computed with.
+        case carried
+    }
+
+    private typealias Part = (sql: SQLText, kind: Kind)
+
+    /// The expression for the cell; nil where Swift must evaluate it.
+    package var expression: SQLText? {
+        guard let part = part(cell.value.expression) else { return nil }
+        switch cell.type {
+        case .integer16, .integer32, .integer64:
+            return part.kind == .real ? "CAST(\(part.sql) AS INTEGER)" : part.sql
+        case .boolean:
+            if part.kind == .null || isBoolean(cell.value.expression) { return part.sql }
+            return "(\(part.sql)) <> 0"
+        case .double, .float:
+            return part.kind == .integer ? "CAST(\(part.sql) AS REAL)" : part.sql
+        case .date, .string, .uuid, .uri, .binary, .transformable: return part.sql
+        case .decimal, .undefined, .objectID, .composite:
+            return part.kind == .null ? part.sql : nil
+        }
+    }
+
+    /// The inputs, each as an expression of its own.
+    package var inputs: [SQLText] { cell.inputs.map(\.sql) }
+
+    private func isBoolean(_ expression: MappingExpression) -> Bool {
+        switch expression {
+        case .constant(.boolean): true
+        case .variable(let name):
+            ComputedValue.input(named: name).map { cell.inputs[$0].valueType == .boolean } ?? false
+        default: false
+        }
+    }
+
+    // MARK: - Expressions
+
+    private func part(_ expression: MappingExpression) -> Part? {
+        switch expression {
+        case .null: return ("NULL", .null)
+        case .constant(let value): return constant(value)
+        case .variable(let name): return ComputedValue.input(named: name).flatMap(input)
+        case .function(.now, _): return SQLText.literal(.date(cell.now)).map { ($0, .date) }
+        case .function(let function, let arguments): return arithmetic(function, arguments)
+        case .conditional(let predicate, let first, let second):
+            guard let condition = condition(predicate), let left = part(first),
+                let right = part(second), let kind = Self.joined(left.kind, right.kind)
+            else { return nil }
+            return ("CASE WHEN \(condition) THEN \(left.sql) ELSE \(right.sql) END", kind)
+        default: return nil
+        }
+    }
+
+    private func constant(_ value: DefaultValue) -> Part? {
+        guard let literal = SQLText.literal(value) else { return nil }
+        switch value {
+        case .integer, .boolean: return (literal, .integer)
+        case .real: return (literal, .real)
+        case .date: return (literal, .date)
+        case .text, .data, .uuid, .uri: return (literal, .carried)
+        case .decimal: return nil
+        }
+    }
+
+    private func input(_ number: Int) -> Part? {
+        guard cell.inputs.indices.contains(number) else { return nil }
+        let sql = cell.inputs[number].sql
+        switch cell.inputs[number].valueType {
+        case .integer16, .integer32, .integer64, .boolean: return (sql, .integer)
+        case .double, .float: return (sql, .real)
+        case .date: return (sql, .date)
+        case .decimal: return nil
+        default: return (sql, .carried)
+        }
+    }
+
+    private func arithmetic(
+        _ function: ExpressionFunction, _ arguments: [MappingExpression]
+    ) -> Part? {
+        let signs: [ExpressionFunction: SQLText] = [.add: "+", .subtract: "-", .multiply: "*"]
+        guard arguments.count == 2, let left = part(arguments[0]), let right = part(arguments[1]),
+            Self.isNumber(left.kind), Self.isNumber(right.kind)
+        else { return nil }
+        let kind: Kind = left.kind == .real || right.kind == .real ? .real : .integer
+        if let sign = signs[function] { return ("(\(left.sql) \(sign) \(right.sql))", kind) }
+        // Division by zero is an error, not NULL: only a known divisor is left to SQL.
+        guard function == .divide, case .constant(let divisor) = arguments[1],
+            divisor != .integer(0), divisor != .real(0), divisor != .boolean(false)
+        else { return nil }
+        return ("(\(left.sql) / \(right.sql))", kind)
+    }
+
+    private static func isNumber(_ kind: Kind) -> Bool {
+        switch kind {
+        case .integer, .real, .null: true
+        case .date, .carried: false
+        }
+    }
+
+    private static func joined(_ left: Kind, _ right: Kind) -> Kind? {
+        if left == right || right == .null { return left }
+        if left == .null { return right }
+        // Which of both it is shows in the row alone.
+        return nil
+    }
+
+    // MARK: - Predicates
+
+    /// A predicate as an expression that is 0 or 1, never NULL.
+    private func condition(_ predicate: MappingPredicate) -> SQLText? {
+        switch predicate {
+        case .constant(let flag): return flag ? "1" : "0"
+        case .not(let inner): return condition(inner).map { "NOT (\($0))" }
+        case .and(let parts): return joined(parts, by: " AND ")
+        case .or(let parts): return joined(parts, by: " OR ")
+        case .comparison(let comparison): return self.comparison(comparison)
+        }
+    }
+
+    private func joined(_ parts: [MappingPredicate], by word: SQLText) -> SQLText? {
+        var all: SQLText?
+        for part in parts {
+            guard let condition = condition(part) else { return nil }
+            all = all.map { "\($0)\(word)(\(condition))" } ?? "(\(condition))"
+        }
+        return all
+    }
+
+    private func comparison(_ comparison: PredicateComparison) -> SQLText? {
+        guard comparison.quantifier == .direct, comparison.options == [],
+            let left = part(comparison.left), let right = part(comparison.right)
+        else { return nil }
+        let isComparable =
+            Self.isNumber(left.kind) && Self.isNumber(right.kind)
+            || (left.kind == .date || left.kind == .null)
+                && (right.kind == .date || right.kind == .null)
+        let isNullTest = left.kind == .null || right.kind == .null
+        switch comparison.relation {
+        case .equal where isComparable || isNullTest: return "\(left.sql) IS \(right.sql)"
+        case .notEqual where isComparable || isNullTest: return "\(left.sql) IS NOT \(right.sql)"
+        case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual:
+            let signs: [PredicateComparison.Operator: SQLText] = [
+                .lessThan: "<", .lessThanOrEqual: "<=", .greaterThan: ">",
+                .greaterThanOrEqual: ">=",
+            ]
+            guard isComparable, let sign = signs[comparison.relation] else { return nil }
+            return "ifnull(\(left.sql) \(sign) \(right.sql), 0)"
+        default: return nil
+        }
+    }
+}
+
+extension SourcePath {
+    /// The path as one scalar expression over the row `s` of a source attached as `src`.
+    package var sql: SQLText {
+        guard !steps.isEmpty else { return "s.\(SQLText.quoted(column))" }
+        var tables: [SQLText] = []
+        var conditions: [SQLText] = []
+        var row: SQLText = "s"
+        for (number, step) in steps.enumerated() {
+            let next: SQLText = "p\(number)"
+            switch step {
+            case .toOne(let column, let table):
+                tables.append("src.\(SQLText.quoted(table)) \(next)")
+                conditions.append("\(next).Z_PK = \(row).\(SQLText.quoted(column))")
+            case .holders(let table, let column):
+                tables.append("src.\(SQLText.quoted(table)) \(next)")
+                conditions.append("\(next).\(SQLText.quoted(column)) = \(row).Z_PK")
+            case .join(let table, let own, let other, let target, let isReflexive):
+                let join: SQLText = "j\(number)"
+                let rows: SQLText = "src.\(SQLText.quoted(table))"
+                let (near, far) = (SQLText.quoted(own), SQLText.quoted(other))
+                tables.append(
+                    isReflexive
+                        ? "(SELECT \(near), \(far) FROM \(rows) "
+                            + "UNION SELECT \(far), \(near) FROM \(rows)) \(join)"
+                        : "\(rows) \(join)")
+                tables.append("src.\(SQLText.quoted(target)) \(next)")
+                conditions.append("\(join).\(SQLText.quoted(own)) = \(row).Z_PK")
+                conditions.append("\(next).Z_PK = \(join).\(SQLText.quoted(other))")
+            }
+            row = next
+        }
+        let last: SQLText = "\(row).\(SQLText.quoted(column))"
+        let value: SQLText =
+            switch reduction {
+            case nil: last
+            case .count: "count(*)"
+            case .sum: "ifnull(sum(\(last)), 0)"
+            case .minimum: "min(\(last))"
+            case .maximum: "max(\(last))"
+            case .average: "avg(\(last))"
+            }
+        return "(SELECT \(value) FROM \(tables.joined(separator: ", ")) "
+            + "WHERE \(conditions.joined(separator: " AND ")))"
+    }
+}

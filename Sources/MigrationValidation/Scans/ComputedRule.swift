@@ -1,0 +1,253 @@
+import CoreDataStore
+import ManagedObjectModel
+import MappingExpressions
+import MappingModel
+import SafeSQLite
+
+/// What an expression of a mapping must give for a source row, evaluated here and not by SQL.
+struct ComputedRule: Sendable {
+    private let value: ComputedValue
+    /// The types of its inputs.
+    private let types: [AttributeType]
+    /// Places of its inputs among those of the pass.
+    private let places: [Int]
+    private let column: ColumnLayout
+    private let type: AttributeType
+    private let now: Double
+    /// The destination attribute, for messages.
+    private let name: String
+
+    /// Makes the rule; the list gets what its inputs are read by.
+    ///
+    /// Nil for an expression that a plan refuses.
+    init?(
+        _ expression: MappingExpression, for column: ColumnLayout, key: PropertyKey,
+        from entity: String, scope: ValidationScope, inputs: inout [SQLText]
+    ) {
+        guard let attribute = scope.destination.attribute(key) else { return nil }
+        value = ComputedValue(expression)
+        type = attribute.element.type
+        self.column = column
+        name = key.description
+        now = scope.now
+        var types: [AttributeType] = []
+        var places: [Int] = []
+        for keys in value.inputs {
+            guard let input = ComputedInput(keys, of: entity, in: scope.source) else { return nil }
+            types.append(input.type)
+            if let known = inputs.firstIndex(of: input.sql) {
+                places.append(known)
+            } else {
+                places.append(inputs.count)
+                inputs.append(input.sql)
+            }
+        }
+        self.types = types
+        self.places = places
+    }
+
+    /// What the row's cell must hold.
+    ///
+    /// - Parameters:
+    ///   - row: of the pass.
+    ///   - first: the place of the first input in the row.
+    ///   - key: of the row, for messages.
+    /// - Returns: the value as a row holds it.
+    /// - Throws: `StoreError.unsupported` for a row whose value cannot be computed.
+    func expected(_ row: RawRow, first: Int, key: Int64) throws(StoreError) -> StoredConstant {
+        var variables: [String: ExpressionValue<Never>] = [:]
+        for (number, place) in places.enumerated() {
+            variables[ComputedValue.name(of: number)] = Self.value(
+                of: row.cell(first + place), types[number])
+        }
+        do throws(ExpressionError) {
+            let result = try ExpressionEvaluator(NoObjects(), now: now)
+                .value(of: value.expression, variables: variables)
+            switch result {
+            case .null: return .null
+            case .scalar(let scalar): return StoredConstant(try assigned(scalar), in: column)
+            case .object, .collection:
+                throw ExpressionError(.evaluation, "the expression gives no single value")
+            }
+        } catch {
+            throw .unsupported(
+                path: name,
+                reason: "the value of the object with key \(key) cannot be computed: \(error)")
+        }
+    }
+
+    private static func value(
+        of cell: RawCell, _ type: AttributeType
+    ) -> ExpressionValue<Never> {
+        switch cell.storageClass {
+        case 1:
+            let number = cell.integer
+            switch type {
+            case .boolean: return .scalar(.boolean(number != 0))
+            case .double, .float: return .scalar(.real(Double(number)))
+            case .date: return .scalar(.date(Double(number)))
+            case .decimal: return .scalar(.decimal("\(number)"))
+            default: return .scalar(.integer(number))
+            }
+        case 2:
+            switch type {
+            case .date: return .scalar(.date(cell.real))
+            case .decimal: return .scalar(.decimal("\(cell.real)"))
+            default: return .scalar(.real(cell.real))
+            }
+        case 3:
+            let text = String(decoding: cell.bytes, as: UTF8.self)
+            return .scalar(type == .uri ? .uri(text) : .text(text))
+        case 4: return .scalar(type == .uuid ? .uuid(Array(cell.bytes)) : .data(Array(cell.bytes)))
+        default: return .null
+        }
+    }
+
+    /// A value as an attribute takes it: numbers become those of its type.
+    private func assigned(_ value: DefaultValue) throws(ExpressionError) -> DefaultValue {
+        switch type {
+        case .integer16, .integer32, .integer64:
+            guard case .real(let number) = value else { return value }
+            guard let whole = Int64(exactly: number.rounded(.towardZero)) else {
+                throw ExpressionError(.evaluation, "the number is no 64-bit integer")
+            }
+            return .integer(whole)
+        case .boolean:
+            switch value {
+            case .integer(let number): return .boolean(number != 0)
+            case .real(let number): return .boolean(number != 0)
+            default: return value
+            }
+        case .double, .float:
+            if case .integer(let number) = value { return .real(Double(number)) }
+            if case .boolean(let flag) = value { return .real(flag ? 1 : 0) }
+            return value
+        default: return value
+        }
+    }
+}
+
+/// The computed values of a source table's rows, with what their inputs are read by.
+struct ComputedRules: Sendable {
+    /// Nil for an expression that a plan refuses.
+    private(set) var rules: [ComputedRule?] = []
+    private(set) var inputs: [SQLText] = []
+
+    /// Adds a rule.
+    ///
+    /// - Returns: its place.
+    mutating func add(
+        _ expression: MappingExpression, for column: ColumnLayout, key: PropertyKey,
+        from entity: String, scope: ValidationScope
+    ) -> Int {
+        rules.append(
+            ComputedRule(
+                expression, for: column, key: key, from: entity, scope: scope, inputs: &inputs))
+        return rules.count - 1
+    }
+}
+
+/// How validation reads a key path of a source object: as an expression over the row's table.
+struct ComputedInput {
+    let sql: SQLText
+    /// The type of what is read.
+    let type: AttributeType
+
+    /// Nil for a path that a plan refuses.
+    ///
+    /// `column`: of the last row, where no attribute is read.
+    init?(
+        _ keys: [String], of entity: String, in layout: StoreLayout, column object: String = "Z_PK"
+    ) {
+        guard let table = layout.table(of: entity)?.name else { return nil }
+        var row = SQLText.quoted(table)
+        var current = entity
+        var tables: [SQLText] = []
+        var conditions: [SQLText] = []
+        var reduction: String?
+        var leaf: (column: String, type: AttributeType) = (object, .objectID)
+        var rest = keys[...]
+        while let key = rest.popFirst() {
+            if key.hasPrefix("@") {
+                reduction = key
+            } else if let found = layout.model.relationship(key, of: current) {
+                guard
+                    let storage = layout.linkStorage(PropertyKey(found.owner.name, key)),
+                    let target = layout.table(of: found.relationship.destination)?.name
+                else { return nil }
+                let next: SQLText = "v\(tables.count)"
+                let leadsBothWays =
+                    layout.joinTable(of: PropertyKey(found.owner.name, key))?.isReflexive == true
+                Self.follow(
+                    storage, from: row, to: next, target: target, leadsBothWays: leadsBothWays,
+                    tables: &tables, conditions: &conditions)
+                row = next
+                current = found.relationship.destination
+            } else {
+                let name = ([key] + rest).joined(separator: ".")
+                rest = []
+                guard let found = Self.attribute(name, of: current, in: layout) else { return nil }
+                leaf = found
+            }
+        }
+        let column: SQLText = "\(row).\(SQLText.quoted(leaf.column))"
+        let value: SQLText
+        switch reduction {
+        case nil: (value, type) = (column, leaf.type)
+        case "@count": (value, type) = ("count(*)", .integer64)
+        case "@sum": (value, type) = ("coalesce(sum(\(column)), 0)", leaf.type)
+        case "@min": (value, type) = ("min(\(column))", leaf.type)
+        case "@max": (value, type) = ("max(\(column))", leaf.type)
+        case "@avg": (value, type) = ("avg(\(column))", .double)
+        default: return nil
+        }
+        sql =
+            tables.isEmpty
+            ? value
+            : "(SELECT \(value) FROM \(tables.joined(separator: " CROSS JOIN ")) "
+                + "WHERE \(conditions.joined(separator: " AND ")))"
+    }
+
+    private static func follow(
+        _ storage: LinkStorage, from row: SQLText, to next: SQLText, target: String,
+        leadsBothWays: Bool, tables: inout [SQLText], conditions: inout [SQLText]
+    ) {
+        guard storage.isJoin else {
+            let name = storage.target == .row ? storage.table : target
+            tables.append("\(SQLText.quoted(name)) AS \(next)")
+            let (own, other) =
+                storage.owner == .row
+                ? (storage.target.keyColumn, "Z_PK") : ("Z_PK", storage.owner.keyColumn)
+            conditions.append(
+                "\(next).\(SQLText.quoted(other)) = \(row).\(SQLText.quoted(own))")
+            return
+        }
+        let join: SQLText = "l\(tables.count)"
+        let (own, other) = (
+            SQLText.quoted(storage.owner.keyColumn), SQLText.quoted(storage.target.keyColumn)
+        )
+        let links: SQLText = "SELECT \(own), \(other) FROM \(SQLText.quoted(storage.table))"
+        let turned: SQLText = "SELECT \(other), \(own) FROM \(SQLText.quoted(storage.table))"
+        tables.append(
+            leadsBothWays
+                ? "(\(links) UNION \(turned)) AS \(join)"
+                : "\(SQLText.quoted(storage.table)) AS \(join)")
+        tables.append("\(SQLText.quoted(target)) AS \(next)")
+        conditions.append(
+            "\(join).\(SQLText.quoted(storage.owner.keyColumn)) = \(row).Z_PK")
+        conditions.append(
+            "\(next).Z_PK = \(join).\(SQLText.quoted(storage.target.keyColumn))")
+    }
+
+    private static func attribute(
+        _ name: String, of entity: String, in layout: StoreLayout
+    ) -> (column: String, type: AttributeType)? {
+        for owner in layout.model.ancestry(of: entity) {
+            let key = PropertyKey(owner.name, name)
+            if let found = layout.column(.attribute(key)), let known = layout.attribute(key) {
+                return (found.column.name, known.element.type)
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,115 @@
+import ManagedObjectModel
+import MappingExpressions
+import MappingFiles
+import MappingModel
+import Testing
+
+/// Mapping files in YAML.
+struct YAMLMappingTests {
+    private func read(_ text: String) throws -> MappingDefinition {
+        try MappingFile(path: "m.yaml", form: .yaml, bytes: Array(text.utf8)).definition
+    }
+
+    private func message(_ text: String) -> String {
+        do {
+            _ = try read(text)
+            return "it was read"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test func everyFormIsRead() throws {
+        let definition = try read(
+            """
+            godwit-mapping: 1
+            unmentioned: unset
+            entities:
+              - source: Post
+                destination: Article
+                name: Posts
+                filter: draft == NO
+                policy: App.PostPolicy
+                attributes:
+                  title: $source.headline
+                  score: 3
+                  kind: {constant: news}
+                  number: {constant: 12}
+                  note: null
+                  other: automatic
+                  last: unset
+                relationships:
+                  author: $source.writer
+                  editor: {source: $source.desk.chief, mapping: UserToUser}
+              - entity: User
+              - add: Stamp
+              - remove: Draft
+            """)
+        #expect(!definition.infersRest)
+        let mappings = definition.entityMappings
+        #expect(
+            mappings.map(\.effectiveName) == ["Posts", "UserToUser", "Stamp", "Draft"])
+        #expect(mappings[0].filter == (try ExpressionParser.predicate("draft == NO")))
+        #expect(mappings[0].policy == "App.PostPolicy")
+        let values = Dictionary(
+            uniqueKeysWithValues: mappings[0].attributes.map { ($0.destination, $0.value) })
+        #expect(values["title"] == .expression(.source("headline")))
+        #expect(values["score"] == .expression(.constant(.integer(3))))
+        #expect(values["kind"] == .expression(.constant(.text("news"))))
+        #expect(values["number"] == .expression(.constant(.integer(12))))
+        #expect(values["note"] == .expression(.null))
+        #expect(values["other"] == .automatic)
+        #expect(values["last"] == .unset)
+        let links = mappings[0].relationships.map(\.value)
+        #expect(
+            links == [
+                .expression(ManagerCall.relationship("writer", .source("writer")).expression),
+                .expression(
+                    ManagerCall.entityMapping(
+                        "UserToUser", .keyPath(.variable("source"), ["desk", "chief"])
+                    ).expression),
+            ])
+        #expect(mappings[0].attributes.last?.position?.line == 10)
+        let text = YAMLMappingWriter.text(definition)
+        #expect(try read(text).withoutPositions == definition.withoutPositions)
+    }
+
+    @Test(arguments: [
+        ("entities: []", "godwit-mapping: 1"),
+        ("godwit-mapping: 2", "only version 1"),
+        ("godwit-mapping: 1\nentites: []", "Did you mean entities?"),
+        ("godwit-mapping: 1\nentities:\n  - source: Post", "write remove instead of source"),
+        ("godwit-mapping: 1\nentities:\n  - destination: Post", "write add instead"),
+        ("godwit-mapping: 1\nentities:\n  - name: x", "it has none of them"),
+        (
+            "godwit-mapping: 1\nentities:\n  - entity: A\n    attributes:\n      b: red",
+            "line 5, column 10: red names no value"
+        ),
+        (
+            "godwit-mapping: 1\nentities:\n  - entity: A\n    attributes:\n      b: $source.a +",
+            "line 5, column 10"
+        ),
+        (
+            "godwit-mapping: 1\nentities:\n  - entity: A\n    relationships:\n      b: $source.a.c",
+            "needs the entity mapping that made the objects"
+        ),
+        ("godwit-mapping: 1\ngodwit-mapping: 1", "occurs twice"),
+        ("godwit-mapping: [", "line 2, column 1"), ("", "empty"), ("- a", "has no keys"),
+    ])
+    func mistakesNameTheirPlace(text: String, words: String) {
+        #expect(message(text).contains(words), "\(message(text))")
+    }
+
+    @Test func aliasesCannotMakeAFileGrow() {
+        var text = "godwit-mapping: 1\nentities:\n  - &a {entity: A}\n"
+        for _ in 0..<30 { text += "  - *a\n" }
+        #expect(message(text) == "it was read")
+        var nested =
+            "x0: &x0 [\(Array(repeating: "{entity: A}", count: 50).joined(separator: ", "))]\n"
+        for level in 1...6 {
+            let parts = Array(repeating: "*x\(level - 1)", count: 50).joined(separator: ", ")
+            nested += "x\(level): &x\(level) [\(parts)]\n"
+        }
+        #expect(message(nested + "godwit-mapping: 1").contains("has no key x0"))
+    }
+}

@@ -1,0 +1,177 @@
+import ManagedObjectModel
+import MappingExpressions
+import MappingModel
+import Testing
+
+@Suite("Mapping files: completed and checked")
+struct DirectedInferenceTests {
+    private func source() throws -> Model {
+        try model(
+            Entity(
+                name: "Post",
+                attributes: [
+                    Attribute(name: "headline", type: .string),
+                    Attribute(name: "likes", type: .integer32),
+                    Attribute(name: "posted", type: .date),
+                ],
+                relationships: [
+                    Relationship(name: "writer", destination: "User", inverse: "posts")
+                ]),
+            Entity(
+                name: "User", attributes: [Attribute(name: "name", type: .string)],
+                relationships: [
+                    Relationship(
+                        name: "posts", destination: "Post", inverse: "writer", maximumCount: 0)
+                ]))
+    }
+
+    private func destination(_ change: (inout [Entity]) -> Void = { _ in }) throws -> Model {
+        var entities = [
+            Entity(
+                name: "Article",
+                attributes: [
+                    Attribute(name: "title", type: .string),
+                    Attribute(name: "score", type: .double),
+                    Attribute(name: "posted", type: .date),
+                ],
+                relationships: [
+                    Relationship(name: "author", destination: "User", inverse: "articles")
+                ]),
+            Entity(
+                name: "User", attributes: [Attribute(name: "name", type: .string)],
+                relationships: [
+                    Relationship(
+                        name: "articles", destination: "Article", inverse: "author",
+                        maximumCount: 0)
+                ]),
+        ]
+        change(&entities)
+        return try Model(entities: entities)
+    }
+
+    private func attribute(
+        _ name: String, _ text: String
+    ) throws -> PropertyMappingDefinition {
+        PropertyMappingDefinition(
+            destination: name, value: .expression(try ExpressionParser.expression(text)))
+    }
+
+    private func definition(
+        attributes: [PropertyMappingDefinition] = [], infersRest: Bool = true
+    ) -> MappingDefinition {
+        MappingDefinition(
+            entityMappings: [
+                EntityMappingDefinition(
+                    source: "Post", destination: "Article", attributes: attributes,
+                    relationships: [
+                        PropertyMappingDefinition(
+                            destination: "author",
+                            value: .expression(
+                                ManagerCall.relationship("writer", .source("writer")).expression))
+                    ])
+            ], infersRest: infersRest)
+    }
+
+    @Test("what is stated is taken over, the rest is inferred")
+    func stated() throws {
+        let inference = try Inference(
+            from: source(), to: destination(),
+            by: definition(attributes: [
+                attribute("title", "$source.headline"), attribute("score", "$source.likes * 2"),
+            ]))
+        #expect(try inference.value("title", of: "Article") == .source("headline"))
+        #expect(try inference.value("posted", of: "Article") == .source("posted"))
+        #expect(
+            try inference.value("score", of: "Article")
+                == .expression(ExpressionParser.expression("$source.likes * 2")))
+        #expect(try inference.links("author", of: "Article") == "writer")
+        #expect(try inference.links("articles", of: "User") == "posts")
+        #expect(try inference.mapping(to: "Article").name == "PostToArticle")
+        #expect(inference.mapping.entityMappings.allSatisfy { $0.kind != .remove })
+    }
+
+    @Test("without inference, what is not mentioned stays out")
+    func unmentioned() throws {
+        let inference = try Inference(
+            from: source(), to: destination(),
+            by: definition(
+                attributes: [attribute("title", "$source.headline")], infersRest: false))
+        #expect(try inference.value("posted", of: "Article") == .null)
+        #expect(try inference.mapping(to: "User").kind == .add)
+        #expect(
+            inference.mapping.entityMappings.filter { $0.kind == .remove }.map(\.source) == ["User"]
+        )
+    }
+
+    @Test("every mistake is told with its place and the nearest name")
+    func mistakes() throws {
+        var given = definition(attributes: [
+            PropertyMappingDefinition(
+                destination: "tilte", value: .expression(.source("headline")),
+                position: FilePosition(line: 4, column: 7)),
+            try attribute("title", "$source.likes"),
+            try attribute("score", "$source.like + 1"),
+            try attribute("posted", "$source.writer.nmae"),
+        ])
+        given.entityMappings.append(
+            EntityMappingDefinition(source: "Usr", destination: "User"))
+        let error = try #require(throws: MappingMismatch.self) {
+            try Inference(from: source(), to: destination(), by: given)
+        }
+        let texts = error.mistakes.map(\.description)
+        #expect(texts.count == 5)
+        #expect(texts[0].hasPrefix("line 4, column 7: PostToArticle.tilte: "))
+        #expect(texts[0].contains("Did you mean title?"))
+        #expect(texts[1].contains("a number"))
+        #expect(texts[2].contains("Did you mean likes?"))
+        #expect(texts[3].contains("User has no property nmae. Did you mean name?"))
+        #expect(texts[4].contains("no entity Usr. Did you mean User?"))
+    }
+
+    @Test("an attribute that becomes required is not filled with its default")
+    func required() throws {
+        let to = try destination { entities in
+            entities[0].attributes[0].isOptional = false
+            entities[0].attributes[0].defaultValue = .text("none")
+        }
+        let stated = try Inference(
+            from: source(), to: to,
+            by: definition(attributes: [attribute("title", "$source.headline")]))
+        #expect(
+            stated.requirements.contains(
+                .noMissingValue(
+                    source: PropertyReference("Post", "headline"),
+                    destination: PropertyReference("Article", "title"))))
+        #expect(try stated.value("title", of: "Article") == .source("headline"))
+    }
+
+    @Test("policies are named with their selectors")
+    func policies() throws {
+        var given = definition(attributes: [
+            try attribute("title", #"FUNCTION($entityPolicy, "titleOf:", $source.headline)"#)
+        ])
+        given.entityMappings[0].policy = "App.PostPolicy"
+        let error = try #require(throws: MappingMismatch.self) {
+            try Inference(from: source(), to: destination(), by: given)
+        }
+        #expect(error.description.contains("App.PostPolicy (called: titleOf:)"))
+    }
+
+    @Test("one source entity may become two")
+    func split() throws {
+        var given = definition()
+        given.entityMappings.append(
+            EntityMappingDefinition(
+                source: "Post", destination: "Stamp",
+                attributes: [
+                    try attribute("at", "$source.posted")
+                ]))
+        let to = try destination { entities in
+            entities.append(
+                Entity(name: "Stamp", attributes: [Attribute(name: "at", type: .date)]))
+        }
+        let inference = try Inference(from: source(), to: to, by: given)
+        #expect(inference.mapping.entityMappings.filter { $0.source == "Post" }.count == 2)
+        #expect(try inference.value("at", of: "Stamp") == .source("posted"))
+    }
+}

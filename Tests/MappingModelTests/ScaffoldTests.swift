@@ -1,0 +1,35 @@
+import ManagedObjectModel
+import MappingFiles
+import MappingModel
+import TestSupport
+import Testing
+
+@Suite("Scaffolds of mapping files")
+struct ScaffoldTests {
+    /// What a scaffold says, as a mapping file is read.
+    private func definition(_ source: Model, _ destination: Model) throws -> MappingDefinition {
+        let text = YAMLMappingWriter.scaffold(
+            from: source, to: destination, comments: ["a comment: with \"signs\""])
+        return try MappingFile(path: "m.yaml", form: .yaml, bytes: Array(text.utf8)).definition
+    }
+
+    @Test("a scaffold gives the migration that inference gives", arguments: UInt64(1)...150)
+    func scaffolds(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let entities = RandomModel.entities(&random, identifiers: seed % 2 == 0)
+        let source = try Model(entities: entities)
+        let destination = try Model(entities: RandomModel.changed(entities, &random))
+        let stated = try definition(source, destination)
+        let inferred: Inference
+        do {
+            inferred = try infer(source, destination)
+        } catch {
+            // Where nothing can be inferred, the scaffold must still be a mapping file.
+            return
+        }
+        let directed = try Inference(from: source, to: destination, by: stated)
+        #expect(directed.mapping == inferred.mapping)
+        #expect(Set(directed.requirements) == Set(inferred.requirements))
+        #expect(Set(directed.notes) == Set(inferred.notes))
+    }
+}

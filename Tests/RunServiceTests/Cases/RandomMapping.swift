@@ -1,0 +1,169 @@
+import ManagedObjectModel
+import MappingExpressions
+import MappingModel
+
+/// Random mapping files over two models: expressions of the types that attributes have.
+struct RandomMapping<Random: RandomNumberGenerator> {
+    let source: Model
+    let destination: Model
+    var random: Random
+
+    init(_ source: Model, _ destination: Model, using random: Random) {
+        self.source = source
+        self.destination = destination
+        self.random = random
+    }
+
+    private mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &random) }
+
+    /// States about half of what can be stated; the rest is inferred.
+    mutating func definition(_ inference: Inference) -> MappingDefinition {
+        var stated: [EntityMappingDefinition] = []
+        for mapping in inference.mapping.entityMappings {
+            guard let from = mapping.source, let to = mapping.destination,
+                destination.ancestry(of: to).allSatisfy(\.uniquenessConstraints.isEmpty)
+            else { continue }
+            var definition = EntityMappingDefinition(source: from, destination: to)
+            for (_, attribute) in destination.allAttributes(of: to) where below(2) == 0 {
+                guard attribute.isOptional, !attribute.isTransient, attribute.derivation == nil,
+                    !attribute.allowsExternalBinaryDataStorage,
+                    let value = value(attribute.type, of: from)
+                else { continue }
+                definition.attributes.append(
+                    PropertyMappingDefinition(
+                        destination: attribute.name, value: .expression(value)))
+            }
+            if !definition.attributes.isEmpty { stated.append(definition) }
+        }
+        return MappingDefinition(entityMappings: stated, infersRest: true)
+    }
+
+    private mutating func value(_ type: AttributeType, of entity: String) -> MappingExpression? {
+        switch type {
+        case .integer16, .integer32, .integer64: return integer(entity, 2)
+        case .double, .float: return below(2) == 0 ? real(entity, 2) : integer(entity, 2)
+        case .boolean:
+            return .conditional(
+                predicate(entity, 2), .constant(.boolean(true)), .constant(.boolean(false)))
+        case .string: return text(entity, 2)
+        case .date: return date(entity, 1)
+        default: return nil
+        }
+    }
+
+    /// A path to an attribute of one of the types: of the object, or behind a to-one relationship.
+    private mutating func path(_ types: Set<AttributeType>, _ entity: String) -> MappingExpression?
+    {
+        var keys: [String] = []
+        var current = entity
+        let links = source.allRelationships(of: entity).map(\.relationship).filter {
+            !$0.isToMany && !$0.isTransient
+        }
+        if below(3) == 0, let link = links.randomElement(using: &random) {
+            keys.append(link.name)
+            current = link.destination
+        }
+        let attributes = source.allAttributes(of: current).map(\.attribute).filter {
+            types.contains($0.type) && !$0.isTransient && $0.derivation == nil
+        }
+        guard let attribute = attributes.randomElement(using: &random) else { return nil }
+        return .keyPath(.variable("source"), keys + [attribute.name])
+    }
+
+    /// What a to-many relationship is counted or summed by.
+    private mutating func collected(_ entity: String) -> MappingExpression? {
+        let links = source.allRelationships(of: entity).map(\.relationship).filter {
+            $0.isToMany && !$0.isTransient
+        }
+        guard let link = links.randomElement(using: &random) else { return nil }
+        let attributes = source.allAttributes(of: link.destination).map(\.attribute).filter {
+            [.integer16, .integer32].contains($0.type) && !$0.isTransient && $0.derivation == nil
+        }
+        guard below(2) == 0, let attribute = attributes.randomElement(using: &random) else {
+            return .keyPath(.variable("source"), [link.name, "@count"])
+        }
+        let reduction = ["@sum", "@min", "@max"].randomElement(using: &random) ?? "@sum"
+        return .keyPath(.variable("source"), [link.name, reduction, attribute.name])
+    }
+
+    private mutating func integer(_ entity: String, _ depth: Int) -> MappingExpression {
+        switch depth > 0 ? below(8) : below(3) {
+        case 0:
+            return path([.integer16, .integer32, .boolean], entity)
+                ?? .constant(.integer(Int64(below(9))))
+        case 1: return collected(entity) ?? .constant(.integer(2))
+        case 2: return .constant(.integer(Int64(below(200) - 100)))
+        case 3:
+            return .function(.add, [integer(entity, depth - 1), integer(entity, depth - 1)])
+        case 4:
+            return .function(.subtract, [integer(entity, depth - 1), integer(entity, depth - 1)])
+        case 5:
+            return .function(
+                below(2) == 0 ? .multiply : .divide,
+                [integer(entity, depth - 1), .constant(.integer(Int64(below(7) + 1)))])
+        case 6: return .function(.length, [text(entity, depth - 1)])
+        default:
+            return .conditional(
+                predicate(entity, depth - 1), integer(entity, depth - 1),
+                integer(entity, depth - 1))
+        }
+    }
+
+    private mutating func real(_ entity: String, _ depth: Int) -> MappingExpression {
+        switch depth > 0 ? below(5) : below(2) {
+        case 0: return path([.double, .float], entity) ?? .constant(.real(0.5))
+        case 1: return .constant(.real(Double(below(100)) / 8))
+        case 2: return .function(.add, [real(entity, depth - 1), integer(entity, depth - 1)])
+        case 3: return .function(.multiply, [real(entity, depth - 1), .constant(.real(0.25))])
+        default: return .function(.divide, [real(entity, depth - 1), .constant(.real(3))])
+        }
+    }
+
+    private mutating func text(_ entity: String, _ depth: Int) -> MappingExpression {
+        switch depth > 0 ? below(5) : below(2) {
+        case 0: return path([.string], entity) ?? .constant(.text("none"))
+        case 1: return .constant(.text(["", "a", "É", "x'y"].randomElement(using: &random) ?? ""))
+        case 2: return .function(.uppercase, [text(entity, depth - 1)])
+        case 3: return .function(.lowercase, [text(entity, depth - 1)])
+        default:
+            return .conditional(
+                predicate(entity, depth - 1), text(entity, depth - 1), text(entity, depth - 1))
+        }
+    }
+
+    private mutating func date(_ entity: String, _ depth: Int) -> MappingExpression {
+        switch depth > 0 ? below(3) : below(2) {
+        case 0: return path([.date], entity) ?? .function(.now, [])
+        case 1: return .function(.now, [])
+        default:
+            return .conditional(
+                predicate(entity, depth - 1), date(entity, depth - 1), .null)
+        }
+    }
+
+    private mutating func predicate(_ entity: String, _ depth: Int) -> MappingPredicate {
+        let depth = max(0, depth)
+        switch depth > 0 ? below(7) : below(4) {
+        case 0:
+            let relation: PredicateComparison.Operator =
+                [.lessThan, .lessThanOrEqual, .equal, .notEqual, .greaterThan]
+                .randomElement(using: &random) ?? .equal
+            return .comparison(
+                PredicateComparison(integer(entity, depth - 1), relation, integer(entity, 0)))
+        case 1:
+            let relation: PredicateComparison.Operator =
+                [.equal, .beginsWith, .contains, .like].randomElement(using: &random) ?? .equal
+            return .comparison(
+                PredicateComparison(
+                    text(entity, 0), relation, .constant(.text(relation == .like ? "*a*" : "a")),
+                    options: below(2) == 0 ? [.caseInsensitive, .diacriticInsensitive] : []))
+        case 2: return .comparison(PredicateComparison(text(entity, 0), .equal, .null))
+        case 3:
+            return .comparison(
+                PredicateComparison(date(entity, 0), .lessThan, date(entity, 0)))
+        case 4: return .not(predicate(entity, depth - 1))
+        case 5: return .and([predicate(entity, depth - 1), predicate(entity, depth - 1)])
+        default: return .or([predicate(entity, depth - 1), predicate(entity, depth - 1)])
+        }
+    }
+}

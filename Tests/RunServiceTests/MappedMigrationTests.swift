@@ -1,0 +1,225 @@
+import CoreDataStore
+import Foundation
+import GRDB
+import ManagedObjectModel
+import MappingExpressions
+import MappingFiles
+import MappingModel
+import MigrationPlanning
+import MigrationValidation
+import StoreForge
+import StoreRuns
+import TestSupport
+import Testing
+
+/// Migrations by a mapping file, read as a user writes it.
+@Suite("Mapped migrations") struct MappedMigrationTests {
+    private static let strategies: [MigrationPlanning.Strategy] = [.whole, .partitioned]
+
+    /// A store of notes that count their words.
+    private func recipe() throws -> ForgeRecipe {
+        var recipe = try StoreLab.recipe()
+        recipe.model = try Model(entities: notes())
+        return recipe
+    }
+
+    private func notes(_ added: [Attribute] = []) throws -> [Entity] {
+        var entities = try ForgeModels.notes(version: 1).numberedEntities
+        let place = try #require(entities.firstIndex { $0.name == "Note" })
+        entities[place].attributes +=
+            [
+                Attribute(name: "wordCount", type: .integer32),
+                Attribute(name: "modifiedAt", type: .date),
+            ] + added
+        return entities
+    }
+
+    /// The notes with attributes that the mappings of these tests compute.
+    private func destination() throws -> DestinationChoice {
+        let entities = try notes([
+            Attribute(name: "shout", type: .string), Attribute(name: "half", type: .double),
+            Attribute(name: "rank", type: .integer32), Attribute(name: "seen", type: .date),
+            Attribute(name: "place", type: .string), Attribute(name: "files", type: .integer64),
+            Attribute(name: "isOld", type: .boolean),
+        ])
+        return .model(try DestinationModel(model: Model(entities: entities)))
+    }
+
+    private func options(
+        _ strategy: MigrationPlanning.Strategy, _ yaml: String
+    ) throws -> PlanOptions {
+        let file = try MappingFile(path: "m.yaml", form: .yaml, bytes: Array(yaml.utf8))
+        var options = PlanOptions(strategy: strategy, chunkBytes: 8192)
+        options.mappings = [MappingChoice(name: "m.yaml", definition: file.definition)]
+        options.now = 700_000_000
+        return options
+    }
+
+    private static let yaml = """
+        godwit-mapping: 1
+        entities:
+          - entity: Note
+            attributes:
+              shout: uppercase($source.title)
+              half: $source.wordCount / 2
+              rank: TERNARY($source.isPinned == YES, 1, $source.wordCount * 2 + 1)
+              seen: now()
+              place: $source.folder.name
+              files: $source.attachments.@count
+              isOld: TERNARY($source.createdAt < $source.modifiedAt, YES, NO)
+        """
+
+    @Test(arguments: strategies)
+    func valuesAreComputed(strategy: MigrationPlanning.Strategy) throws {
+        try StoreLab.run { lab in
+            try lab.forge(try recipe())
+            try lab.damage(
+                "UPDATE ZNOTE SET ZTITLE = 'stra\u{df}e ' || Z_PK; "
+                    + "UPDATE ZNOTE SET ZTITLE = NULL, ZFOLDER = NULL WHERE Z_PK % 7 = 0; "
+                    + "UPDATE ZNOTE SET ZMODIFIEDAT = NULL WHERE Z_PK % 5 = 0")
+            let outcome = try lab.migrate(
+                to: destination(), options: options(strategy, Self.yaml))
+            #expect(outcome.validation.isEqual)
+            try compare(lab)
+        }
+    }
+
+    /// What plain SQL on source and result says of the expressions.
+    private func compare(_ lab: StoreLab) throws {
+        let source = try lab.raw { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT n.Z_PK, n.ZTITLE, n.ZWORDCOUNT, n.ZISPINNED, n.ZCREATEDAT, n.ZMODIFIEDAT,
+                      f.ZNAME AS folder,
+                      (SELECT count(*) FROM ZATTACHMENT a WHERE a.ZNOTE = n.Z_PK) AS files
+                    FROM ZNOTE n LEFT JOIN ZFOLDER f ON f.Z_PK = n.ZFOLDER ORDER BY 1
+                    """)
+        }
+        let result = try lab.raw(lab.output) {
+            try Row.fetchAll($0, sql: "SELECT * FROM ZNOTE ORDER BY Z_PK")
+        }
+        #expect(source.count == result.count && source.count > 20)
+        for (before, after) in zip(source, result) {
+            let words: Int64? = before["ZWORDCOUNT"]
+            let isPinned: Bool = before["ZISPINNED"] ?? false
+            let (created, modified): (Double?, Double?) = (
+                before["ZCREATEDAT"], before["ZMODIFIEDAT"]
+            )
+            let isOld = created.flatMap { created in modified.map { created < $0 } } ?? false
+            #expect(after["Z_PK"] as Int64? == before["Z_PK"])
+            #expect(after["ZSHOUT"] as String? == (before["ZTITLE"] as String?)?.uppercased())
+            #expect(after["ZHALF"] as Double? == words.map { Double($0 / 2) })
+            #expect(after["ZRANK"] as Int64? == (isPinned ? 1 : words.map { $0 * 2 + 1 }))
+            #expect(after["ZSEEN"] as Double? == 700_000_000)
+            #expect(after["ZPLACE"] as String? == before["folder"])
+            #expect(after["ZFILES"] as Int64? == before["files"])
+            #expect(after["ZISOLD"] as Bool? == isOld)
+        }
+    }
+
+    @Test func anErrorNamesPropertyAndObject() throws {
+        try StoreLab.run { lab in
+            try lab.forge(try recipe())
+            try lab.damage("UPDATE ZNOTE SET ZWORDCOUNT = 0 WHERE Z_PK = 3")
+            let yaml = """
+                godwit-mapping: 1
+                entities:
+                  - entity: Note
+                    attributes:
+                      rank: 100 / $source.wordCount
+                """
+            try lab.expectRefusal(
+                to: destination(), options: options(.whole, yaml), namesStore: false,
+                saying: ["Note.rank", "key 3"])
+        }
+    }
+
+    @Test func mistakesAreToldBeforeAnythingIsWritten() throws {
+        try StoreLab.run { lab in
+            try lab.forge(try recipe())
+            let yaml = """
+                godwit-mapping: 1
+                entities:
+                  - entity: Note
+                    attributes:
+                      rank: $source.wordcount
+                      shout: $source.createdAt
+                      nothing: 1
+                """
+            try lab.expectRefusal(
+                to: destination(), options: options(.whole, yaml), namesStore: false,
+                saying: [
+                    "m.yaml", "line 5", "Did you mean wordCount?", "a date",
+                    "Note has no attribute nothing",
+                ])
+        }
+    }
+
+    @Test func twoMappingsThatFitAreRefused() throws {
+        try StoreLab.run { lab in
+            try lab.forge(try recipe())
+            var options = try options(.whole, Self.yaml)
+            options.mappings.append(
+                MappingChoice(name: "n.yaml", definition: options.mappings[0].definition))
+            try lab.expectRefusal(
+                to: destination(), options: options, namesStore: false,
+                saying: ["m.yaml, n.yaml"])
+        }
+    }
+
+    /// A file for other versions is not for this store: its mapping is inferred.
+    @Test func aMappingForOtherVersionsIsLeftAside() throws {
+        try StoreLab.run { lab in
+            try lab.forge(try recipe())
+            var options = try options(.whole, Self.yaml)
+            options.mappings[0].definition.entityMappings[0].sourceHash = [UInt8](
+                repeating: 7, count: 32)
+            let outcome = try lab.migrate(to: destination(), options: options)
+            #expect(outcome.validation.isEqual)
+            let shouts = try lab.raw(lab.output) {
+                try Int.fetchOne($0, sql: "SELECT count(ZSHOUT) FROM ZNOTE")
+            }
+            #expect(shouts == 0)
+        }
+    }
+
+    /// One source row becomes rows of two entities.
+    @Test(arguments: strategies)
+    func oneEntityIsMappedTwice(strategy: MigrationPlanning.Strategy) throws {
+        try StoreLab.run { lab in
+            try lab.forge(try recipe())
+            var entities = try notes()
+            entities.append(
+                Entity(
+                    name: "Stamp",
+                    attributes: [
+                        Attribute(name: "at", type: .date),
+                        Attribute(name: "words", type: .integer64),
+                    ]))
+            let yaml = """
+                godwit-mapping: 1
+                entities:
+                  - entity: Note
+                  - source: Note
+                    destination: Stamp
+                    attributes:
+                      at: $source.createdAt
+                      words: $source.wordCount + 0
+                """
+            let outcome = try lab.migrate(
+                to: .model(DestinationModel(model: Model(entities: entities))),
+                options: options(strategy, yaml))
+            #expect(outcome.validation.isEqual)
+            let notes = try lab.raw {
+                try Row.fetchAll($0, sql: "SELECT Z_PK, ZCREATEDAT, ZWORDCOUNT FROM ZNOTE")
+            }
+            let stamps = try lab.raw(lab.output) {
+                try Row.fetchAll($0, sql: "SELECT Z_PK, ZAT, ZWORDS FROM ZSTAMP")
+            }
+            #expect(notes.count > 20)
+            #expect(
+                notes.map { Array($0.databaseValues) } == stamps.map { Array($0.databaseValues) })
+        }
+    }
+}
