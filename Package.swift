@@ -283,7 +283,7 @@ let package = Package(
             name: "CStatementTrace", dependencies: ["CSQLite"], path: "Tests/CStatementTrace"),
         tests(
             "ManagedObjectModelTests", ["TestSupport", "ModelFiles", "ManagedObjectModel", grdb]),
-        tests("MappingModelTests", mapping + ["TestSupport", "MappingFiles"]),
+        tests("MappingModelTests", mapping + ["TestSupport", "MappingFiles", "ModelFiles"]),
         tests("MappingExpressionsTests", ["MappingExpressions", "ManagedObjectModel"]),
         tests("MappingFilesTests", mapping + ["TestSupport", "MappingFiles", "ModelFiles"]),
         tests(

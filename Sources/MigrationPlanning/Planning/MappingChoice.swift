@@ -1,4 +1,5 @@
 package import ManagedObjectModel
+import MappingExpressions
 package import MappingModel
 
 /// A mapping file that the user gave, and for which stores it is.
@@ -15,6 +16,14 @@ package struct MappingChoice: Hashable, Sendable, Codable {
     /// Whether the file names the versions that it is for.
     package var isBound: Bool {
         definition.entityMappings.contains { $0.sourceHash != nil || $0.destinationHash != nil }
+    }
+
+    /// Whether a value depends on when a run began.
+    package var usesNow: Bool {
+        definition.entityMappings.flatMap { $0.attributes + $0.relationships }.contains {
+            guard case .expression(let expression) = $0.value else { return false }
+            return ExpressionInspection(expression).usesNow
+        }
     }
 
     /// Whether every version hash in the file is that of the model's entity.

@@ -27,7 +27,7 @@ struct PropertyChanges {
                 if case .attribute = column.role { isRelationship = false }
                 lines.append(TableChange(key, from: source, isRelationship: isRelationship))
             case .isComputed(let expression):
-                lines.append(TableChange("\(key) = \(expression)"))
+                lines.append(TableChange("\(key) = \(expression)\(maker(of: key))"))
             case .isKept, nil: continue
             }
         }
@@ -38,6 +38,16 @@ struct PropertyChanges {
         case isNew, isKept
         case isRenamed(String)
         case isComputed(String)
+    }
+
+    /// What computes an attribute: ` (SQL)` or ` (Swift)`; empty for links.
+    private func maker(of key: PropertyKey) -> String {
+        for cell in fed.lazy.flatMap(\.columns).flatMap(\.cells) {
+            guard case .computed(let computed) = cell.cell, computed.name == key.description
+            else { continue }
+            return ValueSQL(computed).expression == nil ? " (Swift)" : " (SQL)"
+        }
+        return ""
     }
 
     private var mappings: [EntityMapping] {

@@ -16,6 +16,8 @@ struct PlanReport: Hashable, Sendable, Codable {
     var store: String
     /// What the result will lack, the greatest loss first.
     var losses: [Loss] = []
+    /// The mapping file; nil where the mapping is inferred.
+    var mapping: String?
     var strategy: Strategy
     /// Framework versions of source and result.
     var sourceFramework: Int
@@ -74,6 +76,7 @@ struct PlanReport: Hashable, Sendable, Codable {
 
     init(_ plan: MigrationPlan, store: String, oddities: [String]) {
         self.store = store
+        mapping = plan.mappingName
         strategy = plan.strategy
         sourceFramework = plan.sourceFramework.number
         framework = plan.framework.number
@@ -116,8 +119,8 @@ extension PlanReport {
         let source = ByteSize(bytes: resources.sourceBytes).words
         let memory = ByteSize(bytes: resources.slotMemoryBytes).words
         let rows = sourceRows.values.reduce(0, +)
-        return [
-            "store      \(store)", "source     \(source), \(counted(rows, "row"))",
+        let head = ["store      \(store)", "source     \(source), \(counted(rows, "row"))"]
+        return head + (mapping.map { ["mapping    \($0)"] } ?? []) + [
             "strategy   \(work)", "framework  \(sourceFramework) -> \(framework)",
             "disk       \(disk) beside the source, \(counted(resources.files, "file"))",
             "memory     \(memory) per slot, plus the largest single value",

@@ -4,6 +4,7 @@ import DurableFiles
 import ManagedObjectModel
 import MappingModel
 import MigrationEngine
+import MigrationPlanning
 import MigrationValidation
 import RunReports
 import RunService
@@ -32,6 +33,9 @@ package struct VerifyCommand: ParsableCommand {
     @Option(name: .customLong("from"), help: "The source's model, if it holds none.")
     package var from: ModelArgument?
 
+    @OptionGroup
+    var mappings: MappingOptions
+
     @Option(help: "The --dangling that the migration used.")
     var dangling = DanglingPolicy.keep
 
@@ -44,11 +48,17 @@ package struct VerifyCommand: ParsableCommand {
         let original = try StorePath.check(source)
         let result = try StorePath.check(destination)
         var versions: VerifiedVersions?
+        let choices = try mappings.choices()
+        if let timed = choices.first(where: \.usesNow) {
+            throw CommandFailure.usage(
+                "\(timed.name) uses now(): verify does not know when the result was made. The run "
+                    + "itself validated its results")
+        }
         let report = try ScratchFolder.with { scratch in
             let given = try from?.load(option: "--from", scratch: scratch)
             let verification = LocalVerification(
                 source: original, destination: result, choice: try choice(scratch),
-                sourceModel: given?.model, dangling: dangling)
+                sourceModel: given?.model, dangling: dangling, mappings: choices)
             return try verification.run(scratch: scratch) { source, destination in
                 let found = VerifiedVersions(
                     source: source, destination: destination, isDestinationNamed: to != nil)

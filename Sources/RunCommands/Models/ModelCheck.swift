@@ -18,6 +18,8 @@ struct ModelCheck: Sendable {
         var refusesData = false
         /// Whether versions newer than the destination are checked like others.
         var allowsOlder = false
+        /// Mapping files; each version takes the one for it.
+        var mappings: [MappingChoice] = []
     }
 
     /// What a version's stores can lose.

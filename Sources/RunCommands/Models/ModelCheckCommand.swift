@@ -25,6 +25,9 @@ package struct ModelCheckCommand: ParsableCommand {
     var destination: ModelArgument?
 
     @OptionGroup
+    var mappings: MappingOptions
+
+    @OptionGroup
     var format: FormatOptions
 
     @OptionGroup
@@ -51,7 +54,8 @@ package struct ModelCheckCommand: ParsableCommand {
         let check = try ModelCheck(
             source: source, destination: destination,
             rules: ModelCheck.Rules(
-                losses: losses.policy(), refusesData: data == .refuse, allowsOlder: allowOlder))
+                losses: losses.policy(), refusesData: data == .refuse, allowsOlder: allowOlder,
+                mappings: mappings.choices()))
         for warning in check.warnings {
             Console.log("warning: \(warning.replacing("\n", with: " "))")
         }

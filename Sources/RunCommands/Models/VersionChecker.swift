@@ -26,6 +26,7 @@ struct VersionChecker {
         if !rules.allowsOlder { options.newerVersions = target.newerVersions() }
         renames = target.intermediateRenames()
         options.intermediateRenames = renames
+        options.mappings = rules.mappings
         self.options = options
         self.rules = rules
     }

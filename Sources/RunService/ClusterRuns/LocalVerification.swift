@@ -2,7 +2,7 @@ package import CoreDataStore
 package import DurableFiles
 package import ManagedObjectModel
 package import MappingModel
-import MigrationPlanning
+package import MigrationPlanning
 package import MigrationValidation
 import SafeSQLite
 import StoreFileChecks
@@ -20,16 +20,20 @@ package struct LocalVerification: Sendable {
     package var sourceModel: Model?
     /// What was asked for references to objects that are gone.
     package var dangling: DanglingPolicy
+    /// Mapping files; the one for the source's version counts.
+    package var mappings: [MappingChoice]
 
     package init(
         source: FilePath, destination: FilePath, choice: DestinationChoice? = nil,
-        sourceModel: Model? = nil, dangling: DanglingPolicy = .keep
+        sourceModel: Model? = nil, dangling: DanglingPolicy = .keep,
+        mappings: [MappingChoice] = []
     ) {
         self.source = source
         self.destination = destination
         self.choice = choice
         self.sourceModel = sourceModel
         self.dangling = dangling
+        self.mappings = mappings
     }
 
     /// Compares the stores on the caller's thread; neither is changed.
@@ -98,7 +102,14 @@ package struct LocalVerification: Sendable {
         if original.metadata.versionHashes == result.metadata.versionHashes {
             return Mapping.identity(original.model)
         }
-        return try Inference(from: original.model, to: result.model).mapping
+        let chosen = try mappings.chosen(
+            from: VersionHashes(read: original.metadata.versionHashes),
+            to: VersionHashes(read: result.metadata.versionHashes)
+        ) { definition throws(MappingMismatch) in
+            try Inference(from: original.model, to: result.model, by: definition)
+        }
+        return try chosen?.inference.mapping
+            ?? Inference(from: original.model, to: result.model).mapping
     }
 
     private func expectedHashes(_ result: SourceStore) -> VersionHashes {
