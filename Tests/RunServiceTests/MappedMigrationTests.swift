@@ -130,8 +130,8 @@ import Testing
                       rank: 100 / $source.wordCount
                 """
             try lab.expectRefusal(
-                to: destination(), options: options(.whole, yaml), namesStore: false,
-                saying: ["Note.rank", "key 3"])
+                to: destination(), options: options(.whole, yaml),
+                saying: ["Note.rank", "key 3", "divides by zero"])
         }
     }
 
@@ -220,6 +220,60 @@ import Testing
             #expect(notes.count > 20)
             #expect(
                 notes.map { Array($0.databaseValues) } == stamps.map { Array($0.databaseValues) })
+        }
+    }
+}
+
+/// Values that the destination does not take.
+extension MappedMigrationTests {
+    private func destination(_ change: (inout Attribute) -> Void) throws -> DestinationChoice {
+        var rank = Attribute(name: "rank", type: .integer32)
+        change(&rank)
+        return .model(try DestinationModel(model: Model(entities: notes([rank]))))
+    }
+
+    @Test(arguments: ["$source.wordCount * 2", "length($source.title)"])
+    func aMissingRequiredValueIsRefused(expression: String) throws {
+        try StoreLab.run { lab in
+            try lab.forge(try recipe())
+            try lab.damage(
+                "UPDATE ZNOTE SET ZWORDCOUNT = 5, ZTITLE = 'a'; "
+                    + "UPDATE ZNOTE SET ZWORDCOUNT = NULL, ZTITLE = NULL WHERE Z_PK = 4")
+            let yaml = """
+                godwit-mapping: 1
+                entities:
+                  - entity: Note
+                    attributes:
+                      rank: \(expression)
+                """
+            let to = try destination { $0.isOptional = false }
+            try lab.expectRefusal(
+                to: to, options: options(.whole, yaml),
+                saying: ["Note.rank", "key 4", "required"])
+            try lab.damage("UPDATE ZNOTE SET ZWORDCOUNT = 5, ZTITLE = 'a'")
+            #expect(try lab.migrate(to: to, options: options(.whole, yaml)).validation.isEqual)
+        }
+    }
+
+    /// SQLite would go on with a real number.
+    @Test func anIntegerBeyond64BitsIsRefused() throws {
+        try StoreLab.run { lab in
+            try lab.forge(try recipe())
+            try lab.damage(
+                "UPDATE ZNOTE SET ZWORDCOUNT = 1; "
+                    + "UPDATE ZNOTE SET ZWORDCOUNT = 9223372036854775807 WHERE Z_PK = 5")
+            let yaml = """
+                godwit-mapping: 1
+                entities:
+                  - entity: Note
+                    attributes:
+                      rank: ($source.wordCount + 1) - $source.wordCount
+                """
+            for strategy in [MigrationPlanning.Strategy.whole, .partitioned] {
+                try lab.expectRefusal(
+                    to: destination { _ in }, options: options(strategy, yaml),
+                    namesStore: strategy == .whole, saying: ["Note.rank", "key 5", "64-bit"])
+            }
         }
     }
 }

@@ -65,10 +65,14 @@ struct CellSQL {
     /// A computed value: by SQL where that says the same, else by a function.
     private func expression(_ cell: ComputedCell) throws(EngineError) -> SQLText {
         let values = ValueSQL(cell)
-        if let expression = values.expression { return expression }
         guard let number = computed.firstIndex(of: cell) else {
             throw .internalError("the plan does not list a computed cell of \(cell.name)")
         }
+        let checked = values.expression { value, isInteger in
+            let kind: SQLText = isInteger ? "1" : "0"
+            return "\(.name(of: ValueFunction.checkName))(\(number), s.Z_PK, \(kind), \(value))"
+        }
+        if let checked { return checked }
         let arguments: [SQLText] = ["\(number)", "s.Z_PK"] + values.inputs
         return "\(.name(of: ValueFunction.name))(\(arguments.joined(separator: ", ")))"
     }

@@ -12,6 +12,8 @@ import SafeSQLite
 struct ChunkCopier {
     let file: LaidOutPlan
     let connection: Connection
+    /// What could not be computed; the copier that attaches the source shares it with others.
+    var failures = ValueFailures()
 
     private var plan: MigrationPlan { file.plan }
 
@@ -25,7 +27,8 @@ struct ChunkCopier {
             try connection.attachImmutable(source, as: "src")
             for (_, route) in routes { try connection.attachImmutable(route, as: "route") }
             ExternalDataFunction.register(connection, folder: support)
-            ValueFunction.register(connection, cells: plan.computedCells)
+            ValueFunction.register(
+                connection, cells: plan.computedCells, failures: failures)
         }
     }
 
@@ -35,9 +38,11 @@ struct ChunkCopier {
     /// - Throws: `EngineError` with SQLite's reason.
     func copy(_ chunk: Chunk) throws(EngineError) -> Int64 {
         let sql = try statement(chunk)
-        return try EngineError.translating {
-            try connection.execute(sql)
-            return connection.changes
+        return try failures.translating { () throws(EngineError) in
+            try EngineError.translating {
+                try connection.execute(sql)
+                return connection.changes
+            }
         }
     }
 
@@ -51,10 +56,12 @@ struct ChunkCopier {
             for chunk in plan.chunks { made.append(try statement(chunk)) }
             return made
         }
-        return try EngineError.translating {
-            try statements.map { sql in
-                try connection.execute(sql)
-                return connection.changes
+        return try failures.translating { () throws(EngineError) in
+            try EngineError.translating {
+                try statements.map { sql in
+                    try connection.execute(sql)
+                    return connection.changes
+                }
             }
         }
     }

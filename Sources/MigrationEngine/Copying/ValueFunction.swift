@@ -5,6 +5,7 @@ import MappingExpressions
 import MappingModel
 import MigrationPlanning
 import SafeSQLite
+import Synchronization
 
 /// An SQL function that evaluates the expressions of mappings that SQL cannot.
 ///
@@ -13,24 +14,61 @@ import SafeSQLite
 enum ValueFunction {
     /// Known to the guard of connections by its first letters (`CSQLite`).
     static let name: StaticString = "godwit_value"
+    /// The function that passes a value on, and fails for one that may not be: its arguments are
+    /// the number of a computed cell, the key of the row, whether the value must be an integer,
+    /// and the value.
+    static let checkName: StaticString = "godwit_checked"
 
-    /// Makes the function known to a connection.
-    static func register(_ connection: Connection, cells: [ComputedCell]) {
+    /// Makes the functions known to a connection.
+    ///
+    /// - Parameters:
+    ///   - connection: that copies.
+    ///   - cells: the plan's computed cells, in its order.
+    ///   - failures: gets what could not be computed.
+    static func register(
+        _ connection: Connection, cells: [ComputedCell], failures: ValueFailures
+    ) {
         guard !cells.isEmpty else { return }
-        let function = DatabaseFunction(name.description, pure: true) { arguments in
-            guard arguments.count >= 2, let number = Int.fromDatabaseValue(arguments[0]),
-                cells.indices.contains(number), let key = Int64.fromDatabaseValue(arguments[1]),
-                arguments.count == cells[number].inputs.count + 2
-            else { throw DatabaseError(message: "a computed value is called with other arguments") }
-            do throws(ExpressionError) {
-                return try value(of: cells[number], arguments[2...])
-            } catch {
-                throw DatabaseError(
-                    message: "\(cells[number].name) of the object with key \(key) cannot be "
-                        + "computed: \(error)")
+        let compute = DatabaseFunction(name.description, pure: true) { arguments in
+            let cell = try cell(arguments, in: cells, inputs: nil)
+            return try failures.naming(cell, arguments[1]) { () throws(ExpressionError) in
+                let value = try value(of: cell, arguments[2...])
+                if value == nil, cell.isRequired { throw missing }
+                return value
             }
         }
-        connection.queue.inDatabase { $0.add(function: function) }
+        let check = DatabaseFunction(
+            checkName.description, argumentCount: 4, pure: true
+        ) { arguments in
+            let cell = try cell(arguments, in: cells, inputs: 2)
+            let value = arguments[3]
+            return try failures.naming(cell, arguments[1]) { () throws(ExpressionError) in
+                switch value.storage {
+                case .null where cell.isRequired: throw missing
+                case .double where Bool.fromDatabaseValue(arguments[2]) == true:
+                    throw ExpressionError(.evaluation, "the number is no 64-bit integer")
+                default: return value
+                }
+            }
+        }
+        connection.queue.inDatabase {
+            $0.add(function: compute)
+            $0.add(function: check)
+        }
+    }
+
+    private static let missing = ExpressionError(
+        .evaluation, "it has no value, and the attribute is required")
+
+    /// The cell that a call names.
+    private static func cell(
+        _ arguments: [DatabaseValue], in cells: [ComputedCell], inputs: Int?
+    ) throws -> ComputedCell {
+        guard arguments.count >= 2, let number = Int.fromDatabaseValue(arguments[0]),
+            cells.indices.contains(number),
+            arguments.count == (inputs ?? cells[number].inputs.count) + 2
+        else { throw DatabaseError(message: "a computed value is called with other arguments") }
+        return cells[number]
     }
 
     private static func value(
@@ -99,6 +137,47 @@ enum ValueFunction {
         case (.text(let text), _), (.uri(let text), _): return text
         case (.date(let seconds), _): return seconds
         case (.data(let bytes), _), (.uuid(let bytes), _): return Data(bytes)
+        }
+    }
+}
+
+/// What could not be computed while rows were copied: SQLite's error alone would not tell it from
+/// damage.
+final class ValueFailures: Sendable {
+    /// The store, for messages; nil where the reader of the failure names it.
+    private let store: String?
+    private let first = Mutex<String?>(nil)
+
+    init(store: String? = nil) { self.store = store }
+
+    /// Evaluates, and remembers a failure with attribute and object.
+    func naming<Value>(
+        _ cell: ComputedCell, _ key: DatabaseValue, _ body: () throws(ExpressionError) -> Value
+    ) throws -> Value {
+        do throws(ExpressionError) {
+            return try body()
+        } catch {
+            let object = Int64.fromDatabaseValue(key).map { " of the object with key \($0)" } ?? ""
+            let text = "\(cell.name)\(object) cannot be computed: \(error)"
+            first.withLock { if $0 == nil { $0 = text } }
+            throw DatabaseError(message: text)
+        }
+    }
+
+    /// Runs a statement; a value that could not be computed is a fault of data or mapping.
+    ///
+    /// - Throws: `EngineError.dataRefused` for such a value, else what the body throws.
+    func translating<Value>(
+        _ body: () throws(EngineError) -> Value
+    ) throws(EngineError) -> Value {
+        do throws(EngineError) {
+            return try body()
+        } catch {
+            guard let text = first.withLock({ $0 }) else { throw error }
+            let place = store.map { "\($0): " } ?? ""
+            throw .dataRefused(
+                "\(place)\(text). Nothing was written; correct the data, or the expression in the mapping"
+            )
         }
     }
 }

@@ -22,7 +22,12 @@ package final class StoreAssembler {
     /// Whether the source is attached as `src`.
     private var isSourceAttached = false
 
+    private let valueFailures: ValueFailures
+
     private var plan: MigrationPlan { file.plan }
+    private var copier: ChunkCopier {
+        ChunkCopier(file: file, connection: connection, failures: valueFailures)
+    }
     private var connection: Connection { builder.connection }
 
     /// Makes the file with its empty tables, or goes on with one that a killed process left.
@@ -42,6 +47,7 @@ package final class StoreAssembler {
         self.source = source
         self.recovery = recovery
         self.isBlank = isBlank
+        valueFailures = ValueFailures(store: source.path.description)
         steps = file.plan.assemblySteps(indexes: file.destination.indexes.count)
         builder = try EngineError.translating {
             try StoreBuilder(creating: path, layout: file.destination, recovery: recovery)
@@ -72,7 +78,7 @@ package final class StoreAssembler {
     /// Makes the source known to the statements that copy it.
     private func attachSource() throws(EngineError) {
         guard !isSourceAttached else { return }
-        try ChunkCopier(file: file, connection: connection).attach(
+        try copier.attach(
             source: source.database, support: source.externalData, routes: [:])
         isSourceAttached = true
     }
@@ -121,7 +127,7 @@ package final class StoreAssembler {
 
     /// Copies all chunks of a small store straight into its tables.
     package func copyDirectly() throws(EngineError) {
-        let copier = ChunkCopier(file: file, connection: connection)
+        let copier = copier
         let isPart = connection.isInTransaction
         if !isPart {
             try attachSource()

@@ -8,17 +8,21 @@ package struct ComputedCell: Hashable, Sendable, Codable {
     package var inputs: [SourcePath]
     /// The type of the destination attribute.
     package var type: AttributeType
+    /// Whether the attribute must have a value.
+    package var isRequired: Bool
     /// The destination attribute, for messages.
     package var name: String
     /// What `now()` gives: seconds since 2001-01-01 00:00:00 UTC.
     package var now: Double
 
     package init(
-        value: ComputedValue, inputs: [SourcePath], type: AttributeType, name: String, now: Double
+        value: ComputedValue, inputs: [SourcePath], type: AttributeType, isRequired: Bool = false,
+        name: String, now: Double
     ) {
         self.value = value
         self.inputs = inputs
         self.type = type
+        self.isRequired = isRequired
         self.name = name
         self.now = now
     }

@@ -163,13 +163,21 @@ extension Model {
 
     /// The type of an attribute, or of an element by `composite.element`; nil for an unknown name.
     func attributeType(_ name: String, of entity: String) -> AttributeType? {
+        element(name, of: entity)?.type
+    }
+
+    /// An attribute, or an element by `composite.element`, optional where anything around it is;
+    /// nil for an unknown name.
+    func element(_ name: String, of entity: String) -> Attribute? {
         var keys = name.split(separator: ".").map(String.init)[...]
         guard let first = keys.popFirst(), var found = attribute(first, of: entity)?.attribute
         else { return nil }
         for key in keys {
             guard let element = found.elements.first(where: { $0.name == key }) else { return nil }
+            let mayMiss = found.isOptional
             found = element
+            found.isOptional = found.isOptional || mayMiss
         }
-        return found.type
+        return found
     }
 }

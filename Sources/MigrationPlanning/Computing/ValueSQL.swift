@@ -23,8 +23,18 @@ package struct ValueSQL {
     private typealias Part = (sql: SQLText, kind: Kind)
 
     /// The expression for the cell; nil where Swift must evaluate it.
-    package var expression: SQLText? {
-        guard let part = part(cell.value.expression) else { return nil }
+    package var expression: SQLText? { expression { sql, _ in sql } }
+
+    /// The expression for the cell, with a check of what SQL itself does not refuse: an integer
+    /// beyond 64 bits, which SQLite turns into a real number, and a missing required value.
+    ///
+    /// - Parameter checked: gets an expression, and whether it must be an integer; it gives one
+    ///   that fails where the value may not be.
+    /// - Returns: nil where Swift must evaluate the expression.
+    package func expression(checked: (SQLText, Bool) -> SQLText) -> SQLText? {
+        guard var part = part(cell.value.expression) else { return nil }
+        let canOverflow = part.kind == .integer && Self.computesIntegers(cell.value.expression)
+        if canOverflow || cell.isRequired { part.sql = checked(part.sql, canOverflow) }
         switch cell.type {
         case .integer16, .integer32, .integer64:
             return part.kind == .real ? "CAST(\(part.sql) AS INTEGER)" : part.sql
@@ -41,6 +51,15 @@ package struct ValueSQL {
 
     /// The inputs, each as an expression of its own.
     package var inputs: [SQLText] { cell.inputs.map(\.sql) }
+
+    private static func computesIntegers(_ expression: MappingExpression) -> Bool {
+        switch expression {
+        case .function(let function, _): function != .now
+        case .conditional(_, let first, let second):
+            computesIntegers(first) || computesIntegers(second)
+        default: false
+        }
+    }
 
     private func isBoolean(_ expression: MappingExpression) -> Bool {
         switch expression {

@@ -151,10 +151,10 @@ struct FeedPlanner {
         for keys in value.inputs {
             inputs.append(try SourcePath(keys, of: entity.source, in: context.source))
         }
-        let type = context.destination.model.attributeType(key.property, of: entity.destination)
+        let attribute = context.destination.model.element(key.property, of: entity.destination)
         return ComputedCell(
-            value: value, inputs: inputs, type: type ?? .undefined, name: key.description,
-            now: context.now)
+            value: value, inputs: inputs, type: attribute?.type ?? .undefined,
+            isRequired: attribute?.isOptional == false, name: key.description, now: context.now)
     }
 
     /// A default as the column holds it: with the prefix byte where values are external.
