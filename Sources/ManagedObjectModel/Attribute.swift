@@ -18,6 +18,17 @@ package enum AttributeType: Int, Hashable, Sendable, Codable, CaseIterable {
     case composite = 2100
 }
 
+extension AttributeType {
+    /// The numbers that an integer attribute of the type holds; nil for 64 bits and other types.
+    package var integerRange: ClosedRange<Int64>? {
+        switch self {
+        case .integer16: Int64(Int16.min)...Int64(Int16.max)
+        case .integer32: Int64(Int32.min)...Int64(Int32.max)
+        default: nil
+        }
+    }
+}
+
 /// A default value in the words of the model.
 package enum DefaultValue: Hashable, Sendable, Codable {
     case integer(Int64)

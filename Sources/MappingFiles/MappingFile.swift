@@ -16,8 +16,8 @@ package struct MappingFile: Sendable {
 
     /// The models that a file of Xcode carries with it; they can be older than the real ones.
     package struct EmbeddedModels: Sendable {
-        package let source: EmbeddedModel?
-        package let destination: EmbeddedModel?
+        package let source: ModelOutline?
+        package let destination: ModelOutline?
     }
 
     /// What a reader makes of a file's bytes.
@@ -58,7 +58,8 @@ package struct MappingFile: Sendable {
     package init(path: String) throws(MappingFileError) {
         guard let form = Self.form(of: path) else {
             throw .unreadable(
-                "\(path) is no mapping file: its name must end with .xcmappingmodel, .cdm or .yaml")
+                "\(path) is not a mapping file: its name must end with .xcmappingmodel, .cdm, "
+                    + ".yaml or .yml")
         }
         let url = URL(fileURLWithPath: path)
         let isFolder = form == .xcode && BoundedFile.isFolder(url)

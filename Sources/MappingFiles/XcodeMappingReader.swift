@@ -63,10 +63,10 @@ struct XcodeMappingReader {
 
     private func model(
         _ root: XcodeObject, _ key: String
-    ) throws(MappingFileError) -> EmbeddedModel? {
+    ) throws(MappingFileError) -> ModelOutline? {
         guard let bytes = try root.data(key) else { return nil }
         do throws(MappingFileError) {
-            return try EmbeddedModel(bytes)
+            return try ModelOutline(bytes)
         } catch {
             throw error.located(key)
         }

@@ -17,9 +17,34 @@ struct YAMLMappingReader {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw .malformed("the file is not UTF-8")
         }
+        if let line = anchorLine(bytes) {
+            throw .malformed("line \(line): anchors (&name) are not supported")
+        }
         var reader = YAMLMappingReader()
         let definition = try reader.definition(try document(text))
         return MappingFile.Content(definition: definition, embedded: nil, warnings: [])
+    }
+
+    /// The first line with an anchor; without anchors there are no aliases, by which a short file
+    /// could stand for one without end.
+    private static func anchorLine(_ bytes: [UInt8]) -> Int? {
+        var line = 1
+        // Whether a node can begin here: at the start of a line and behind a sign of structure.
+        var isStart = true
+        for (place, byte) in bytes.enumerated() {
+            switch byte {
+            case UInt8(ascii: "\n"):
+                line += 1
+                isStart = true
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): continue
+            case UInt8(ascii: "&") where isStart:
+                let next = place + 1 < bytes.count ? bytes[place + 1] : 0
+                if next > 0x20, next != UInt8(ascii: "&") { return line }
+                isStart = false
+            default: isStart = "-:[{,?".utf8.contains(byte)
+            }
+        }
+        return nil
     }
 
     private static func document(_ text: String) throws(MappingFileError) -> Node {
@@ -48,7 +73,7 @@ struct YAMLMappingReader {
                     + "\"godwit-mapping: \(Self.version)\"")
         }
         guard version.scalar?.string == String(Self.version) else {
-            throw version.malformed("only version \(Self.version) of the form is known")
+            throw version.malformed("only format version \(Self.version) is supported")
         }
         var infersRest = true
         if let word = fields["unmentioned"] {
@@ -199,7 +224,8 @@ struct YAMLMappingReader {
         switch try node.text() {
         case "automatic": return .automatic
         case "unset": return .unset
-        case "", "~": return .expression(.null)
+        case "": throw node.malformed("a value is missing: write null for no value, or unset")
+        case "~": return .expression(.null)
         default: break
         }
         let expression = try node.parsing { text throws(ExpressionError) in

@@ -23,7 +23,10 @@ package struct ComputedValue: Hashable, Sendable, Codable {
     }
 
     /// The name of the variable that stands for an input.
-    package static func name(of input: Int) -> String { "input\(input)" }
+    package static func name(of input: Int) -> String { prefix + String(input) }
+
+    /// No variable of a text or an archive is called so: the check of mappings refuses it.
+    private static let prefix = "godwit input "
 
     private static func variable(_ input: Int) -> MappingExpression {
         .variable(name(of: input))
@@ -31,8 +34,8 @@ package struct ComputedValue: Hashable, Sendable, Codable {
 
     /// What a variable stands for; nil for other variables.
     package static func input(named name: String) -> Int? {
-        guard name.hasPrefix("input") else { return nil }
-        return Int(name.dropFirst("input".count))
+        guard name.hasPrefix(prefix) else { return nil }
+        return Int(name.dropFirst(prefix.count))
     }
 
     /// Whether the source object itself is read, apart from its key paths.

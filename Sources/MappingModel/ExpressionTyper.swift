@@ -35,7 +35,13 @@ struct ExpressionTyper {
             return .unknown
         case .conditional(let predicate, let first, let second):
             check(predicate)
-            return joined(kind(of: first), kind(of: second))
+            let kinds = (kind(of: first), kind(of: second))
+            let joined = joined(kinds.0, kinds.1)
+            guard joined == .unknown, kinds.0 != .unknown, kinds.1 != .unknown else {
+                return joined
+            }
+            return mistake(
+                "TERNARY gives \(kinds.0.noun) or \(kinds.1.noun): both must be of one kind")
         case .list(let members):
             let kinds = members.map { kind(of: $0) }
             return .collection(kinds.reduce(.null) { joined($0, $1) })
@@ -237,6 +243,9 @@ extension ExpressionTyper {
         _ members: MappingExpression, _ variable: String, _ predicate: MappingPredicate
     ) -> ValueKind {
         let kind = collection(members)
+        if ComputedValue.input(named: variable) != nil {
+            return mistake("a subquery cannot name its variable $\(variable)")
+        }
         let outer = variables[variable]
         if case .collection(let member) = kind {
             variables[variable] = member
@@ -262,6 +271,9 @@ extension ExpressionTyper {
     private func joined(_ left: ValueKind, _ right: ValueKind) -> ValueKind {
         if left == right || right == .null { return left }
         if left == .null { return right }
-        return .unknown
+        switch (left, right) {
+        case (.number, .decimal), (.decimal, .number): return .decimal
+        default: return .unknown
+        }
     }
 }

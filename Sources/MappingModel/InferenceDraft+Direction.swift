@@ -87,9 +87,26 @@ extension InferenceDraft {
         }
         if keys.count == 1 {
             sourceRelationship[entity, default: [:]][property.destination] = keys[0]
+        } else if let text = pathRefusal(property.destination, of: entity) {
+            unsupported(text, property, mapping)
         } else {
             statedPaths[entity, default: [:]][property.destination] = keys
         }
+    }
+
+    /// Why a relationship cannot get its links by a path; nil where it can.
+    private func pathRefusal(_ name: String, of entity: String) -> String? {
+        guard let owned = destination.relationship(name, of: entity) else { return nil }
+        if owned.relationship.isToMany {
+            return "a path of to-one relationships leads to one object, and \(name) is to-many"
+        }
+        guard let inverse = destination.inverse(of: owned)?.relationship else { return nil }
+        if !inverse.isToMany {
+            return "links of a path are not supported yet where the inverse is to-one: several "
+                + "objects may lead to one"
+        }
+        return inverse.isOrdered
+            ? "links of a path are not supported yet where the inverse is ordered" : nil
     }
 
     /// The source entity to which one relationship leads, or a path of to-one relationships; nil

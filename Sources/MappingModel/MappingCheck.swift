@@ -83,25 +83,68 @@ struct MappingCheck {
                 Self.unknown("attribute", property.destination, in: entity, names), at: property)
         }
         guard case .expression(let expression) = property.value else { return }
+        if let text = refusal(of: attribute, property.destination) {
+            return add(mapping, text, at: property)
+        }
         if let call = Self.managerCall(in: expression) {
             return add(
                 mapping, "\(call) gives objects, and an attribute needs a value", at: property)
         }
         var typer = ExpressionTyper(model: source, entity: mapping.source)
         let kind = typer.kind(of: expression)
-        if let keys = expression.sourceKeys, keys.count == 1, let from = mapping.source,
+        if typer.mistakes.isEmpty, let keys = expression.sourceKeys, keys.count == 1,
+            let from = mapping.source,
             source.attribute(keys[0], of: from)?.attribute.type == attribute.type
         {
             // Values of every type can be carried as they are.
             return
         }
         for mistake in typer.mistakes { add(mapping, mistake, at: property) }
-        guard typer.mistakes.isEmpty, !kind.fits(attribute.type) else { return }
-        if case .composite = kind, attribute.type == .composite { return }
+        guard typer.mistakes.isEmpty else { return }
+        if let text = unsupported(expression, from: mapping.source) ?? attribute.refusal(expression)
+        {
+            return add(mapping, text, at: property)
+        }
+        guard !kind.fits(attribute.type) || attribute.type == .composite else { return }
         add(
             mapping,
             "\(expression.text) gives \(kind.noun), which an attribute of type "
                 + "\(attribute.type) cannot hold", at: property)
+    }
+
+    /// Why a mapping cannot state a value of an attribute; nil where it can.
+    private func refusal(of attribute: Attribute, _ name: String) -> String? {
+        if name.contains(".") {
+            return "elements of composite attributes cannot be stated one by one: state the whole "
+                + "attribute, or leave it to inference"
+        }
+        if attribute.isTransient { return "\(name) is transient: no store holds its values" }
+        if attribute.derivation != nil {
+            return "\(name) is derived: Core Data computes it when it saves an object"
+        }
+        return nil
+    }
+
+    /// What of an expression cannot be computed row by row; nil where all can.
+    private func unsupported(_ expression: MappingExpression, from entity: String?) -> String? {
+        let value = ComputedValue(expression)
+        let calls = ExpressionInspection(value.expression).calls
+        if let call = calls.first(where: { $0.receiver != .variable("entityPolicy") }) {
+            return "FUNCTION(…, \"\(call.selector)\") is not supported: an expression can call "
+                + "methods of $entityPolicy alone"
+        }
+        if calls.isEmpty, value.readsObjects {
+            return
+                "\(expression.text) needs an object itself: only values behind keys are supported"
+        }
+        let paths = value.inputs.filter { keys in
+            entity.map { source.isUnreducedCollection(keys, of: $0) } ?? false
+        }
+        return paths.first.map { keys in
+            "$source.\(keys.joined(separator: ".")) leads to several objects: behind a to-many "
+                + "relationship of the source object itself, @count, @sum, @min, @max or @avg must "
+                + "make one value of them"
+        }
     }
 
     /// An attribute by its name, or an element by `composite.element`.
@@ -216,5 +259,48 @@ struct MappingCheck {
         let called = selectors.isEmpty ? "" : " (called: \(selectors.joined(separator: ", ")))"
         return "migration policy \(policy)\(called) is code of the app: policies are not "
             + "supported yet"
+    }
+}
+
+extension Attribute {
+    /// Why a constant cannot be its value; nil where it can, and for other expressions.
+    fileprivate func refusal(_ expression: MappingExpression) -> String? {
+        guard case .constant(let constant) = expression else { return nil }
+        switch (constant, type) {
+        case (.real(let number), _) where !number.isFinite,
+            (.date(let number), _) where !number.isFinite:
+            return "the number is not finite"
+        case (.real(let number), .integer16), (.real(let number), .integer32),
+            (.real(let number), .integer64):
+            return "\(number) is not a whole number"
+        case (.integer(let number), .boolean) where number != 0 && number != 1:
+            return "\(number) is neither YES nor NO"
+        case (.real, .boolean): return "a boolean attribute holds YES or NO"
+        case (.text(let text), _) where text.unicodeScalars.contains("\0"):
+            return "the text contains a NUL"
+        default: break
+        }
+        guard case .integer(let number) = constant, let range = type.integerRange,
+            !range.contains(number)
+        else { return nil }
+        return
+            "\(number) does not fit the type \(type) (\(range.lowerBound) to \(range.upperBound))"
+    }
+}
+
+extension Model {
+    /// Whether a path leads to several objects and no operator makes one value of them.
+    fileprivate func isUnreducedCollection(_ keys: [String], of entity: String) -> Bool {
+        var current = entity
+        for (place, key) in keys.enumerated() {
+            guard let found = relationship(key, of: current)?.relationship else { return false }
+            current = found.destination
+            guard found.isToMany else { continue }
+            let known = ["@count", "@sum", "@min", "@max", "@avg"]
+            let rest = keys.dropFirst(place + 2)
+            let leadsOn = rest.first.map { relationship($0, of: current) != nil } ?? false
+            return place != 0 || keys.count < 2 || !known.contains(keys[1]) || leadsOn
+        }
+        return false
     }
 }

@@ -88,11 +88,13 @@ indirect enum ValueKind: Hashable, Sendable {
     /// Whether Core Data lets an attribute of that type hold it.
     func fits(_ type: AttributeType) -> Bool {
         switch (self, type) {
+        case (_, .composite): false
         case (.unknown, _), (.null, _): true
         case (.number, .integer16), (.number, .integer32), (.number, .integer64): true
         case (.number, .double), (.number, .float), (.number, .boolean): true
-        // `NSDecimalNumber` is a number, but a number is no `NSDecimalNumber`.
         case (.decimal, .decimal), (.decimal, .double), (.decimal, .float): true
+        // Mapping models of Xcode give decimal attributes plain numbers.
+        case (.number, .decimal): true
         case (.text, .string), (.date, .date), (.data, .binary), (.uuid, .uuid): true
         case (.uri, .uri), (.opaque, .transformable), (.data, .transformable): true
         default: false

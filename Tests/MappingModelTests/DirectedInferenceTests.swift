@@ -174,4 +174,84 @@ struct DirectedInferenceTests {
         #expect(inference.mapping.entityMappings.filter { $0.source == "Post" }.count == 2)
         #expect(try inference.value("at", of: "Stamp") == .source("posted"))
     }
+
+    @Test(
+        "what no row can be computed by is refused",
+        arguments: [
+            (#"TERNARY($source.likes > 1, $source.headline, 5)"#, "a text or a number"),
+            (#"FUNCTION($source, "foo")"#, "can call methods of $entityPolicy alone"),
+            ("3000000000", "gives a number"), ("$source.writer", "an object of User"),
+            (#"SUBQUERY({1, 2}, $#"godwit input 0", 1 == 1).@count"#, "cannot name its variable"),
+        ])
+    func refused(text: String, words: String) throws {
+        let error = try #require(throws: MappingMismatch.self) {
+            try Inference(
+                from: source(), to: destination(),
+                by: definition(attributes: [attribute("title", text)]))
+        }
+        #expect(error.description.contains(words), "\(error)")
+    }
+
+    @Test(
+        "constants that an attribute cannot hold are refused",
+        arguments: [
+            ("3000000000", AttributeType.integer32, "does not fit"),
+            ("40000", .integer16, "does not fit"), ("1.5", .integer64, "is not a whole number"),
+            ("5", .boolean, "neither YES nor NO"), (#"CAST("inf", "NSNumber")"#, .double, "finite"),
+        ])
+    func constants(text: String, type: AttributeType, words: String) throws {
+        let to = try destination { $0[0].attributes[1].type = type }
+        let error = try #require(throws: MappingMismatch.self) {
+            try Inference(
+                from: source(), to: to, by: definition(attributes: [attribute("score", text)]))
+        }
+        #expect(error.description.contains(words), "\(error)")
+    }
+
+    @Test("derived, transient and composite destinations keep their values")
+    func unstatable() throws {
+        let to = try destination { entities in
+            entities[0].attributes += [
+                Attribute(name: "gone", type: .string, isTransient: true),
+                Attribute(
+                    name: "upper", type: .string,
+                    derivation: Derivation(expression: "uppercase:(title)")),
+                Attribute(
+                    name: "place", type: .composite,
+                    elements: [Attribute(name: "street", type: .string)]),
+            ]
+        }
+        let error = try #require(throws: MappingMismatch.self) {
+            try Inference(
+                from: source(), to: to,
+                by: definition(attributes: [
+                    attribute("gone", "1"), attribute("upper", "$source.headline"),
+                    attribute("place.street", "$source.headline"),
+                    attribute("place", "$source.headline"),
+                ]))
+        }
+        let texts = error.mistakes.map(\.text)
+        #expect(texts.count == 4)
+        for words in ["is transient", "is derived", "one by one", "of type composite"] {
+            #expect(texts.contains { $0.contains(words) }, "\(texts)")
+        }
+    }
+
+    @Test("behind relationships, only those of the object itself are counted")
+    func counted() throws {
+        var given = definition(attributes: [
+            try attribute("score", "$source.writer.posts.@count")
+        ])
+        let error = try #require(throws: MappingMismatch.self) {
+            try Inference(from: source(), to: destination(), by: given)
+        }
+        #expect(error.description.contains("of the source object itself"))
+        given = MappingDefinition(
+            entityMappings: [
+                EntityMappingDefinition(
+                    source: "User", destination: "User",
+                    attributes: [try attribute("name", "CAST($source.posts.@count, \"NSString\")")])
+            ], infersRest: true)
+        _ = try Inference(from: source(), to: destination(), by: given)
+    }
 }

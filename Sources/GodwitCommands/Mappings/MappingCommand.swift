@@ -68,8 +68,8 @@ struct MappingModels: ParsableArguments {
             let differing = own.differences(from: model)
             guard !differing.isEmpty else { continue }
             Console.log(
-                "warning: \(file.path): its copy of the \(side) model is not the given one; they "
-                    + "differ in \(differing.joined(separator: ", "))")
+                "warning: \(file.path): it was made for a different \(side) model; they differ "
+                    + "in \(differing.joined(separator: ", "))")
         }
         return given
     }
@@ -132,7 +132,7 @@ struct MappingCheckCommand: ParsableCommand {
         let file = try file.load()
         guard let (source, destination) = try models.load(file) else {
             throw CommandFailure.usage(
-                "name the source and the destination model behind \(file.path)")
+                "give the source and the destination model after \(file.path)")
         }
         let check = MappingVerdict(file, from: source, to: destination)
         switch format.chosen {
@@ -172,7 +172,7 @@ struct MappingScaffoldCommand: ParsableCommand {
             from: try ModelCommand.load(source).model,
             to: try ModelCommand.load(destination).model,
             comments: [
-                "A mapping for godwit migrate --mapping: change what must be another way.",
+                "A mapping for godwit migrate --mapping: edit what should be different.",
                 "Entities and properties that are not mentioned are inferred.",
             ])
         try output.write(text)

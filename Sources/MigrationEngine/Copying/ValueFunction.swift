@@ -47,6 +47,9 @@ enum ValueFunction {
                 case .null where cell.isRequired: throw missing
                 case .double where Bool.fromDatabaseValue(arguments[2]) == true:
                     throw ExpressionError(.evaluation, "the number is no 64-bit integer")
+                case .double(let number) where !number.isFinite:
+                    throw ExpressionError(.evaluation, "the number is not finite")
+                case .int64(let number): return try fitting(number, cell.type).databaseValue
                 default: return value
                 }
             }
@@ -55,6 +58,14 @@ enum ValueFunction {
             $0.add(function: compute)
             $0.add(function: check)
         }
+    }
+
+    /// A whole number that the attribute's type can hold.
+    private static func fitting(
+        _ number: Int64, _ type: AttributeType
+    ) throws(ExpressionError) -> Int64 {
+        guard let range = type.integerRange, !range.contains(number) else { return number }
+        throw ExpressionError(.evaluation, "the number does not fit the type \(type)")
     }
 
     private static let missing = ExpressionError(
@@ -118,7 +129,10 @@ enum ValueFunction {
         switch (value, type) {
         case (.integer(let number), .boolean): return number != 0
         case (.real(let number), .boolean): return number != 0
-        case (.boolean(let flag), _): return flag
+        case (.boolean(let flag), .boolean), (.boolean(let flag), .integer16),
+            (.boolean(let flag), .integer32), (.boolean(let flag), .integer64):
+            return flag
+        case (.boolean(let flag), .double), (.boolean(let flag), .float): return flag ? 1.0 : 0.0
         case (.integer(let number), .double), (.integer(let number), .float):
             return Double(number)
         case (.real(let number), .integer16), (.real(let number), .integer32),
@@ -126,17 +140,27 @@ enum ValueFunction {
             guard let whole = Int64(exactly: number.rounded(.towardZero)) else {
                 throw ExpressionError(.evaluation, "the number is no 64-bit integer")
             }
-            return whole
-        case (.integer(let number), _): return number
-        case (.real(let number), _): return number
-        case (.decimal(let text), _):
+            return try fitting(whole, type)
+        case (.integer(let number), .integer16), (.integer(let number), .integer32),
+            (.integer(let number), .integer64), (.integer(let number), .decimal):
+            return try fitting(number, type)
+        case (.real(let number), .double), (.real(let number), .float),
+            (.real(let number), .decimal):
+            guard number.isFinite else { throw ExpressionError(.evaluation, "no finite number") }
+            return number
+        case (.decimal(let text), .decimal), (.decimal(let text), .double),
+            (.decimal(let text), .float):
             guard let number = Double(text) else {
                 throw ExpressionError(.evaluation, "the decimal number is too large")
             }
             return number
-        case (.text(let text), _), (.uri(let text), _): return text
-        case (.date(let seconds), _): return seconds
-        case (.data(let bytes), _), (.uuid(let bytes), _): return Data(bytes)
+        case (.text(let text), .string), (.uri(let text), .uri): return text
+        case (.date(let seconds), .date) where seconds.isFinite: return seconds
+        case (.data(let bytes), .binary), (.data(let bytes), .transformable),
+            (.uuid(let bytes), .uuid):
+            return Data(bytes)
+        default:
+            throw ExpressionError(.evaluation, "the value is of another type than \(type)")
         }
     }
 }
@@ -176,8 +200,8 @@ final class ValueFailures: Sendable {
             guard let text = first.withLock({ $0 }) else { throw error }
             let place = store.map { "\($0): " } ?? ""
             throw .dataRefused(
-                "\(place)\(text). Nothing was written; correct the data, or the expression in the mapping"
-            )
+                "\(place)\(text). Nothing was written; correct the data, or the expression in "
+                    + "the mapping")
         }
     }
 }

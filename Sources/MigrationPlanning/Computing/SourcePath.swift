@@ -37,6 +37,7 @@ package struct SourcePath: Hashable, Sendable, Codable {
         switch reduction {
         case .count: .integer64
         case .average: .double
+        case .sum where type == .boolean: .integer64
         case nil, .sum, .minimum, .maximum: type
         }
     }
@@ -63,8 +64,14 @@ extension SourcePath {
                 guard reduction == nil, isToMany, let known = Reduction(rawValue: key) else {
                     throw .unsupported("\(key) in \(text) is not supported yet")
                 }
+                // Sets of what several objects lead to have no equal members twice; joins do.
+                guard steps.count == 1 else {
+                    throw .unsupported(
+                        "\(key) in \(text) is not supported yet: only relationships of the source "
+                            + "object itself can be counted and summed")
+                }
                 reduction = known
-            } else if let found = layout.model.relationship(key, of: current) {
+            } else if reduction == nil, let found = layout.model.relationship(key, of: current) {
                 let step = Self.step(PropertyKey(found.owner.name, key), found.relationship, layout)
                 isToMany = isToMany || found.relationship.isToMany
                 steps.append(step)

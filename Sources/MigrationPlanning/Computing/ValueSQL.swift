@@ -33,7 +33,12 @@ package struct ValueSQL {
     /// - Returns: nil where Swift must evaluate the expression.
     package func expression(checked: (SQLText, Bool) -> SQLText) -> SQLText? {
         guard var part = part(cell.value.expression) else { return nil }
-        let canOverflow = part.kind == .integer && Self.computesIntegers(cell.value.expression)
+        let isComputed = Self.computesIntegers(cell.value.expression)
+        if cell.type.integerRange != nil, part.kind != .null, !isConstant {
+            let whole: SQLText = part.kind == .real ? "CAST(\(part.sql) AS INTEGER)" : part.sql
+            return checked(whole, true)
+        }
+        let canOverflow = part.kind == .integer && isComputed
         if canOverflow || cell.isRequired { part.sql = checked(part.sql, canOverflow) }
         switch cell.type {
         case .integer16, .integer32, .integer64:
@@ -44,13 +49,19 @@ package struct ValueSQL {
         case .double, .float:
             return part.kind == .integer ? "CAST(\(part.sql) AS REAL)" : part.sql
         case .date, .string, .uuid, .uri, .binary, .transformable: return part.sql
-        case .decimal, .undefined, .objectID, .composite:
-            return part.kind == .null ? part.sql : nil
+        case .decimal:
+            return part.kind == .date || part.kind == .carried ? nil : part.sql
+        case .undefined, .objectID, .composite: return part.kind == .null ? part.sql : nil
         }
     }
 
     /// The inputs, each as an expression of its own.
     package var inputs: [SQLText] { cell.inputs.map(\.sql) }
+
+    private var isConstant: Bool {
+        if case .constant = cell.value.expression { return true }
+        return false
+    }
 
     private static func computesIntegers(_ expression: MappingExpression) -> Bool {
         switch expression {

@@ -7,10 +7,27 @@ package struct MappingChoice: Hashable, Sendable, Codable {
     /// The file as the user named it, for messages.
     package var name: String
     package var definition: MappingDefinition
+    /// The models that the file was made for, where it has their names.
+    package var source: ModelOutline?
+    package var destination: ModelOutline?
 
-    package init(name: String, definition: MappingDefinition) {
+    package init(
+        name: String, definition: MappingDefinition, source: ModelOutline? = nil,
+        destination: ModelOutline? = nil
+    ) {
         self.name = name
         self.definition = definition
+        self.source = source
+        self.destination = destination
+    }
+
+    /// Whether the file was made for models with other names than these.
+    func isForOthers(than source: Model, _ destination: Model) -> Bool {
+        let differing = [
+            self.source?.differences(from: source),
+            self.destination?.differences(from: destination),
+        ]
+        return differing.contains { $0?.isEmpty == false }
     }
 
     /// Whether the file names the versions that it is for.
@@ -45,12 +62,14 @@ package struct MappingChoice: Hashable, Sendable, Codable {
 extension [MappingChoice] {
     /// The one mapping for stores of a version.
     ///
-    /// A file that names versions is for those alone. One that names none is for every version
-    /// that has its entities and properties; it comes after those that do.
+    /// A file that names versions is for those alone, and one of Xcode for models with the names
+    /// of its copies. Another one is for every version that has its entities and properties; it
+    /// comes after those that name versions.
     ///
     /// - Parameters:
     ///   - source: the stores' hashes.
     ///   - destination: those of the model to which they go.
+    ///   - models: both models.
     ///   - infer: completes a mapping file; throws where it does not fit the models.
     /// - Returns: the mapping completed, with its file; nil where all files are for other
     ///   versions, and where source and destination are one version.
@@ -58,6 +77,7 @@ extension [MappingChoice] {
     ///   that names no version has mistakes.
     package func chosen(
         from source: VersionHashes, to destination: VersionHashes,
+        models: (source: Model, destination: Model),
         infer: (MappingDefinition) throws(MappingMismatch) -> Inference
     ) throws -> (choice: MappingChoice, inference: Inference)? {
         guard !isEmpty, source.entities != destination.entities else { return nil }
@@ -68,7 +88,8 @@ extension [MappingChoice] {
         }
         var fitting: [(choice: MappingChoice, inference: Inference)] = []
         var mismatch: MappingMismatch?
-        for choice in self where !choice.isBound {
+        for choice in self
+        where !choice.isBound && !choice.isForOthers(than: models.source, models.destination) {
             do throws(MappingMismatch) {
                 fitting.append((choice, try infer(choice.definition)))
             } catch {

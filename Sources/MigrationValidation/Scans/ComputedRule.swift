@@ -106,22 +106,40 @@ struct ComputedRule: Sendable {
     /// A value as an attribute takes it: numbers become those of its type.
     private func assigned(_ value: DefaultValue) throws(ExpressionError) -> DefaultValue {
         switch type {
-        case .integer16, .integer32, .integer64:
-            guard case .real(let number) = value else { return value }
-            guard let whole = Int64(exactly: number.rounded(.towardZero)) else {
-                throw ExpressionError(.evaluation, "the number is no 64-bit integer")
+        case .string, .uri, .date, .binary, .uuid, .transformable:
+            guard ValueFit.isHeld(value, by: type) else {
+                throw ExpressionError(.evaluation, "the value is of another type than \(type)")
             }
-            return .integer(whole)
+            return value
+        case .integer16, .integer32, .integer64:
+            var whole = value
+            if case .boolean(let flag) = value { whole = .integer(flag ? 1 : 0) }
+            if case .real(let number) = value {
+                whole = Int64(exactly: number.rounded(.towardZero)).map { .integer($0) } ?? value
+            }
+            guard case .integer(let number) = whole, type.integerRange?.contains(number) != false
+            else { throw ExpressionError(.evaluation, "the number does not fit the type \(type)") }
+            return whole
         case .boolean:
             switch value {
             case .integer(let number): return .boolean(number != 0)
             case .real(let number): return .boolean(number != 0)
-            default: return value
+            case .boolean: return value
+            default: throw ExpressionError(.evaluation, "the value is no number")
             }
         case .double, .float:
             if case .integer(let number) = value { return .real(Double(number)) }
             if case .boolean(let flag) = value { return .real(flag ? 1 : 0) }
+            guard case .real(let number) = value, number.isFinite else {
+                throw ExpressionError(.evaluation, "the value is no finite number")
+            }
             return value
+        case .decimal:
+            switch value {
+            case .real(let number) where number.isFinite: return value
+            case .integer, .decimal: return value
+            default: throw ExpressionError(.evaluation, "the value is no finite number")
+            }
         default: return value
         }
     }
@@ -195,7 +213,9 @@ struct ComputedInput {
         switch reduction {
         case nil: (value, type) = (column, leaf.type)
         case "@count": (value, type) = ("count(*)", .integer64)
-        case "@sum": (value, type) = ("coalesce(sum(\(column)), 0)", leaf.type)
+        case "@sum":
+            let sum: SQLText = "coalesce(sum(\(column)), 0)"
+            (value, type) = (sum, leaf.type == .boolean ? .integer64 : leaf.type)
         case "@min": (value, type) = ("min(\(column))", leaf.type)
         case "@max": (value, type) = ("max(\(column))", leaf.type)
         case "@avg": (value, type) = ("avg(\(column))", .double)

@@ -24,7 +24,10 @@ struct MappingOptions: ParsableArguments {
         for path in files {
             let file = try MappingFile.load(path)
             for warning in file.warnings { Console.log("warning: \(path): \(warning)") }
-            choices.append(MappingChoice(name: path, definition: file.definition))
+            choices.append(
+                MappingChoice(
+                    name: path, definition: file.definition, source: file.embedded?.source,
+                    destination: file.embedded?.destination))
         }
         return choices
     }

@@ -104,7 +104,8 @@ package struct LocalVerification: Sendable {
         }
         let chosen = try mappings.chosen(
             from: VersionHashes(read: original.metadata.versionHashes),
-            to: VersionHashes(read: result.metadata.versionHashes)
+            to: VersionHashes(read: result.metadata.versionHashes),
+            models: (original.model, result.model)
         ) { definition throws(MappingMismatch) in
             try Inference(from: original.model, to: result.model, by: definition)
         }

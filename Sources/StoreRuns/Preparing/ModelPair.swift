@@ -9,6 +9,8 @@ struct ModelPair {
     let inference: Inference
     /// The mapping file that it is completed from; nil where it is inferred.
     let mappingName: String?
+    /// Whether mapping files were given that are all for other versions.
+    let passesMappingsBy: Bool
     /// What the result is laid out as.
     let layout: StoreLayout
 
@@ -37,11 +39,15 @@ struct ModelPair {
                 "\(subject) has the version \(name), which is newer than the destination."
                     + ending + " Choose the newest model, or allow an older one")
         }
-        let chosen = try options.mappings.chosen(from: hashes, to: destination.hashes) {
-            definition throws(MappingMismatch) in
+        let chosen = try options.mappings.chosen(
+            from: hashes, to: destination.hashes, models: (source, destination.model)
+        ) { definition throws(MappingMismatch) in
             try cache.planning.inference(from: source, to: destination.model, by: definition)
         }
         mappingName = chosen?.choice.name
+        passesMappingsBy =
+            chosen == nil && !options.mappings.isEmpty
+            && hashes.entities != destination.hashes.entities
         inference =
             isRewrite
             ? Inference(mapping: Mapping.identity(source), requirements: [], notes: [])

@@ -229,6 +229,10 @@ package struct StorePreparation {
             source: source.layout, destination: layout, inference: inference, facts: facts,
             options: options, cache: cache.planning)
         plan.mappingName = pair.mappingName
+        if pair.passesMappingsBy {
+            plan.notes.append(
+                "no given mapping is for this store's version: the mapping was inferred")
+        }
         plan.intermediateRenames = request.options.intermediateRenames[hashes.digest]
         try InlinedDataCheck.check(plan, store: source)
         var planned = PlannedStore(

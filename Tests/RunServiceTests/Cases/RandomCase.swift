@@ -147,6 +147,7 @@ struct RandomCase {
                 return .refused(rule.map(String.init) ?? "data")
             }
             if case .plan(.unsupported) = error { return .refused("unsupported") }
+            if case .engine(.dataRefused) = error, isMapped { return .refused("value") }
             return .different(["\(error)"])
         }
     }
