@@ -88,3 +88,34 @@ extension Model {
         return self.relationship(name, of: relationship.destination)
     }
 }
+
+// MARK: - Paths
+
+extension Model {
+    /// The entity to which a path of to-one relationships leads; nil for another path.
+    package func target(ofPath keys: [String], from entity: String) -> String? {
+        var current = entity
+        for key in keys {
+            guard let found = relationship(key, of: current)?.relationship, !found.isToMany else {
+                return nil
+            }
+            current = found.destination
+        }
+        return current
+    }
+
+    /// An attribute, or an element by `composite.element`, optional where anything around it is;
+    /// nil for an unknown name.
+    package func element(_ name: String, of entity: String) -> Attribute? {
+        var keys = name.split(separator: ".").map(String.init)[...]
+        guard let first = keys.popFirst(), var found = attribute(first, of: entity)?.attribute
+        else { return nil }
+        for key in keys {
+            guard let element = found.elements.first(where: { $0.name == key }) else { return nil }
+            let mayMiss = found.isOptional
+            found = element
+            found.isOptional = found.isOptional || mayMiss
+        }
+        return found
+    }
+}

@@ -1,5 +1,5 @@
 /// Objects of expressions that get all values through variables.
-package struct NoObjects: ExpressionObjects {
+package struct NoObjects: ExpressionObjects, Sendable {
     package init() {}
 
     /// Never asked: there is no object.

@@ -112,14 +112,8 @@ extension InferenceDraft {
     /// The source entity to which one relationship leads, or a path of to-one relationships; nil
     /// for every other path.
     private func target(of keys: [String], from entity: String) -> String? {
-        var current = entity
-        for key in keys {
-            guard let found = source.relationship(key, of: current)?.relationship,
-                keys.count == 1 || !found.isToMany
-            else { return nil }
-            current = found.destination
-        }
-        return current
+        guard keys.count == 1 else { return source.model.target(ofPath: keys, from: entity) }
+        return source.relationship(keys[0], of: entity)?.relationship.destination
     }
 
     /// Whether a mapping states the other side of a relationship by a path that can be followed:

@@ -76,7 +76,7 @@ struct MappingCheck {
         _ property: PropertyMappingDefinition, of mapping: EntityMappingDefinition,
         _ entity: String
     ) {
-        guard let attribute = attribute(property.destination, of: entity) else {
+        guard let attribute = destination.element(property.destination, of: entity) else {
             let names = destination.allAttributes(of: entity).map(\.attribute.name)
             return add(
                 mapping,
@@ -145,19 +145,6 @@ struct MappingCheck {
                 + "relationship of the source object itself, @count, @sum, @min, @max or @avg must "
                 + "make one value of them"
         }
-    }
-
-    /// An attribute by its name, or an element by `composite.element`.
-    private func attribute(_ name: String, of entity: String) -> Attribute? {
-        var keys = name.split(separator: ".").map(String.init)[...]
-        guard let first = keys.popFirst(),
-            var found = destination.attribute(first, of: entity)?.attribute
-        else { return nil }
-        for key in keys {
-            guard let element = found.elements.first(where: { $0.name == key }) else { return nil }
-            found = element
-        }
-        return found
     }
 
     private static func managerCall(in expression: MappingExpression) -> String? {

@@ -24,9 +24,10 @@ package struct ExpressionEvaluator<Objects: ExpressionObjects> {
     /// Answers `FUNCTION(receiver, "selector:", argument)`: receiver, selector, arguments.
     ///
     /// The receiver is not evaluated, because it usually names a manager or a policy.
-    package typealias MethodCall = (
-        MappingExpression, String, [Value]
-    ) throws(ExpressionError) -> Value
+    package typealias MethodCall =
+        @Sendable (
+            MappingExpression, String, [Value]
+        ) throws(ExpressionError) -> Value
 
     let objects: Objects
     let now: Double
@@ -194,3 +195,5 @@ package struct ExpressionEvaluator<Objects: ExpressionObjects> {
         }
     }
 }
+
+extension ExpressionEvaluator: Sendable where Objects: Sendable {}

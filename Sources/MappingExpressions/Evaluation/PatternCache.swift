@@ -1,5 +1,7 @@
+import Synchronization
+
 /// Keeps the last patterns of an evaluator, because most come from constants.
-final class PatternCache {
+final class PatternCache: Sendable {
     private struct Key: Hashable {
         let pattern: String
         let options: PredicateComparison.Options
@@ -11,7 +13,7 @@ final class PatternCache {
     }
 
     private static let limit = 32
-    private var patterns: [Key: TextPattern] = [:]
+    private let patterns = Mutex<[Key: TextPattern]>([:])
 
     /// Whether a whole text matches a pattern.
     ///
@@ -28,13 +30,15 @@ final class PatternCache {
         _ pattern: String, _ options: PredicateComparison.Options
     ) throws(ExpressionError) -> TextPattern {
         let key = Key(pattern: pattern, options: options)
-        if let known = patterns[key] { return known }
+        if let known = patterns.withLock({ $0[key] }) { return known }
         let isBare = options.contains(.diacriticInsensitive)
         let compiled = try TextPattern(
             isBare ? Self.bare(pattern) : pattern,
             ignoresCase: options.contains(.caseInsensitive))
-        if patterns.count >= Self.limit { patterns.removeAll() }
-        patterns[key] = compiled
+        patterns.withLock { patterns in
+            if patterns.count >= Self.limit { patterns.removeAll() }
+            patterns[key] = compiled
+        }
         return compiled
     }
 

@@ -28,11 +28,13 @@ enum ValueFunction {
     static func register(
         _ connection: Connection, cells: [ComputedCell], failures: ValueFailures
     ) {
-        guard !cells.isEmpty else { return }
+        guard let now = cells.first?.now else { return }
+        // One for all rows: it keeps what it compiled. All cells of a plan have one time.
+        let evaluator = ExpressionEvaluator(NoObjects(), now: now)
         let compute = DatabaseFunction(name.description, pure: true) { arguments in
             let cell = try cell(arguments, in: cells, inputs: nil)
             return try failures.naming(cell, arguments[1]) { () throws(ExpressionError) in
-                let value = try value(of: cell, arguments[2...])
+                let value = try value(of: cell, arguments[2...], evaluator)
                 if value == nil, cell.isRequired { throw missing }
                 return value
             }
@@ -83,14 +85,14 @@ enum ValueFunction {
     }
 
     private static func value(
-        of cell: ComputedCell, _ arguments: ArraySlice<DatabaseValue>
+        of cell: ComputedCell, _ arguments: ArraySlice<DatabaseValue>,
+        _ evaluator: ExpressionEvaluator<NoObjects>
     ) throws(ExpressionError) -> (any DatabaseValueConvertible)? {
         var variables: [String: ExpressionValue<Never>] = [:]
         for (number, argument) in arguments.enumerated() {
             variables[ComputedValue.name(of: number)] = input(
                 argument, cell.inputs[number].valueType)
         }
-        let evaluator = ExpressionEvaluator(NoObjects(), now: cell.now)
         let value = try evaluator.value(of: cell.value.expression, variables: variables)
         switch value {
         case .null: return nil

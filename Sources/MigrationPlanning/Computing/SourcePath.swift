@@ -118,7 +118,7 @@ extension SourcePath {
     ) throws(PlanError) -> (column: String, type: AttributeType) {
         for owner in layout.model.ancestry(of: entity) {
             guard let found = layout.column(.attribute(PropertyKey(owner.name, name))),
-                let type = layout.model.attributeType(name, of: entity)
+                let type = layout.model.element(name, of: entity)?.type
             else { continue }
             guard !found.column.isExternal else {
                 throw .unsupported("\(text) may lie in a file of its own: it can only be copied")
@@ -152,39 +152,5 @@ extension SourcePath {
         var path = self
         path.column = column
         return path
-    }
-}
-
-extension Model {
-    /// The entity to which a path of to-one relationships leads; nil for another path.
-    func target(ofPath keys: [String], from entity: String) -> String? {
-        var current = entity
-        for key in keys {
-            guard let found = relationship(key, of: current)?.relationship, !found.isToMany else {
-                return nil
-            }
-            current = found.destination
-        }
-        return current
-    }
-
-    /// The type of an attribute, or of an element by `composite.element`; nil for an unknown name.
-    func attributeType(_ name: String, of entity: String) -> AttributeType? {
-        element(name, of: entity)?.type
-    }
-
-    /// An attribute, or an element by `composite.element`, optional where anything around it is;
-    /// nil for an unknown name.
-    func element(_ name: String, of entity: String) -> Attribute? {
-        var keys = name.split(separator: ".").map(String.init)[...]
-        guard let first = keys.popFirst(), var found = attribute(first, of: entity)?.attribute
-        else { return nil }
-        for key in keys {
-            guard let element = found.elements.first(where: { $0.name == key }) else { return nil }
-            let mayMiss = found.isOptional
-            found = element
-            found.isOptional = found.isOptional || mayMiss
-        }
-        return found
     }
 }

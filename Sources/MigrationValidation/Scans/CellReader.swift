@@ -5,7 +5,7 @@ import SafeSQLite
 /// Hashes the cells that a source row must become, and the cells that a destination row has.
 struct CellReader {
     let constants: [StoredConstant]
-    private let computed: [ComputedRule?]
+    private let computed: ComputedRules
     /// The place of the first input of computed values in a row.
     private let firstInput: Int
     /// Parses numbers as SQLite does; made for the first text that needs it.
@@ -14,7 +14,7 @@ struct CellReader {
 
     init(rules: SourceRules, connection: Connection, externalData: FilePath) {
         constants = rules.constants
-        computed = rules.computed.rules
+        computed = rules.computed
         firstInput = rules.firstInput
         self.externalData = externalData
         numbers = NumberParser(connection: connection)
@@ -65,8 +65,9 @@ struct CellReader {
     private func computedValue(
         _ rule: CellRule, _ row: RawRow, _ key: RowKey
     ) throws(StoreError) -> CellDigest? {
-        guard let known = computed[rule.column] else { return nil }
-        let value = try known.expected(row, first: firstInput, key: row.integer(0))
+        guard let known = computed.rules[rule.column] else { return nil }
+        let value = try known.expected(
+            row, first: firstInput, key: row.integer(0), computed.evaluator)
         return CellDigest(value.digest(rule.seed, key), isNull: value.storageClass == 5)
     }
 

@@ -9,11 +9,10 @@ struct ComputedRule: Sendable {
     private let value: ComputedValue
     /// The types of its inputs.
     private let types: [AttributeType]
-    /// Places of its inputs among those of the pass.
-    private let places: [Int]
+    /// The variables of its inputs, and their places among the inputs of the pass.
+    private let places: [(variable: String, input: Int)]
     private let column: ColumnLayout
     private let type: AttributeType
-    private let now: Double
     /// The destination attribute, for messages.
     private let name: String
 
@@ -29,18 +28,14 @@ struct ComputedRule: Sendable {
         type = attribute.element.type
         self.column = column
         name = key.description
-        now = scope.now
         var types: [AttributeType] = []
-        var places: [Int] = []
-        for keys in value.inputs {
+        var places: [(variable: String, input: Int)] = []
+        for (number, keys) in value.inputs.enumerated() {
             guard let input = ComputedInput(keys, of: entity, in: scope.source) else { return nil }
             types.append(input.type)
-            if let known = inputs.firstIndex(of: input.sql) {
-                places.append(known)
-            } else {
-                places.append(inputs.count)
-                inputs.append(input.sql)
-            }
+            let known = inputs.firstIndex(of: input.sql)
+            if known == nil { inputs.append(input.sql) }
+            places.append((ComputedValue.name(of: number), known ?? inputs.count - 1))
         }
         self.types = types
         self.places = places
@@ -52,17 +47,19 @@ struct ComputedRule: Sendable {
     ///   - row: of the pass.
     ///   - first: the place of the first input in the row.
     ///   - key: of the row, for messages.
+    ///   - evaluator: that keeps what the expressions of other rows had compiled.
     /// - Returns: the value as a row holds it.
     /// - Throws: `StoreError.unsupported` for a row whose value cannot be computed.
-    func expected(_ row: RawRow, first: Int, key: Int64) throws(StoreError) -> StoredConstant {
+    func expected(
+        _ row: RawRow, first: Int, key: Int64, _ evaluator: ExpressionEvaluator<NoObjects>
+    ) throws(StoreError) -> StoredConstant {
         var variables: [String: ExpressionValue<Never>] = [:]
         for (number, place) in places.enumerated() {
-            variables[ComputedValue.name(of: number)] = Self.value(
-                of: row.cell(first + place), types[number])
+            variables[place.variable] = Self.value(
+                of: row.cell(first + place.input), types[number])
         }
         do throws(ExpressionError) {
-            let result = try ExpressionEvaluator(NoObjects(), now: now)
-                .value(of: value.expression, variables: variables)
+            let result = try evaluator.value(of: value.expression, variables: variables)
             switch result {
             case .null: return .null
             case .scalar(let scalar): return StoredConstant(try assigned(scalar), in: column)
@@ -150,6 +147,11 @@ struct ComputedRules: Sendable {
     /// Nil for an expression that a plan refuses.
     private(set) var rules: [ComputedRule?] = []
     private(set) var inputs: [SQLText] = []
+    /// What evaluates them, row after row.
+    let evaluator: ExpressionEvaluator<NoObjects>
+
+    /// `now`: what `now()` gives, in seconds since 2001-01-01 00:00:00 UTC.
+    init(now: Double) { evaluator = ExpressionEvaluator(NoObjects(), now: now) }
 
     /// Adds a rule.
     ///

@@ -45,7 +45,7 @@ struct SourceRules: Sendable {
     /// Of what rows of the table may lose something.
     private(set) var subjects: [Loss.Subject] = []
     private(set) var constants: [StoredConstant] = []
-    private(set) var computed = ComputedRules()
+    private(set) var computed: ComputedRules
     /// The columns that a pass reads.
     private(set) var list: SelectList
     /// The root entity of the table.
@@ -64,6 +64,7 @@ struct SourceRules: Sendable {
         links: [LinkReader], list: SelectList, destination: String?
     ) {
         self.list = list
+        computed = ComputedRules(now: scope.now)
         name = table.rootEntity
         onlyEntity = scope.source.onlyEntity(of: table)
         for member in scope.source.model.family(of: table.rootEntity) {
