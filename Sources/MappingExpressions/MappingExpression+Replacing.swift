@@ -1,3 +1,5 @@
+import ManagedObjectModel
+
 extension MappingExpression {
     /// The same expression with something else for each path that begins at `$source`.
     package func replacingSourceKeyPaths(
@@ -5,6 +7,14 @@ extension MappingExpression {
     ) -> MappingExpression {
         if case .keyPath(.variable("source"), let keys) = self { return replace(keys) }
         return mapParts { $0.replacingSourceKeyPaths(replace) }
+    }
+
+    /// The same expression with another one in the place of `SELF`.
+    fileprivate func replacingEvaluatedObject(
+        with other: MappingExpression
+    ) -> MappingExpression {
+        if case .evaluatedObject = self { return other }
+        return mapParts { $0.replacingEvaluatedObject(with: other) }
     }
 
     /// The same expression with its direct parts replaced.
@@ -37,6 +47,14 @@ extension MappingExpression {
 }
 
 extension MappingPredicate {
+    /// The predicate about a source object as an expression that is true or false: `$source` stands
+    /// in the place of `SELF`.
+    package var sourceExpression: MappingExpression {
+        .conditional(
+            mapParts { $0.replacingEvaluatedObject(with: .variable("source")) },
+            .constant(.boolean(true)), .constant(.boolean(false)))
+    }
+
     /// The same predicate with the expressions of its comparisons replaced.
     fileprivate func mapParts(
         _ change: (MappingExpression) -> MappingExpression

@@ -21,6 +21,9 @@ package enum DataRequirement: Hashable, Sendable, Codable {
     /// entities. Counted: links that do.
     case noTargets(
         source: PropertyReference, destination: PropertyReference, ofEntities: [String])
+    /// No link of the source relationship leads to an object that the filters of its entity's
+    /// mappings leave out. Counted: links that do.
+    case noFilteredTargets(source: PropertyReference, destination: PropertyReference)
     /// Objects of the destination entity and of those that inherit from it differ in these
     /// destination attributes, objects without a value aside. Counted: objects that equal an
     /// earlier one.
@@ -49,6 +52,7 @@ extension DataRequirement {
         case .linkCount: "number of links restricted"
         case .distinctTargets: "targets of one object only"
         case .noTargets: "objects leave the relationship's destination"
+        case .noFilteredTargets: "filters leave objects out that links need"
         case .unique: "new uniqueness constraint"
         }
     }
@@ -80,6 +84,9 @@ extension DataRequirement {
         case .noTargets(let source, let destination, let entities):
             "\(source) must have no link to objects of \(entities.joined(separator: ", ")): "
                 + "\(destination) cannot lead to them"
+        case .noFilteredTargets(let source, let destination):
+            "\(source) must have no link to an object that filters leave out: \(destination) needs "
+                + "its links"
         case .unique(let entity, let attributes):
             "no two objects of \(entity) may be equal in \(attributes.joined(separator: ", "))"
         }
@@ -103,6 +110,9 @@ extension DataRequirement {
         case .noTargets(let source, let destination, let entities):
             "relationship \(source) has \(count) \(count == 1 ? "link" : "links") to objects of "
                 + "\(entities.joined(separator: ", ")), which \(destination) cannot lead to"
+        case .noFilteredTargets(let source, let destination):
+            "relationship \(source) has \(count) \(count == 1 ? "link" : "links") to objects that "
+                + "filters leave out, but \(destination) needs its links"
         case .unique(let entity, let attributes):
             "entity \(entity) would have \(count) \(count == 1 ? "object" : "objects") equal to "
                 + "another one in \(attributes.joined(separator: ", "))"
@@ -132,6 +142,8 @@ extension DataRequirement {
         case .noTargets(_, let relationship, _):
             "In the destination model, set the destination of \(relationship) to a common parent "
                 + "entity"
+        case .noFilteredTargets(_, let relationship):
+            "Make \(relationship) optional in the destination model, or filter its owners, too"
         case .unique(let entity, _):
             "Remove the uniqueness constraint of \(entity) or the duplicates"
         }

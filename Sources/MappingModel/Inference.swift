@@ -28,6 +28,7 @@ package struct Inference: Hashable, Sendable, Codable {
         var draft = InferenceDraft(from: source, to: destination)
         draft.pairEntities()
         draft.pairProperties()
+        draft.mapEntities()
         let refusals = draft.finish()
         guard refusals.isEmpty else { throw InferenceError(refusals: refusals) }
         self.init(draft)
@@ -46,14 +47,33 @@ extension InferenceDraft {
     ///
     /// - Returns: every reason why there is none.
     mutating func finish() -> [Refusal] {
-        completeInverses()
-        mapDestinationEntities()
-        mapRemovedEntities()
         let uniqueness = UniquenessCheck(
             source: source, destination: destination, mappings: mappings)
         for requirement in uniqueness.requirements() { requirements.append(requirement) }
-        noteJoinedTables()
         return refusals.elements
+    }
+
+    /// Makes the entity mappings out of the pairs.
+    mutating func mapEntities() {
+        completeInverses()
+        mapDestinationEntities()
+        if mappedEntities == nil { mapRemovedEntities() }
+        noteJoinedTables()
+    }
+
+    /// Goes on after the mappings of another draft, with further ones to some entities.
+    ///
+    /// - Parameters:
+    ///   - draft: that has mapped every entity once.
+    ///   - layer: the further entity mappings.
+    mutating func continueMappings(of draft: InferenceDraft, with layer: [EntityMappingDefinition])
+    {
+        mappings = draft.mappings
+        usedNames = draft.usedNames
+        refusals = draft.refusals
+        requirements = draft.requirements
+        notes = draft.notes
+        mappedEntities = Set(layer.compactMap(\.destination))
     }
 }
 
@@ -83,6 +103,7 @@ extension Inference {
         var draft = InferenceDraft(from: source, to: destination)
         draft.pairEntities()
         draft.pairProperties()
+        draft.mapEntities()
         let refusals = draft.finish()
         return (Inference(draft), refusals)
     }

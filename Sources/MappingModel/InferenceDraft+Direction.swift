@@ -1,22 +1,33 @@
-package import ManagedObjectModel
+import ManagedObjectModel
 import MappingExpressions
 
 /// A mapping file directs the draft: what it states is not inferred.
 extension InferenceDraft {
     /// Takes over the pairs of entities that a mapping states, and finds the others if it asks for
     /// that.
-    mutating func pairEntities(by definition: MappingDefinition) {
+    ///
+    /// - Parameters:
+    ///   - layer: the entity mappings that this draft is about, the first of several to one
+    ///     destination entity.
+    ///   - definition: the whole mapping.
+    mutating func pairEntities(
+        by layer: [EntityMappingDefinition], of definition: MappingDefinition
+    ) {
         direction = definition
         var dropped: Set<String> = []
         for mapping in definition.entityMappings {
-            if let to = mapping.destination { directed[to] = mapping }
             switch (mapping.source, mapping.destination) {
             case (let from?, let to?):
-                sourceEntity[to] = from
                 destinationEntity[from] = to
+                statedDestinations[from, default: []].append(to)
             case (let from?, nil): dropped.insert(from)
             default: break
             }
+        }
+        for mapping in layer {
+            guard let to = mapping.destination, directed[to] == nil else { continue }
+            directed[to] = mapping
+            sourceEntity[to] = mapping.source
         }
         guard definition.infersRest else { return }
         let destinations = destination.model.numberedEntities.filter { directed[$0.name] == nil }
@@ -60,7 +71,7 @@ extension InferenceDraft {
         _ mapping: EntityMappingDefinition
     ) {
         guard let entity = mapping.destination, let from = mapping.source else { return }
-        guard let keys = call.instances.sourceKeys, let target = target(of: keys, from: from)
+        guard let keys = call.sourcePath, let target = target(of: keys, from: from)
         else {
             // The other side of the same links may say it in a way that can be run.
             if isLinkedByInverse(property.destination, of: entity) { return }
@@ -68,7 +79,6 @@ extension InferenceDraft {
                 "links of \(call.instances.text) are not supported yet: only those of one source "
                     + "relationship, and of a path of to-one relationships", property, mapping)
         }
-        let made = source.model.family(of: target).filter { !$0.isAbstract }.map(\.name)
         switch call {
         case .relationship(let name, _):
             let named = source.relationship(name, of: from)?.relationship.destination
@@ -78,30 +88,58 @@ extension InferenceDraft {
                         + name, property, mapping)
             }
         case .entityMapping(let name, _):
-            let maker = direction?.entityMappings.first { $0.effectiveName == name }?.source
-            guard made.allSatisfy({ $0 == maker || destinationEntity[$0] == nil }) else {
-                return unsupported(
-                    "\(call.instances.text) also leads to objects that entity mapping \(name) does "
-                        + "not make: this is not supported yet", property, mapping)
+            if makers(of: target, linkedBy: property.destination, of: entity) != [name] {
+                linkMapping[entity, default: [:]][property.destination] = name
             }
         }
         if keys.count == 1 {
             sourceRelationship[entity, default: [:]][property.destination] = keys[0]
-        } else if let text = pathRefusal(property.destination, of: entity) {
+        } else if let text = pathRefusal(property.destination, of: entity, isOwn: keys.isEmpty) {
             unsupported(text, property, mapping)
         } else {
             statedPaths[entity, default: [:]][property.destination] = keys
         }
     }
 
+    /// Names of the entity mappings that make objects of a source entity, or of one that inherits
+    /// from it, to which a destination relationship can lead.
+    private func makers(
+        of target: String, linkedBy relationship: String, of entity: String
+    ) -> [String] {
+        guard
+            let wanted = destination.relationship(relationship, of: entity)?.relationship
+                .destination
+        else { return [] }
+        let isMeant = { (from: String, to: String) in
+            source.model.isKind(from, of: target) && destination.model.isKind(to, of: wanted)
+        }
+        let stated = (direction?.entityMappings ?? []).filter { mapping in
+            guard let from = mapping.source, let to = mapping.destination else { return false }
+            return isMeant(from, to)
+        }
+        let inferred = sourceEntity.filter { directed[$0.key] == nil && isMeant($0.value, $0.key) }
+        return stated.map(\.effectiveName) + inferred.map { "\($0.value)To\($0.key)" }
+    }
+
     /// Why a relationship cannot get its links by a path; nil where it can.
-    private func pathRefusal(_ name: String, of entity: String) -> String? {
+    ///
+    /// - Parameters:
+    ///   - name: of the relationship.
+    ///   - entity: of the destination.
+    ///   - isOwn: whether objects that come of the same source object are linked: those are no
+    ///     two.
+    /// - Returns: what is not supported.
+    private func pathRefusal(_ name: String, of entity: String, isOwn: Bool) -> String? {
         guard let owned = destination.relationship(name, of: entity) else { return nil }
-        if owned.relationship.isToMany {
+        if owned.relationship.isToMany, !isOwn {
             return "a path of to-one relationships leads to one object, and \(name) is to-many"
         }
+        if owned.relationship.isOrdered {
+            return "objects of the same source object cannot be linked by an ordered relationship "
+                + "yet"
+        }
         guard let inverse = destination.inverse(of: owned)?.relationship else { return nil }
-        if !inverse.isToMany {
+        if !inverse.isToMany, !isOwn {
             return "links of a path are not supported yet where the inverse is to-one: several "
                 + "objects may lead to one"
         }
@@ -110,8 +148,9 @@ extension InferenceDraft {
     }
 
     /// The source entity to which one relationship leads, or a path of to-one relationships; nil
-    /// for every other path.
+    /// for every other path. No keys are the object itself.
     private func target(of keys: [String], from entity: String) -> String? {
+        if keys.isEmpty { return entity }
         guard keys.count == 1 else { return source.model.target(ofPath: keys, from: entity) }
         return source.relationship(keys[0], of: entity)?.relationship.destination
     }
@@ -127,7 +166,7 @@ extension InferenceDraft {
                 let stated = mapping.relationships.first(where: {
                     $0.destination == inverse.relationship.name
                 }), case .expression(let expression) = stated.value,
-                let keys = ManagerCall(expression)?.instances.sourceKeys
+                let keys = ManagerCall(expression)?.sourcePath
             else { return false }
             return target(of: keys, from: from) != nil
         }
@@ -158,57 +197,5 @@ extension InferenceDraft {
         let stated = mapping.attributes.first { $0.destination == attribute }?.value
         if let stated, stated != .automatic { return stated }
         return direction?.infersRest == false ? .unset : nil
-    }
-}
-
-extension [MappingMistake] {
-    /// The mistakes by their places; those without one come last.
-    fileprivate var inFileOrder: [MappingMistake] {
-        enumerated().sorted { left, right in
-            let places = [left.element.position, right.element.position].map {
-                ($0?.line ?? .max, $0?.column ?? .max)
-            }
-            return (places[0].0, places[0].1, left.offset)
-                < (places[1].0, places[1].1, right.offset)
-        }.map(\.element)
-    }
-}
-
-extension Inference {
-    /// Completes a mapping file: what it states is taken over, the rest is inferred if it asks
-    /// for that.
-    ///
-    /// A stated value is taken as it is: unlike lightweight migration, a missing value of an
-    /// attribute that becomes required is not filled with its default.
-    ///
-    /// - Parameters:
-    ///   - source: the model of the store as it is.
-    ///   - destination: the model that the store is to have.
-    ///   - definition: the mapping file.
-    /// - Throws: `MappingMismatch` with every mistake in the mapping, and with what Godwit does
-    ///   not support of it.
-    /// - Complexity: O(entities × properties, inherited ones included).
-    package init(
-        from source: Model, to destination: Model, by definition: MappingDefinition
-    ) throws(MappingMismatch) {
-        // Xcode's rules for what its files leave out are others than those of inference.
-        let stated =
-            definition.infersRest
-            ? definition : definition.completed(from: source, to: destination)
-        let check = MappingCheck(stated, from: source, to: destination)
-        guard check.mistakes.isEmpty else {
-            throw MappingMismatch(mistakes: check.mistakes.inFileOrder)
-        }
-        var draft = InferenceDraft(from: source, to: destination)
-        draft.pairEntities(by: stated)
-        draft.pairStatedProperties()
-        draft.pairProperties()
-        let mistakes =
-            draft.mistakes
-            + (draft.mistakes.isEmpty ? draft.finish() : []).map {
-                MappingMistake(text: "\($0)")
-            }
-        guard mistakes.isEmpty else { throw MappingMismatch(mistakes: mistakes.inFileOrder) }
-        self.init(draft)
     }
 }

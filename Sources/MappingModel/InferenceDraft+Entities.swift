@@ -1,10 +1,12 @@
 import ManagedObjectModel
+import MappingExpressions
 
 /// Entity mappings out of the pairs.
 extension InferenceDraft {
     /// Makes the mapping of every destination entity, by number.
     mutating func mapDestinationEntities() {
-        for entity in destination.model.numberedEntities {
+        for entity in destination.model.numberedEntities
+        where mappedEntities?.contains(entity.name) != false {
             if let from = sourceEntity[entity.name] {
                 mapPaired(entity, from)
             } else {
@@ -47,11 +49,19 @@ extension InferenceDraft {
         var mapping = EntityMapping(
             name: unused(directed[entity.name]?.effectiveName ?? "\(from)To\(entity.name)"),
             kind: .transform, source: from,
-            destination: entity.name)
+            destination: entity.name, filter: filter(of: entity.name))
         mapping.attributes = mapAttributes(of: entity.name, from: from)
         mapping.relationships = mapRelationships(of: entity.name, from: from)
-        if mapping.keepsEveryProperty, isSameVersion(entity.name, from) { mapping.kind = .copy }
+        if mapping.filter == nil, mapping.keepsEveryProperty, isSameVersion(entity.name, from) {
+            mapping.kind = .copy
+        }
         mappings.append(mapping)
+    }
+
+    /// Which source objects become objects of a destination entity; nil for all.
+    private func filter(of entity: String) -> MappingPredicate? {
+        let filter = directed[entity]?.filter
+        return filter == .constant(true) ? nil : filter
     }
 
     /// A name that no mapping has: mapping names identify.

@@ -22,14 +22,19 @@ extension InferenceDraft {
         for owned in destination.relationships(of: entity) {
             let name = owned.relationship.name
             let reference = PropertyReference(entity: entity, property: name)
+            let maker = linkMapping[entity]?[name]
             if let path = statedPaths[entity]?[name] {
-                mapped.append(RelationshipMapping(destination: name, source: nil, path: path))
+                mapped.append(
+                    RelationshipMapping(
+                        destination: name, source: nil, path: path, mapping: maker))
                 continue
             }
             let before = sourceRelationship[entity]?[name]
                 .flatMap { source.relationship($0, of: from) }
             mapped.append(
-                RelationshipMapping(destination: name, source: before?.relationship.name))
+                RelationshipMapping(
+                    destination: name, source: before?.relationship.name,
+                    mapping: before == nil ? nil : maker))
             if let before {
                 check(owned, reference, from: before, of: from)
             } else if !LinkBounds(owned.relationship).allowsNone {
@@ -110,12 +115,19 @@ extension InferenceDraft {
         _ now: Relationship, _ reference: PropertyReference,
         from before: StoredProperties.OwnedRelationship, _ sourceReference: PropertyReference
     ) {
-        let fate = fate(of: before.relationship.destination, in: now.destination)
-        var forbidden = fate.outside
+        let found =
+            linkMapping[reference.entity]?[now.name].map {
+                fate(of: before.relationship.destination, onlyBy: $0)
+            } ?? fate(of: before.relationship.destination, in: now.destination)
+        var forbidden = found.outside
         if LinkBounds(now).needLinks {
-            forbidden += fate.removed
+            forbidden += found.removed
+            if filtersLeaveOut(before.relationship.destination, towards: now.destination) {
+                requirements.append(
+                    .noFilteredTargets(source: sourceReference, destination: reference))
+            }
         } else {
-            let dropped = fate.removed.filter { source.model.entities[$0]?.isAbstract == false }
+            let dropped = found.removed.filter { source.model.entities[$0]?.isAbstract == false }
             if !dropped.isEmpty {
                 notes.append(.linksDropped(before.reference, ofEntities: dropped))
             }
@@ -126,6 +138,25 @@ extension InferenceDraft {
                     source: sourceReference, destination: reference,
                     ofEntities: forbidden.sorted(by: Model.precedes)))
         }
+    }
+
+    /// Whether filters decide which objects of a source entity, or of one that inherits from it,
+    /// become objects to which a relationship can lead.
+    private func filtersLeaveOut(_ target: String, towards wanted: String) -> Bool {
+        source.model.family(of: target).contains { member in
+            let makers = (direction?.entityMappings ?? []).filter { mapping in
+                mapping.source == member.name
+                    && mapping.destination.map { destination.model.isKind($0, of: wanted) } == true
+            }
+            return !makers.isEmpty && makers.allSatisfy { $0.filter != nil }
+        }
+    }
+
+    /// What becomes of targets where only objects of one entity mapping are linked.
+    private func fate(of from: String, onlyBy name: String) -> TargetFate {
+        let maker = direction?.entityMappings.first { $0.effectiveName == name }?.source
+        return TargetFate(
+            removed: source.model.family(of: from).map(\.name).filter { $0 != maker })
     }
 
     private mutating func fate(of from: String, in entity: String) -> TargetFate {

@@ -13,9 +13,12 @@ struct InferenceDraft {
     var sourceEntity: [String: String] = [:]
     /// Destination entity by source entity.
     var destinationEntity: [String: String] = [:]
+    /// Destination entities by source entity, as a mapping file states them.
+    var statedDestinations: [String: [String]] = [:]
     /// Destination entities by source entity: more than one where a mapping file says so.
     var destinationEntities: [String: [String]] {
         Dictionary(grouping: sourceEntity.keys) { sourceEntity[$0] ?? "" }
+            .merging(statedDestinations) { $0 + $1 }
     }
     /// Source attribute by destination attribute, for every paired destination entity.
     var sourceAttribute: [String: [String: String]] = [:]
@@ -24,6 +27,9 @@ struct InferenceDraft {
     /// Paths of to-one relationships that a mapping file states, by destination entity and
     /// relationship.
     var statedPaths: [String: [String: [String]]] = [:]
+    /// Names of entity mappings that alone make the targets of relationships, by destination
+    /// entity and relationship, where several mappings make such objects.
+    var linkMapping: [String: [String: String]] = [:]
     /// Where targets of relationships go, by the destinations of the relationships.
     var targetFates: [TargetFateKey: TargetFate] = [:]
 
@@ -31,6 +37,8 @@ struct InferenceDraft {
     var direction: MappingDefinition?
     /// What that file states, by destination entity.
     var directed: [String: EntityMappingDefinition] = [:]
+    /// The destination entities that this draft maps; nil for all, and then it also maps removals.
+    var mappedEntities: Set<String>?
     /// What in that file cannot be run.
     var mistakes: [MappingMistake] = []
 

@@ -44,6 +44,12 @@ package enum ManagerCall: Hashable, Sendable {
             .variable(Self.receiver), selector: selector, [.constant(.text(name)), instances])
     }
 
+    /// The keys behind `$source` that lead to the source objects, none for the object itself; nil
+    /// for every other expression.
+    var sourcePath: [String]? {
+        instances == .variable("source") ? [] : instances.sourceKeys
+    }
+
     /// The source objects that the call is made with.
     package var instances: MappingExpression {
         switch self {

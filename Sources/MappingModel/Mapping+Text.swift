@@ -16,7 +16,9 @@ extension EntityMapping {
         case .add: return ["add \(destination)"]
         case .remove: return ["remove \(source)"]
         case .copy: return ["copy \(destination)"]
-        case .transform: return ["transform \(arrow(source, destination))"] + propertyLines
+        case .transform:
+            let objects = filter.map { " where \($0.text)" } ?? ""
+            return ["transform \(arrow(source, destination))\(objects)"] + propertyLines
         case .custom(let policy):
             return ["custom \(arrow(source, destination)) by \(policy)"] + propertyLines
         }
@@ -33,7 +35,8 @@ extension EntityMapping {
         }
         return changedAttributes.map { "  \($0.destination) = \($0.value.text)" }
             + changedRelationships.map { relationship in
-                let source = relationship.path?.joined(separator: ".") ?? relationship.source
+                let path = relationship.path.map { $0.isEmpty ? "SELF" : $0.joined(separator: ".") }
+                let source = path ?? relationship.source
                 let links = source.map { "links of \($0)" } ?? "no links of its own"
                 return "  \(relationship.destination) = \(links)"
             }

@@ -13,6 +13,34 @@ package struct Mapping: Hashable, Sendable, Codable {
     package var entityMappings: [EntityMapping]
 
     package init(entityMappings: [EntityMapping]) { self.entityMappings = entityMappings }
+
+    /// The different filters of the mappings from one source entity, in their order.
+    ///
+    /// Which of them hold for an object decides what becomes of it: bit n of its filter mask is set
+    /// where filter n holds.
+    package func filters(ofSource entity: String) -> [MappingPredicate] {
+        var filters: [MappingPredicate] = []
+        for mapping in entityMappings where mapping.source == entity {
+            if let filter = mapping.filter, !filters.contains(filter) { filters.append(filter) }
+        }
+        return filters
+    }
+
+    /// Whether an entity mapping takes an object of its source entity.
+    ///
+    /// - Parameters:
+    ///   - mapping: one of this mapping.
+    ///   - mask: the object's filter mask.
+    /// - Returns: true for every mapping without a filter.
+    package func takes(_ mapping: EntityMapping, mask: Int64) -> Bool {
+        guard let filter = mapping.filter, let source = mapping.source,
+            let bit = filters(ofSource: source).firstIndex(of: filter)
+        else { return true }
+        return mask >> Int64(bit) & 1 == 1
+    }
+
+    /// The most filters of one source entity: their mask is a positive 64-bit integer.
+    package static let filterLimit = 62
 }
 
 /// What an entity mapping does, as `NSEntityMappingType` names it.
@@ -38,6 +66,8 @@ package struct EntityMapping: Hashable, Sendable, Codable {
     package var source: String?
     /// Name of the destination entity; nil for `remove`.
     package var destination: String?
+    /// Which objects of the source entity are meant; nil for all of them.
+    package var filter: MappingPredicate?
     /// One for every stored attribute of the destination entity, inherited ones included.
     package var attributes: [AttributeMapping]
     /// One for every stored relationship of the destination entity, inherited ones included.
@@ -45,12 +75,14 @@ package struct EntityMapping: Hashable, Sendable, Codable {
 
     package init(
         name: String, kind: EntityMappingKind, source: String?, destination: String?,
-        attributes: [AttributeMapping] = [], relationships: [RelationshipMapping] = []
+        filter: MappingPredicate? = nil, attributes: [AttributeMapping] = [],
+        relationships: [RelationshipMapping] = []
     ) {
         self.name = name
         self.kind = kind
         self.source = source
         self.destination = destination
+        self.filter = filter
         self.attributes = attributes
         self.relationships = relationships
     }
@@ -109,13 +141,20 @@ package struct RelationshipMapping: Hashable, Sendable, Codable {
     /// Nil means no links of its own: it stays empty, unless the inverse in the destination
     /// model has a source, in which case its links are those of the inverse.
     package var source: String?
-    /// Keys of to-one relationships of the source, two or more, behind which the target is whose
-    /// object is linked; nil for every other relationship, and then alone `source` counts.
+    /// Keys of to-one relationships of the source behind which the target is whose object is
+    /// linked, none for the source object itself; nil for every other relationship, and then alone
+    /// `source` counts.
     package var path: [String]?
+    /// The entity mapping that makes the targets, where several ones could; nil where one alone
+    /// can.
+    package var mapping: String?
 
-    package init(destination: String, source: String?, path: [String]? = nil) {
+    package init(
+        destination: String, source: String?, path: [String]? = nil, mapping: String? = nil
+    ) {
         self.destination = destination
         self.source = source
         self.path = path
+        self.mapping = mapping
     }
 }

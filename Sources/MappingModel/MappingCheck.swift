@@ -52,14 +52,29 @@ struct MappingCheck {
             )
         }
         guard isKnown else { return }
-        if let filter = mapping.filter, let entity = mapping.source {
-            var typer = ExpressionTyper(model: source, entity: entity)
-            typer.check(filter, about: .object(entity))
-            for mistake in typer.mistakes { add(mapping, "filter: \(mistake)") }
-        }
+        if let filter = mapping.filter { check(filter, of: mapping) }
         guard let entity = mapping.destination else { return }
         for attribute in mapping.attributes { check(attribute, of: mapping, entity) }
         for relationship in mapping.relationships { checkLinks(relationship, of: mapping, entity) }
+    }
+
+    private mutating func check(_ filter: MappingPredicate, of mapping: EntityMappingDefinition) {
+        guard let entity = mapping.source else {
+            return add(mapping, "filter: there is no source entity whose objects it could choose")
+        }
+        guard mapping.destination != nil else {
+            return add(
+                mapping,
+                "filter: a removal takes all objects of its entity. To drop some, leave the "
+                    + "removal out, and filter the mapping that keeps the others")
+        }
+        var typer = ExpressionTyper(model: source, entity: entity)
+        typer.check(filter, about: .object(entity))
+        for mistake in typer.mistakes { add(mapping, "filter: \(mistake)") }
+        guard typer.mistakes.isEmpty,
+            let text = unsupported(filter.sourceExpression, from: entity)
+        else { return }
+        add(mapping, "filter: \(text)")
     }
 
     private static func unknown(
@@ -186,13 +201,21 @@ struct MappingCheck {
                 at: property)
         }
         if case .entityMapping(let name, _) = call {
-            checkMapping(name, property, mapping, target: found.relationship.destination)
+            checkMapping(
+                name, property, mapping, target: found.relationship.destination,
+                instances: kind.entity)
         }
     }
 
+    /// - Parameters:
+    ///   - name: of an entity mapping that a relationship names.
+    ///   - property: the relationship.
+    ///   - mapping: that has it.
+    ///   - target: the relationship's destination.
+    ///   - instances: the entity of the source objects; nil where it is not known.
     private mutating func checkMapping(
         _ name: String, _ property: PropertyMappingDefinition,
-        _ mapping: EntityMappingDefinition, target: String
+        _ mapping: EntityMappingDefinition, target: String, instances: String?
     ) {
         let named = definition.entityMappings.first { $0.effectiveName == name }
         guard let named else {
@@ -208,27 +231,20 @@ struct MappingCheck {
                 "entity mapping \(name) makes \(made), and the relationship leads to \(target)",
                 at: property)
         }
+        guard let from = named.source, let instances,
+            !source.isKind(from, of: instances), !source.isKind(instances, of: from)
+        else { return }
+        add(
+            mapping,
+            "entity mapping \(name) takes objects of \(from), and the links lead to objects of "
+                + instances, at: property)
     }
 
     // MARK: - What cannot be run
 
     private mutating func checkPasses() {
-        var destinations: [String: String] = [:]
         for mapping in definition.entityMappings {
-            if let policy = mapping.policy {
-                add(mapping, Self.policyText(policy, mapping))
-            }
-            if mapping.filter != nil {
-                add(mapping, "filters are not supported yet")
-            }
-            if let name = mapping.destination,
-                let other = destinations.updateValue(mapping.effectiveName, forKey: name)
-            {
-                add(
-                    mapping,
-                    "destination entity \(name) is made by \(other), too: several mappings to one "
-                        + "entity are not supported yet")
-            }
+            if let policy = mapping.policy { add(mapping, Self.policyText(policy, mapping)) }
         }
     }
 

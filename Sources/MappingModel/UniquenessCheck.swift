@@ -16,14 +16,11 @@ struct UniquenessCheck {
     /// than before.
     func requirements() -> [DataRequirement] {
         var requirements: [DataRequirement] = []
-        var byDestination: [String: EntityMapping] = [:]
-        for mapping in mappings {
-            if let to = mapping.destination { byDestination[to] = mapping }
-        }
+        let byDestination = Dictionary(grouping: mappings) { $0.destination ?? "" }
         for entity in destination.model.numberedEntities {
             for properties in entity.uniquenessConstraints where !properties.isEmpty {
                 let members = destination.model.family(of: entity.name)
-                    .compactMap { byDestination[$0.name] }.filter { $0.source != nil }
+                    .flatMap { byDestination[$0.name] ?? [] }.filter { $0.source != nil }
                 if !members.isEmpty, !isImplied(properties, members) {
                     requirements.append(.unique(entity: entity.name, attributes: properties))
                 }
@@ -34,6 +31,8 @@ struct UniquenessCheck {
 
     /// Whether one source constraint covers the objects of all members with the same values.
     private func isImplied(_ properties: [String], _ members: [EntityMapping]) -> Bool {
+        // What comes twice of one object is equal.
+        guard Set(members.map(\.source)).count == members.count else { return false }
         var common: Set<Constraint>?
         for member in members {
             guard let from = member.source, let sources = sources(of: properties, in: member)

@@ -50,6 +50,14 @@ indirect enum ValueKind: Hashable, Sendable {
             }
     }
 
+    /// The entity of the object or the objects; nil for other kinds.
+    var entity: String? {
+        switch self {
+        case .object(let entity), .collection(.object(let entity)): entity
+        default: nil
+        }
+    }
+
     /// Whether arithmetic takes it.
     var isNumeric: Bool {
         switch self {

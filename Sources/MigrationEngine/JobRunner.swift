@@ -91,7 +91,13 @@ package final class JobRunner: Sendable {
             try writer.createTable(link)
             let source = try environment.resolve(job.source)
             try EngineError.translating { try connection.attachImmutable(source, as: "src") }
-            return (try writer.write(chunk, link: link), "link")
+            let failures = ValueFailures()
+            ValueFunction.register(
+                connection, cells: file.plan.computedCells, failures: failures)
+            let links = try failures.translating { () throws(EngineError) in
+                try writer.write(chunk, link: link)
+            }
+            return (links, "link")
         }
     }
 

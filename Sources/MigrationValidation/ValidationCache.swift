@@ -24,14 +24,15 @@ package final class ValidationCache: Sendable {
     }
 }
 
-/// The rules of scopes with the same layouts, mapping and offsets, made when first asked for.
+/// The rules of scopes with the same layouts, mapping and moves of keys, made when first asked for.
 final class SharedRules: Sendable {
     /// Everything that rules follow from.
     struct Key: Equatable, Sendable {
         let source: StoreLayout
         let destination: StoreLayout
         let mapping: Mapping
-        let offsets: [ValidationScope.TablePair: Int64]
+        let splits: [SourceSplit]
+        let moves: [String: ValidationScope.KeyMove]
         let dangling: DanglingPolicy
         let now: Double
 
@@ -39,7 +40,8 @@ final class SharedRules: Sendable {
             source = scope.source
             destination = scope.destination
             mapping = scope.mapping
-            offsets = scope.offsets
+            splits = scope.splits
+            moves = scope.moves
             dangling = scope.dangling
             now = scope.now
         }

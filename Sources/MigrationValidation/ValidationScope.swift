@@ -7,14 +7,16 @@ package import SafeSQLite
 ///
 /// It holds what the user and the design decided, never how the copy is carried out.
 package struct ValidationScope: Sendable {
-    /// A source table and a destination table that it feeds.
-    package struct TablePair: Hashable, Sendable {
-        package let source: String
-        package let destination: String
+    /// How the keys of the objects of an entity mapping move.
+    package struct KeyMove: Hashable, Sendable {
+        /// 0, or a higher number for further mappings that put the same objects into one table.
+        package let layer: Int
+        /// Destination key = source key + offset.
+        package let offset: Int64
 
-        package init(_ source: String, _ destination: String) {
-            self.source = source
-            self.destination = destination
+        package init(layer: Int, offset: Int64) {
+            self.layer = layer
+            self.offset = offset
         }
     }
 
@@ -29,8 +31,10 @@ package struct ValidationScope: Sendable {
     package var source: StoreLayout
     package var destination: StoreLayout
     package var mapping: Mapping
-    /// Destination key = source key + offset.
-    package var offsets: [TablePair: Int64]
+    /// Source entities whose objects filters tell apart.
+    package var splits: [SourceSplit]
+    /// By the names of entity mappings.
+    package var moves: [String: KeyMove]
     /// `Z_MAX` of each root entity of the destination.
     package var maxima: [String: Int64]
     package var dangling: DanglingPolicy
@@ -54,7 +58,8 @@ package struct ValidationScope: Sendable {
 
     /// The scope of a migration by Godwit, by what was decided of it.
     ///
-    /// `offsets`: by tables, what is added to keys.
+    /// `splits`: source entities whose objects filters tell apart.
+    /// `moves`: by the names of entity mappings, what is added to keys.
     /// `maxima`: `Z_MAX` of each root entity of the destination.
     /// `hashes`: as a template or a compiled model names them; computed where nil.
     /// `stores`, `cache`: what is known of stores of the same app.
@@ -62,14 +67,16 @@ package struct ValidationScope: Sendable {
     /// made it.
     package init(
         source: StoreLayout, destination: StoreLayout, mapping: Mapping,
-        offsets: [TablePair: Int64], maxima: [String: Int64], dangling: DanglingPolicy,
+        splits: [SourceSplit], moves: [String: KeyMove], maxima: [String: Int64],
+        dangling: DanglingPolicy,
         allowsMissingExternalData: Bool, keptObjects: [SchemaObject], hashes: VersionHashes?,
         stores: StoreCache, cache: ValidationCache, key: HashKey = .drawn()
     ) {
         self.source = source
         self.destination = destination
         self.mapping = mapping
-        self.offsets = offsets
+        self.splits = splits
+        self.moves = moves
         self.maxima = maxima
         self.dangling = dangling
         self.allowsMissingExternalData = allowsMissingExternalData
@@ -85,12 +92,14 @@ package struct ValidationScope: Sendable {
     ///
     /// `highestKeys`: the highest key ever used in each source table: offsets and `Z_MAX`
     /// follow from it.
+    /// `splits`: source entities whose objects filters tell apart.
     /// `hashes`: nil for computed ones.
     /// `keptObjects`: of the source's schema, beside what the models explain.
     /// `key`: the secret of the hashes.
     package init(
         source: StoreLayout, destination: StoreLayout, mapping: Mapping,
-        highestKeys: [String: Int64], dangling: DanglingPolicy = .keep,
+        highestKeys: [String: Int64], splits: [SourceSplit] = [],
+        dangling: DanglingPolicy = .keep,
         allowsMissingExternalData: Bool = true, hashes: VersionHashes? = nil,
         keptObjects: [SchemaObject] = [], key: HashKey = .drawn()
     ) {
@@ -105,62 +114,20 @@ package struct ValidationScope: Sendable {
         newPlaces = .distinct
         self.keptObjects = keptObjects
         self.hashes = hashes ?? VersionHashes(destination.model)
-        var offsets: [TablePair: Int64] = [:]
-        var tops: [String: Int64] = [:]
-        for entity in mapping.entityMappings {
-            guard let from = entity.source.flatMap({ source.table(of: $0) }),
-                let to = entity.destination.flatMap({ destination.table(of: $0) })
-            else { continue }
-            let pair = TablePair(from.name, to.name)
-            guard offsets[pair] == nil else { continue }
-            let offset = tops[to.name] ?? 0
-            offsets[pair] = offset
-            tops[to.name] = offset &+ (highestKeys[from.name] ?? 0)
+        self.splits = splits
+        var (moves, tops) = ([String: KeyMove](), [String: Int64]())
+        var offsets: [Way: Int64] = [:]
+        for (mapped, way) in Self.ways(of: mapping, source, destination, splits) {
+            let offset = offsets[way] ?? tops[way.destination] ?? 0
+            if offsets.updateValue(offset, forKey: way) == nil {
+                tops[way.destination] = offset &+ (highestKeys[way.source] ?? 0)
+            }
+            moves[mapped.name] = KeyMove(layer: way.layer, offset: offset)
         }
-        self.offsets = offsets
+        self.moves = moves
         maxima = Dictionary(
             destination.tables.map { ($0.rootEntity, tops[$0.name] ?? 0) },
             uniquingKeysWith: { first, _ in first })
-    }
-}
-
-/// Where objects of one source entity are in the destination.
-struct Fate: Hashable, Sendable {
-    /// The number of the destination entity.
-    let number: Int64
-    let offset: Int64
-    let entity: String
-    let table: String
-}
-
-extension ValidationScope {
-    /// What becomes of objects of exactly one source entity, one for each mapping.
-    func fates(ofSource entity: String) -> [(mapping: EntityMapping, fate: Fate)] {
-        mapping.entityMappings.compactMap { mapped in
-            guard mapped.source == entity, let fate = fate(of: mapped) else { return nil }
-            return (mapped, fate)
-        }
-    }
-
-    /// By source table whose keys do not move, a key that none of them is above.
-    var highestKeys: [String: Int64] {
-        var keys: [String: Int64] = [:]
-        for (pair, offset) in offsets where offset == 0 {
-            let root = destination.table(named: pair.destination)?.rootEntity
-            keys[pair.source] = root.flatMap { maxima[$0] }
-        }
-        return keys
-    }
-
-    /// Where the objects of an entity mapping go; nil for removals and additions.
-    func fate(of mapped: EntityMapping) -> Fate? {
-        guard let from = mapped.source.flatMap({ source.table(of: $0) }),
-            let name = mapped.destination, let number = destination.number(of: name),
-            let table = destination.table(of: name)?.name
-        else { return nil }
-        return Fate(
-            number: Int64(number), offset: offsets[TablePair(from.name, table)] ?? 0,
-            entity: name, table: table)
     }
 }
 

@@ -235,8 +235,8 @@ extension Validator {
                 guard keys.lower == nil else { continue }
                 result.add(fault, source: try source.dangling(feed.key, keys: .all))
             } else if count > 0 {
-                let pair = ValidationScope.TablePair(feed.storage.table, place.storage.table)
-                let shifted = keys.shifted(down: scope.offsets[pair] ?? 0)
+                let row = feed.storage.owner == .row ? feed.owner : feed.target
+                let shifted = keys.shifted(down: row.kept.values.first?.offset ?? 0)
                 result.add(fault, source: try source.dangling(feed.key, keys: shifted))
             }
         }

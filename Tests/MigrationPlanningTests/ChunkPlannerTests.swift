@@ -25,7 +25,8 @@ import Testing
                 destinationNumber: number, pass: Int(number) - 1)
         }
         let feed = Feed(
-            sourceTable: Self.table, destinationTable: Self.table, offset: 0, entities: entities,
+            sourceTable: Self.table, destinationTable: Self.table, offset: 0, layer: 0,
+            entities: entities,
             columns: [])
         return ChunkPlanner(facts: facts, partition: .entity, limit: limit)
             .chunks(feeds: [feed], joins: [])

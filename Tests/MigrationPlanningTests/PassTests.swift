@@ -77,8 +77,11 @@ import Testing
         #expect(targets.map(\.place?.number) == [Int64(label)])
     }
 
-    @Test func oneObjectTwiceInOneTableIsRefused() throws {
+    /// Nothing tells which of two labels a note's link leads to.
+    @Test func linksToObjectsThatAreMadeTwiceAreRefused() throws {
         let passes = [person(to: "Label", "text"), person(to: "Label", "text")]
-        #expect(throws: PlanError.self) { try context(passes) }
+        let context = try context(passes)
+        #expect(Set(context.allPasses.map(\.way.layer)) == [0, 1])
+        #expect(throws: PlanError.self) { try PlanShape(context) }
     }
 }

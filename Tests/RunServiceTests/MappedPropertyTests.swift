@@ -12,11 +12,15 @@ import Testing
     private static let cases: UInt64 =
         ProcessInfo.processInfo.environment["GODWIT_MAPPED_CASES"].flatMap { UInt64($0) } ?? 60
 
+    /// The first seed; `GODWIT_MAPPED_SEED` asks for another.
+    private static let first: UInt64 =
+        ProcessInfo.processInfo.environment["GODWIT_MAPPED_SEED"].flatMap { UInt64($0) } ?? 1
+
     @Test func resultsEqualTheReference() throws {
         var differences: [String] = []
         var equal = 0
         var computed = 0
-        for seed in 1...Self.cases {
+        for seed in Self.first..<Self.first + Self.cases {
             for attempt in UInt64(0)..<12 {
                 var one: RandomCase
                 do { one = try RandomCase(seed: seed, attempt: attempt) } catch { continue }

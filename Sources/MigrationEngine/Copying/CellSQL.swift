@@ -7,8 +7,21 @@ import SafeSQLite
 /// Cells and selections as SQL over a source attached as `src`, whose row is called `s`.
 struct CellSQL {
     let dangling: DanglingPolicy
-    /// The plan's computed cells, by whose numbers the function of values knows them.
-    let computed: [ComputedCell]
+    let numbers: SplitNumbers
+    private let computed: ComputedSQL
+    /// The number of the row: its entity's, or a variant's.
+    private let rowNumber: SQLText
+
+    /// - Parameters:
+    ///   - plan: of the store.
+    ///   - rowNumber: where the row's number stands; its own `Z_ENT` for a table without splits.
+    init(_ plan: MigrationPlan, rowNumber: SQLText = "s.Z_ENT") {
+        dangling = plan.options.dangling
+        let cells = plan.computedCells
+        numbers = SplitNumbers(plan.splits, cells: cells)
+        computed = ComputedSQL(cells: cells)
+        self.rowNumber = rowNumber
+    }
 
     /// The expression of a column that gives rows of different entities different cells.
     ///
@@ -25,7 +38,7 @@ struct CellSQL {
         }
         var cases: SQLText = ""
         for entry in column.cells {
-            cases += " WHEN s.Z_ENT \(Self.membership(entry.sourceNumbers)) "
+            cases += " WHEN \(rowNumber) \(Self.membership(entry.sourceNumbers)) "
             cases += "THEN \(try expression(entry.cell))"
         }
         return "CASE\(cases) END"
@@ -38,7 +51,7 @@ struct CellSQL {
         case .columnOrDefault(let name, let value):
             return "ifnull(\(Self.column(name)), \(try Self.literal(value)))"
         case .constant(let value): return try Self.literal(value)
-        case .computed(let cell): return try expression(cell)
+        case .computed(let cell): return computed.expression(cell, of: .attached("s"))
         case .addingPrefix(let name):
             // Joining blobs gives text of the same bytes; the cast makes it a blob again.
             let value = Self.column(name)
@@ -52,35 +65,28 @@ struct CellSQL {
                 + "WHEN substr(\(value), 1, 1) = x'02' "
                 + "THEN \(.name(of: ExternalDataFunction.name))(\(value)) ELSE \(value) END"
         case .key(let value, let entity, let table, let targets):
-            let own = Self.value(value)
-            let moved = key(own, entity.map(Self.value), targets)
+            let own = self.value(value)
+            // What a look-up does not find has no place.
+            var isLookedUp = false
+            if case .number(let path, _) = entity { isLookedUp = !path.steps.isEmpty }
+            let moved = key(own, entity.map(self.value), targets, isLookedUp: isLookedUp)
             return existing(moved, key: own, table: table, targets: targets)
         case .entityNumber(let value, let entity, let table, let targets):
-            let own = Self.value(value)
-            let number = entityNumber(own, entity.map(Self.value), targets)
+            let own = self.value(value)
+            let number = entityNumber(own, entity.map(self.value), targets)
             return existing(number, key: own, table: table, targets: targets)
         }
     }
 
-    /// A computed value: by SQL where that says the same, else by a function.
-    private func expression(_ cell: ComputedCell) throws(EngineError) -> SQLText {
-        let values = ValueSQL(cell)
-        guard let number = computed.firstIndex(of: cell) else {
-            throw .internalError("the plan does not list a computed cell of \(cell.name)")
-        }
-        let checked = values.expression { value, isInteger in
-            let kind: SQLText = isInteger ? "1" : "0"
-            return "\(.name(of: ValueFunction.checkName))(\(number), s.Z_PK, \(kind), \(value))"
-        }
-        if let checked { return checked }
-        let arguments: [SQLText] = ["\(number)", "s.Z_PK"] + values.inputs
-        return "\(.name(of: ValueFunction.name))(\(arguments.joined(separator: ", ")))"
-    }
-
     /// A key moved by its target's offset; NULL for targets that are dropped and for keys that
     /// would become another object's.
-    func key(_ key: SQLText, _ entity: SQLText?, _ targets: [Target]) -> SQLText {
-        Self.guarded(movedKey(key, entity, targets), key, targets)
+    ///
+    /// `isLookedUp`: whether the entity is that of the target's row, and not of a column.
+    func key(
+        _ key: SQLText, _ entity: SQLText?, _ targets: [Target], isLookedUp: Bool = false
+    ) -> SQLText {
+        let offset = isLookedUp ? nil : targets.commonOffset
+        return Self.guarded(movedKey(key, entity, targets, by: offset), key, targets)
     }
 
     private static func guarded(
@@ -91,8 +97,10 @@ struct CellSQL {
         return "CASE WHEN \(conditions.joined(separator: " AND ")) THEN \(expression) END"
     }
 
-    private func movedKey(_ key: SQLText, _ entity: SQLText?, _ targets: [Target]) -> SQLText {
-        if let offset = targets.commonOffset { return Self.moved(key, by: offset) }
+    private func movedKey(
+        _ key: SQLText, _ entity: SQLText?, _ targets: [Target], by offset: Int64?
+    ) -> SQLText {
+        if let offset { return Self.moved(key, by: offset) }
         guard let entity else { return "NULL" }
         let cases = targets.compactMap { target in
             target.place.map { place in
@@ -126,12 +134,15 @@ struct CellSQL {
         _ expression: SQLText, key: SQLText, table: String, targets: [Target]
     ) -> SQLText {
         guard dangling == .nullify else { return expression }
-        return "CASE WHEN \(Self.exists(key, table, targets)) THEN \(expression) END"
+        return "CASE WHEN \(exists(key, table, targets)) THEN \(expression) END"
     }
 
     /// Whether a target's row is there, of an entity that is carried over.
-    static func exists(_ key: SQLText, _ table: String, _ targets: [Target]) -> SQLText {
-        let conditions: [SQLText] = ["x.Z_PK = \(key)", kept("x.Z_ENT", targets)].compactMap { $0 }
+    func exists(_ key: SQLText, _ table: String, _ targets: [Target]) -> SQLText {
+        let number = numbers.number(of: .attached("x"), in: table)
+        let conditions: [SQLText] = ["x.Z_PK = \(key)", Self.kept(number, targets)].compactMap {
+            $0
+        }
         return "EXISTS (SELECT 1 FROM src.\(SQLText.quoted(table)) x "
             + "WHERE \(conditions.joined(separator: " AND ")))"
     }
@@ -143,10 +154,13 @@ struct CellSQL {
         return "\(entity) \(membership(kept.map(\.sourceNumber)))"
     }
 
-    private static func value(_ value: KeyValue) -> SQLText {
+    private func value(_ value: KeyValue) -> SQLText {
         switch value {
-        case .column(let name): column(name)
-        case .path(let path): path.sql
+        case .column(let name): return Self.column(name)
+        case .path(let path): return path.sql(from: .attached("s"))
+        case .number(let path, let table):
+            if path.steps.isEmpty { return rowNumber }
+            return path.sql(from: .attached("s")) { numbers.number(of: $0, in: table) }
         }
     }
 

@@ -92,15 +92,16 @@ struct ChunkCopier {
 
     private func entities(of table: String) -> Set<Int64> {
         guard let layout = file.source.tables.first(where: { $0.name == table }) else { return [] }
-        return Set(
-            file.source.model.family(of: layout.rootEntity).compactMap {
-                file.source.number(of: $0.name).map { Int64($0) }
-            })
+        let entities = file.source.model.family(of: layout.rootEntity).compactMap {
+            file.source.number(of: $0.name).map { Int64($0) }
+        }
+        let variants = plan.splits.filter { $0.table == table }.flatMap(\.variants).map(\.number)
+        return Set(entities + variants)
     }
 
     private func statement(_ join: JoinPlan, feed place: Int, range: KeyRange) -> SQLText {
         let feed = join.feeds[place]
-        let query = RelationSQL(relation: feed.relation, dangling: plan.options.dangling).query(
+        let query = RelationSQL(feed.relation, of: plan).query(
             .row(range),
             ranks: RelationSQL.Ranks(
                 owner: join.ownerOrder != nil && feed.relation.storage.ownerOrder == nil,

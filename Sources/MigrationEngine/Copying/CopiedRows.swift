@@ -21,7 +21,7 @@ package struct CopiedRows {
     package func check(store: String) throws(EngineError) {
         for (place, feed) in plan.feeds.enumerated() {
             let counted = feed.entities.reduce(Int64(0)) { sum, entity in
-                sum + (plan.sourceRows[entity.source] ?? 0)
+                sum + plan.rows(of: entity)
             }
             let copied = byFeed[place] ?? 0
             guard copied == counted else {

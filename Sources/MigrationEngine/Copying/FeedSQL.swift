@@ -5,8 +5,8 @@ import SafeSQLite
 struct FeedSQL {
     let plan: MigrationPlan
     let feed: Feed
-    /// Numbers of all entities of the source table: rows of others do not occur, but in a table
-    /// of one entity, whose rows are all read as that entity.
+    /// Numbers of all entities and variants of the source table: rows of others do not occur, but
+    /// in a table of one entity, whose rows are all read as that entity.
     let tableEntities: Set<Int64>
 
     /// `INSERT … SELECT` from `src` into the main schema, in ascending keys.
@@ -20,10 +20,11 @@ struct FeedSQL {
         } else {
             chosen = fed
         }
-        let cells = CellSQL(
-            dangling: plan.options.dangling, computed: plan.computedCells)
+        let isSplit = plan.splits.contains { $0.table == feed.sourceTable }
+        let number: SQLText = isSplit ? "s.\(Self.numberColumn)" : "s.Z_ENT"
+        let cells = CellSQL(plan, rowNumber: number)
         var values: [SQLText] = [
-            CellSQL.moved("s.Z_PK", by: feed.offset), entityNumber(chosen), "s.Z_OPT",
+            CellSQL.moved("s.Z_PK", by: feed.offset), entityNumber(chosen, number), "s.Z_OPT",
         ]
         var names: [SQLText] = ["Z_PK", "Z_ENT", "Z_OPT"]
         for column in feed.columns {
@@ -33,9 +34,15 @@ struct FeedSQL {
         var conditions: [SQLText] = []
         // Every row of a table of one entity is that entity's, whatever its number says.
         if chosen != tableEntities {
-            conditions.append("s.Z_ENT \(CellSQL.membership(Array(chosen)))")
+            conditions.append("\(number) \(CellSQL.membership(Array(chosen)))")
         }
-        let rows = rows(selection, &conditions)
+        var inner: [SQLText] = []
+        var rows = rows(selection, &inner)
+        if isSplit {
+            rows = (numbered(rows, inner, cells), "")
+        } else {
+            conditions += inner
+        }
         let condition: SQLText =
             conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
         return "INSERT INTO main.\(SQLText.quoted(feed.destinationTable)) "
@@ -44,17 +51,32 @@ struct FeedSQL {
             + rows.order
     }
 
-    private func entityNumber(_ chosen: Set<Int64>) -> SQLText {
+    /// The column of `numbered` that has the number of each row.
+    private static let numberColumn: SQLText = "godwit_number"
+
+    /// The rows with the number of each, worked out once for all cells: the limit keeps SQLite from
+    /// merging the two queries.
+    private func numbered(
+        _ rows: (table: SQLText, order: SQLText), _ conditions: [SQLText], _ cells: CellSQL
+    ) -> SQLText {
+        let number = cells.numbers.number(of: .attached("s"), in: feed.sourceTable)
+        let condition: SQLText =
+            conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
+        return "(SELECT s.*, \(number) AS \(Self.numberColumn) FROM \(rows.table)\(condition)"
+            + "\(rows.order) LIMIT -1) s"
+    }
+
+    private func entityNumber(_ chosen: Set<Int64>, _ number: SQLText) -> SQLText {
         let entities = feed.entities.filter { chosen.contains($0.sourceNumber) }
         if tableEntities.count == 1, let only = entities.first {
             return "\(only.destinationNumber)"
         }
-        if entities.allSatisfy({ $0.sourceNumber == $0.destinationNumber }) { return "s.Z_ENT" }
+        if entities.allSatisfy({ $0.sourceNumber == $0.destinationNumber }) { return number }
         if entities.count == 1, let only = entities.first { return "\(only.destinationNumber)" }
         let cases = entities.map {
             "WHEN \($0.sourceNumber) THEN \($0.destinationNumber)" as SQLText
         }
-        return "CASE s.Z_ENT \(cases.joined(separator: " ")) END"
+        return "CASE \(number) \(cases.joined(separator: " ")) END"
     }
 
     private func rows(

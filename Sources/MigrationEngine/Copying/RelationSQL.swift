@@ -9,7 +9,17 @@ import SafeSQLite
 /// target's place in the owner's list. Links with a dropped end are left out.
 struct RelationSQL {
     let relation: SourceRelation
-    let dangling: DanglingPolicy
+    private let dangling: DanglingPolicy
+    private let cells: CellSQL
+
+    /// - Parameters:
+    ///   - relation: of the plan.
+    ///   - plan: of the store.
+    init(_ relation: SourceRelation, of plan: MigrationPlan) {
+        self.relation = relation
+        dangling = plan.options.dangling
+        cells = CellSQL(plan)
+    }
 
     /// Which links a chunk holds, in source keys.
     enum Bound {
@@ -38,7 +48,6 @@ struct RelationSQL {
     /// The query, in the order of the table that holds the links.
     func query(_ bound: Bound, ranks: Ranks = Ranks(), needs: Needs = Needs()) -> SQLText {
         let ends = (owner: ownerEnd, target: targetEnd)
-        let cells = CellSQL(dangling: dangling, computed: [])
         let owner = cells.key(ends.owner.key, ends.owner.entity, relation.owner.targets)
         let target = cells.key(ends.target.key, ends.target.entity, relation.target.targets)
         let entity = cells.entityNumber(
@@ -81,12 +90,11 @@ struct RelationSQL {
         case .ownerColumn:
             return row(relation.owner)
         case .targetColumn(_, let key, let entity?, _):
-            return End(
-                key: CellSQL.column(key), entity: CellSQL.column(entity), join: "", isRow: false)
+            return named(key, entity, relation.owner, alias: "lo")
         case .targetColumn(_, let key, nil, _):
             return lookedUp(CellSQL.column(key), relation.owner, alias: "lo", needsNumber: false)
         case .path(_, let path, let isFlipped):
-            return isFlipped ? behind(path) : row(relation.owner)
+            return isFlipped ? behind(path, relation.owner) : row(relation.owner)
         case .join(_, let owner, _, _, _):
             return lookedUp(CellSQL.column(owner), relation.owner, alias: "lo", needsNumber: false)
         }
@@ -95,28 +103,41 @@ struct RelationSQL {
     private var targetEnd: End {
         switch relation.storage {
         case .ownerColumn(_, let key, let entity?, _):
-            return End(
-                key: CellSQL.column(key), entity: CellSQL.column(entity), join: "", isRow: false)
+            return named(key, entity, relation.target, alias: "lt")
         case .ownerColumn(_, let key, nil, _):
             return lookedUp(CellSQL.column(key), relation.target, alias: "lt", needsNumber: true)
         case .targetColumn:
             return row(relation.target)
         case .path(_, let path, let isFlipped):
-            return isFlipped ? row(relation.target) : behind(path)
+            return isFlipped ? row(relation.target) : behind(path, relation.target)
         case .join(_, _, let target, _, _):
             return lookedUp(CellSQL.column(target), relation.target, alias: "lt", needsNumber: true)
         }
     }
 
     /// The end behind a path, which is there wherever it has a key.
-    private func behind(_ path: SourcePath) -> End {
-        End(key: path.sql, entity: path.reading("Z_ENT").sql, join: "", isRow: false)
+    private func behind(_ path: SourcePath, _ end: RelationEnd) -> End {
+        let row = SourceRow.attached("s")
+        let number = path.sql(from: row) { cells.numbers.number(of: $0, in: end.table) }
+        return End(key: path.sql(from: row), entity: number, join: "", isRow: false)
+    }
+
+    /// The end whose entity stands in a column, which says nothing of variants.
+    private func named(
+        _ key: String, _ entity: String, _ end: RelationEnd, alias: SQLText
+    ) -> End {
+        guard !cells.numbers.splits(end.table) else {
+            return lookedUp(CellSQL.column(key), end, alias: alias, needsNumber: true)
+        }
+        return End(
+            key: CellSQL.column(key), entity: CellSQL.column(entity), join: "", isRow: false)
     }
 
     /// The row of a link as one of its ends.
     private func row(_ end: RelationEnd) -> End {
         let isAlone = end.targets.first?.isAlone == true
-        return End(key: "s.Z_PK", entity: isAlone ? nil : "s.Z_ENT", join: "", isRow: true)
+        let number = cells.numbers.number(of: .attached("s"), in: end.table)
+        return End(key: "s.Z_PK", entity: isAlone ? nil : number, join: "", isRow: true)
     }
 
     private func lookedUp(
@@ -126,7 +147,7 @@ struct RelationSQL {
             end.targets.commonOffset != nil && (!needsNumber || end.targets.commonNumber != nil)
         guard !isKnown else { return End(key: key, entity: nil, join: "", isRow: false) }
         return End(
-            key: key, entity: "\(alias).Z_ENT",
+            key: key, entity: cells.numbers.number(of: .attached(alias), in: end.table),
             join: " LEFT JOIN src.\(SQLText.quoted(end.table)) \(alias) ON \(alias).Z_PK = \(key)",
             isRow: false)
     }
@@ -149,13 +170,16 @@ struct RelationSQL {
     private func conditions(
         _ end: End, _ told: RelationEnd, _ expression: SQLText, mustExist: Bool
     ) -> [SQLText] {
-        if end.isRow { return [CellSQL.kept("s.Z_ENT", told.targets) ?? "1"] }
+        if end.isRow {
+            let number = cells.numbers.number(of: .attached("s"), in: told.table)
+            return [CellSQL.kept(number, told.targets) ?? "1"]
+        }
         var conditions: [SQLText] = ["\(end.key) IS NOT NULL"]
         if told.targets.commonOffset == nil || told.targets.keys != .all {
             conditions.append("\(expression) IS NOT NULL")
         }
         if dangling == .nullify || mustExist {
-            conditions.append(CellSQL.exists(end.key, told.table, told.targets))
+            conditions.append(cells.exists(end.key, told.table, told.targets))
         }
         return conditions
     }

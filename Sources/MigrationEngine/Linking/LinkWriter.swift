@@ -30,8 +30,7 @@ struct LinkWriter {
     /// - Returns: the links written.
     /// - Throws: `EngineError.store` when an object would get two values.
     func write(_ chunk: LinkChunk, link: LinkPlan) throws(EngineError) -> Int64 {
-        let relation = RelationSQL(
-            relation: link.relation, dangling: file.plan.options.dangling)
+        let relation = RelationSQL(link.relation, of: file.plan)
         let query: SQLText
         let key: SQLText
         switch link.purpose {

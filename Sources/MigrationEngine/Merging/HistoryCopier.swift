@@ -1,4 +1,5 @@
 import CoreDataStore
+import MappingModel
 import MigrationPlanning
 import SafeSQLite
 
@@ -60,21 +61,28 @@ struct HistoryCopier {
 
     private func value(of column: String, in table: String) -> SQLText {
         guard table == "ACHANGE" else { return CellSQL.column(column) }
-        let entities = file.plan.feeds.flatMap { feed in feed.entities.map { (feed, $0) } }
+        // History is kept of entities alone that stay what they are.
+        let entities = file.plan.feeds.flatMap { feed in
+            feed.entities.filter { file.plan.mapping.entityMappings[$0.pass].kind == .copy }
+                .map { (feed, $0) }
+        }
         switch column {
         case "ZENTITY":
             let cases = entities.map {
-                "WHEN \($1.sourceNumber) THEN \($1.destinationNumber)" as SQLText
+                "WHEN \(number(of: $1)) THEN \($1.destinationNumber)" as SQLText
             }
             return "CASE s.ZENTITY \(cases.joined(separator: " ")) ELSE s.ZENTITY END"
         case "ZENTITYPK":
             let cases = entities.filter { $0.0.offset != 0 }
                 .map {
-                    "WHEN \($1.sourceNumber) THEN s.ZENTITYPK + \($0.offset)" as SQLText
+                    "WHEN \(number(of: $1)) THEN s.ZENTITYPK + \($0.offset)" as SQLText
                 }
             guard !cases.isEmpty else { return "s.ZENTITYPK" }
             return "CASE s.ZENTITY \(cases.joined(separator: " ")) ELSE s.ZENTITYPK END"
         default: return CellSQL.column(column)
         }
+    }
+    private func number(of feed: EntityFeed) -> Int64 {
+        file.plan.splits.storedNumber(of: feed.sourceNumber)
     }
 }

@@ -6,12 +6,19 @@ package import SafeSQLite
 
 /// Computed values as SQL, wherever SQL gives the same result as an evaluation.
 ///
-/// The source is attached as `src`, and its row is called `s`. Texts are compared by Unicode's
-/// canonical equivalence, which SQL cannot, so that no text is computed with here.
+/// Texts are compared by Unicode's canonical equivalence, which SQL cannot, so that no text is
+/// computed with here.
 package struct ValueSQL {
     private let cell: ComputedCell
+    private let row: SourceRow
 
-    package init(_ cell: ComputedCell) { self.cell = cell }
+    /// - Parameters:
+    ///   - cell: to be computed.
+    ///   - row: of the source.
+    package init(_ cell: ComputedCell, of row: SourceRow = .attached("s")) {
+        self.cell = cell
+        self.row = row
+    }
 
     /// What a part of an expression gives.
     private enum Kind {
@@ -56,7 +63,7 @@ package struct ValueSQL {
     }
 
     /// The inputs, each as an expression of its own.
-    package var inputs: [SQLText] { cell.inputs.map(\.sql) }
+    package var inputs: [SQLText] { cell.inputs.map { $0.sql(from: row) } }
 
     private var isConstant: Bool {
         if case .constant = cell.value.expression { return true }
@@ -112,7 +119,7 @@ package struct ValueSQL {
 
     private func input(_ number: Int) -> Part? {
         guard cell.inputs.indices.contains(number) else { return nil }
-        let sql = cell.inputs[number].sql
+        let sql = cell.inputs[number].sql(from: row)
         switch cell.inputs[number].valueType {
         case .integer16, .integer32, .integer64, .boolean: return (sql, .integer)
         case .double, .float: return (sql, .real)
@@ -199,39 +206,11 @@ package struct ValueSQL {
 }
 
 extension SourcePath {
-    /// The path as one scalar expression over the row `s` of a source attached as `src`.
-    package var sql: SQLText {
-        guard !steps.isEmpty else { return "s.\(SQLText.quoted(column))" }
-        var tables: [SQLText] = []
-        var conditions: [SQLText] = []
-        var row: SQLText = "s"
-        for (number, step) in steps.enumerated() {
-            let next: SQLText = "p\(number)"
-            switch step {
-            case .toOne(let column, let table):
-                tables.append("src.\(SQLText.quoted(table)) \(next)")
-                conditions.append("\(next).Z_PK = \(row).\(SQLText.quoted(column))")
-            case .holders(let table, let column):
-                tables.append("src.\(SQLText.quoted(table)) \(next)")
-                conditions.append("\(next).\(SQLText.quoted(column)) = \(row).Z_PK")
-            case .join(let table, let own, let other, let target, let isReflexive):
-                let join: SQLText = "j\(number)"
-                let rows: SQLText = "src.\(SQLText.quoted(table))"
-                let (near, far) = (SQLText.quoted(own), SQLText.quoted(other))
-                tables.append(
-                    isReflexive
-                        ? "(SELECT \(near), \(far) FROM \(rows) "
-                            + "UNION SELECT \(far), \(near) FROM \(rows)) \(join)"
-                        : "\(rows) \(join)")
-                tables.append("src.\(SQLText.quoted(target)) \(next)")
-                conditions.append("\(join).\(SQLText.quoted(own)) = \(row).Z_PK")
-                conditions.append("\(next).Z_PK = \(join).\(SQLText.quoted(other))")
-            }
-            row = next
-        }
-        let last: SQLText = "\(row).\(SQLText.quoted(column))"
-        let value: SQLText =
-            switch reduction {
+    /// The path as one scalar expression over a row of the source.
+    package func sql(from start: SourceRow) -> SQLText {
+        sql(from: start) { row in
+            let last: SQLText = "\(row.name).\(SQLText.quoted(column))"
+            return switch reduction {
             case nil: last
             case .count: "count(*)"
             case .sum: "ifnull(sum(\(last)), 0)"
@@ -239,7 +218,46 @@ extension SourcePath {
             case .maximum: "max(\(last))"
             case .average: "avg(\(last))"
             }
-        return "(SELECT \(value) FROM \(tables.joined(separator: ", ")) "
+        }
+    }
+
+    /// What lies behind the path as one scalar expression over a row of the source.
+    ///
+    /// - Parameters:
+    ///   - start: where the path begins.
+    ///   - value: gets the row at its end.
+    /// - Returns: an expression that is NULL where the path leads nowhere.
+    package func sql(from start: SourceRow, value: (SourceRow) -> SQLText) -> SQLText {
+        guard !steps.isEmpty else { return value(start) }
+        var tables: [SQLText] = []
+        var conditions: [SQLText] = []
+        var row = start.name
+        for (number, step) in steps.enumerated() {
+            let next: SQLText = "p\(start.depth)_\(number)"
+            switch step {
+            case .toOne(let column, let table):
+                tables.append("\(start.schema)\(SQLText.quoted(table)) \(next)")
+                conditions.append("\(next).Z_PK = \(row).\(SQLText.quoted(column))")
+            case .holders(let table, let column):
+                tables.append("\(start.schema)\(SQLText.quoted(table)) \(next)")
+                conditions.append("\(next).\(SQLText.quoted(column)) = \(row).Z_PK")
+            case .join(let table, let own, let other, let target, let isReflexive):
+                let join: SQLText = "j\(start.depth)_\(number)"
+                let rows: SQLText = "\(start.schema)\(SQLText.quoted(table))"
+                let (near, far) = (SQLText.quoted(own), SQLText.quoted(other))
+                tables.append(
+                    isReflexive
+                        ? "(SELECT \(near), \(far) FROM \(rows) "
+                            + "UNION SELECT \(far), \(near) FROM \(rows)) \(join)"
+                        : "\(rows) \(join)")
+                tables.append("\(start.schema)\(SQLText.quoted(target)) \(next)")
+                conditions.append("\(join).\(SQLText.quoted(own)) = \(row).Z_PK")
+                conditions.append("\(next).Z_PK = \(join).\(SQLText.quoted(other))")
+            }
+            row = next
+        }
+        return "(SELECT \(value(SourceRow(row, schema: start.schema, depth: start.depth + 1))) "
+            + "FROM \(tables.joined(separator: ", ")) "
             + "WHERE \(conditions.joined(separator: " AND ")))"
     }
 }

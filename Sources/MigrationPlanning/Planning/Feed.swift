@@ -7,6 +7,8 @@ package struct Feed: Hashable, Sendable, Codable {
     package var destinationTable: String
     /// Destination key = source key + offset.
     package var offset: Int64
+    /// 0, or a higher number where rows come through a further entity mapping into the same table.
+    package var layer: Int
     package var entities: [EntityFeed]
     /// One for every column of the destination after `Z_PK`, `Z_ENT`, `Z_OPT`, in its order.
     package var columns: [FeedColumn]
@@ -15,7 +17,7 @@ package struct Feed: Hashable, Sendable, Codable {
 /// Rows of one source entity that become rows of one destination entity.
 package struct EntityFeed: Hashable, Sendable, Codable {
     package var source: String
-    /// The number in the source's rows.
+    /// The number in the source's rows, or that of a variant.
     package var sourceNumber: Int64
     package var destination: String
     package var destinationNumber: Int64
@@ -59,10 +61,14 @@ package enum KeyValue: Hashable, Sendable, Codable {
     case column(String)
     /// What a path of to-one relationships leads to.
     case path(SourcePath)
+    /// The number of the object behind a path, in a table of the source: its entity's, or a
+    /// variant's.
+    case number(SourcePath, table: String)
 }
 
 /// What becomes of links to objects of one source entity.
 package struct Target: Hashable, Sendable, Codable {
+    /// An entity's number, or a variant's.
     package var sourceNumber: Int64
     /// Where those objects are in the destination; nil when they are dropped.
     package var place: Place?

@@ -7,9 +7,9 @@ import MappingModel
 /// the link stage.
 struct FeedPlanner {
     let context: PlanContext
-    private let relations: RelationPlanner
+    let relations: RelationPlanner
     private(set) var feeds: [Feed] = []
-    private(set) var links: [LinkPlan] = []
+    var links: [LinkPlan] = []
 
     /// - Throws: `PlanError.unsupported` for a value that no cell can express.
     init(context: PlanContext) throws(PlanError) {
@@ -25,27 +25,27 @@ struct FeedPlanner {
     /// Groups entity mappings by the pair of tables, in the order of the destination's tables.
     private mutating func collectFeeds() {
         var found: [Feed] = []
-        for (pass, mapping) in context.mapping.entityMappings.enumerated() {
-            guard let from = mapping.source, let to = mapping.destination,
-                let sourceTable = context.source.table(of: from)?.name,
-                let destinationTable = context.destination.table(of: to)?.name,
-                let sourceNumber = context.source.number(of: from),
-                let destinationNumber = context.destination.number(of: to)
+        for pass in context.allPasses {
+            guard let from = pass.mapping.source,
+                let destinationNumber = context.destination.number(of: pass.destination)
             else { continue }
-            let entity = EntityFeed(
-                source: from, sourceNumber: Int64(sourceNumber), destination: to,
-                destinationNumber: Int64(destinationNumber), pass: pass)
+            let entities = pass.numbers.map { number in
+                EntityFeed(
+                    source: from, sourceNumber: number, destination: pass.destination,
+                    destinationNumber: Int64(destinationNumber), pass: pass.place)
+            }
             let place = found.firstIndex {
-                $0.sourceTable == sourceTable && $0.destinationTable == destinationTable
+                $0.sourceTable == pass.way.source && $0.destinationTable == pass.way.destination
+                    && $0.layer == pass.way.layer
             }
             if let place {
-                found[place].entities.append(entity)
-            } else {
+                found[place].entities += entities
+            } else if !entities.isEmpty {
                 found.append(
                     Feed(
-                        sourceTable: sourceTable, destinationTable: destinationTable,
-                        offset: context.offset(from: sourceTable, to: destinationTable),
-                        entities: [entity], columns: []))
+                        sourceTable: pass.way.source, destinationTable: pass.way.destination,
+                        offset: context.offset(of: pass.way), layer: pass.way.layer,
+                        entities: entities, columns: []))
             }
         }
         let order = Dictionary(
@@ -93,20 +93,20 @@ struct FeedPlanner {
             }
             return try attributeCell(key, column: column, for: entity)
         case .toOne(let key):
-            return ownCell(key, for: entity, in: feed) { key, entityColumn, end in
+            return try ownCell(key, for: entity, in: feed) { key, entityColumn, end in
                 .key(key, entity: entityColumn, table: end.table, targets: end.targets)
             }
         case .toOneEntity(let key):
-            return ownCell(key, for: entity, in: feed) { key, entityColumn, end in
+            return try ownCell(key, for: entity, in: feed) { key, entityColumn, end in
                 .entityNumber(
                     key, entity: entityColumn, table: end.table, targets: end.targets)
             }
         case .order(let key):
-            return orderCell(key, column: column, for: entity, in: feed)
+            return try orderCell(key, column: column, for: entity, in: feed)
         case .hiddenKey(let key):
-            return hiddenCell(key, for: entity, in: feed)
+            return try hiddenCell(key, for: entity, in: feed)
         case .hiddenOrder(let key):
-            return hiddenOrderCell(key, column: column, for: entity, in: feed)
+            return try hiddenOrderCell(key, column: column, for: entity, in: feed)
         }
     }
 
@@ -181,136 +181,4 @@ struct FeedPlanner {
         }
         throw .unsupported("source attribute \(entity).\(name) has no column")
     }
-}
-
-// MARK: - Relationships
-
-extension FeedPlanner {
-    /// A cell from the to-one column of the row itself, else a link plan and NULL for now.
-    private mutating func ownCell(
-        _ key: PropertyKey, for entity: EntityFeed, in feed: Feed,
-        make: (KeyValue, KeyValue?, RelationEnd) -> Cell
-    ) -> Cell? {
-        guard context.destination.model.isKind(entity.destination, of: key.entity) else {
-            return nil
-        }
-        for relation in relations.relations(feeding: key)
-        where relation.owner.feeds(entity) {
-            if case .ownerColumn(let table, let column, let entityColumn, _) = relation.storage,
-                table == feed.sourceTable,
-                entityColumn != nil || canDoWithoutLookup(key, relation.target.targets)
-            {
-                return make(
-                    .column(column), entityColumn.map { .column($0) }, relation.target)
-            }
-            if case .path(let table, let path, false) = relation.storage, table == feed.sourceTable
-            {
-                return make(.path(path), .path(path.reading("Z_ENT")), relation.target)
-            }
-            fill(
-                feed.destinationTable, relation,
-                .target(
-                    key: context.destination.column(.toOne(key))?.column.name ?? "",
-                    entity: context.destination.column(.toOneEntity(key))?.column.name),
-                order: context.destination.column(.order(key))?.column.name,
-                isOrdered: relation.storage.ownerOrder != nil, rank: .ownerRank)
-        }
-        return nil
-    }
-
-    /// Whether a target's key tells all that the destination's columns ask for.
-    private func canDoWithoutLookup(_ key: PropertyKey, _ targets: [Target]) -> Bool {
-        guard targets.canDoWithoutLookup else { return false }
-        let needsNumber = context.destination.column(.toOneEntity(key)) != nil
-        return !needsNumber || targets.count == 1 || targets.commonNumber != nil
-    }
-
-    /// Leaves columns to the link stage: a place in a list comes along where the source has
-    /// one, else from a pass of its own over whole lists.
-    private mutating func fill(
-        _ table: String, _ relation: SourceRelation, _ purpose: LinkPlan.Purpose,
-        order: String?, isOrdered: Bool, rank: LinkPlan.Purpose
-    ) {
-        links.append(
-            LinkPlan(
-                table: table, purpose: purpose, orderColumn: isOrdered ? order : nil,
-                relation: relation))
-        guard let order, !isOrdered else { return }
-        links.append(
-            LinkPlan(table: table, purpose: rank, orderColumn: order, relation: relation))
-    }
-
-    private mutating func orderCell(
-        _ key: PropertyKey, column: ColumnLayout, for entity: EntityFeed, in feed: Feed
-    ) -> Cell? {
-        guard context.destination.model.isKind(entity.destination, of: key.entity) else {
-            return nil
-        }
-        for relation in relations.relations(feeding: key)
-        where relation.owner.feeds(entity) {
-            guard case .ownerColumn(let table, _, let entityColumn, let order) = relation.storage,
-                table == feed.sourceTable,
-                entityColumn != nil || canDoWithoutLookup(key, relation.target.targets)
-            else { continue }
-            if let order { return .column(order) }
-            links.append(
-                LinkPlan(
-                    table: feed.destinationTable, purpose: .ownerRank, orderColumn: column.name,
-                    relation: relation))
-        }
-        return nil
-    }
-
-    /// A cell from a key of the owner that stands in the row, else a link plan.
-    private mutating func hiddenCell(
-        _ key: PropertyKey, for entity: EntityFeed, in feed: Feed
-    ) -> Cell? {
-        for relation in relations.relations(feeding: key)
-        where relation.target.feeds(entity) {
-            if case .targetColumn(let table, let column, let entityColumn, _) = relation.storage,
-                table == feed.sourceTable,
-                entityColumn != nil || relation.owner.targets.canDoWithoutLookup
-            {
-                return .key(
-                    .column(column), entity: entityColumn.map { .column($0) },
-                    table: relation.owner.table, targets: relation.owner.targets)
-            }
-            fill(
-                feed.destinationTable, relation,
-                .owner(key: context.destination.column(.hiddenKey(key))?.column.name ?? ""),
-                order: context.destination.column(.hiddenOrder(key))?.column.name,
-                isOrdered: relation.storage.targetOrder != nil, rank: .targetRank)
-        }
-        return nil
-    }
-
-    private mutating func hiddenOrderCell(
-        _ key: PropertyKey, column: ColumnLayout, for entity: EntityFeed, in feed: Feed
-    ) -> Cell? {
-        for relation in relations.relations(feeding: key)
-        where relation.target.feeds(entity) {
-            guard case .targetColumn(let table, _, let entityColumn, let order) = relation.storage,
-                table == feed.sourceTable,
-                entityColumn != nil || relation.owner.targets.canDoWithoutLookup
-            else { continue }
-            if let order { return .column(order) }
-            links.append(
-                LinkPlan(
-                    table: feed.destinationTable, purpose: .targetRank, orderColumn: column.name,
-                    relation: relation))
-        }
-        return nil
-    }
-}
-
-extension RelationEnd {
-    /// Whether objects of this entity feed are among the end's objects.
-    func feeds(_ entity: EntityFeed) -> Bool {
-        targets.contains { $0.sourceNumber == entity.sourceNumber && $0.place != nil }
-    }
-}
-
-extension [Target] {
-    /// Whether a key alone tells the destination key: one source entity, or one offset.
-    var canDoWithoutLookup: Bool { count == 1 || commonOffset != nil }
 }

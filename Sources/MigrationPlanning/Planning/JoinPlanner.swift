@@ -2,16 +2,24 @@ import CoreDataStore
 
 /// Decides how the join tables of the destination are filled.
 enum JoinPlanner {
-    static func plans(_ context: PlanContext) -> [JoinPlan] {
+    /// - Throws: `PlanError.unsupported` for links whose ends are made twice.
+    static func plans(_ context: PlanContext) throws(PlanError) -> [JoinPlan] {
         let relations = RelationPlanner(context: context)
-        return context.destination.joinTables.map { join in
-            JoinPlan(
-                table: join.name, ownerColumn: join.namingColumn, targetColumn: join.inverseColumn,
-                ownerOrder: join.namingOrder, targetOrder: join.inverseOrder,
-                isReflexive: join.isReflexive,
-                feeds: relations.relations(feeding: join.naming).map {
-                    JoinFeed(relation: $0, isArithmetic: $0.isArithmetic)
-                })
+        var plans: [JoinPlan] = []
+        for join in context.destination.joinTables {
+            var feeds: [JoinFeed] = []
+            for planned in relations.relations(feeding: join.naming) {
+                try planned.refuseDoubledTargets()
+                try planned.refuseDoubledOwners()
+                let relation = planned.relation
+                feeds.append(JoinFeed(relation: relation, isArithmetic: relation.isArithmetic))
+            }
+            plans.append(
+                JoinPlan(
+                    table: join.name, ownerColumn: join.namingColumn,
+                    targetColumn: join.inverseColumn, ownerOrder: join.namingOrder,
+                    targetOrder: join.inverseOrder, isReflexive: join.isReflexive, feeds: feeds))
         }
+        return plans
     }
 }

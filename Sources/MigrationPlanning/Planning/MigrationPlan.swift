@@ -20,7 +20,14 @@ package struct MigrationPlan: Hashable, Sendable, Codable {
     package var mapping: Mapping
     /// The mapping file that it comes from, as the user named it; nil for an inferred one.
     package var mappingName: String?
-    /// One for every pair of a source table and the destination table that it feeds.
+    /// Source entities whose objects filters tell apart.
+    package var splits: [EntitySplit] = []
+    /// Rows of split entities, by the number of each variant and of the entity itself.
+    package var variantRows: [Int64: Int64] = [:]
+    /// One for every entity mapping that carries objects, in their order.
+    package var passes: [PassMove] = []
+    /// One for every pair of a source table and the destination table that it feeds; one more for
+    /// each further entity mapping of the same objects.
     package var feeds: [Feed]
     /// One for every join table of the destination.
     package var joins: [JoinPlan]
@@ -51,6 +58,16 @@ package struct MigrationPlan: Hashable, Sendable, Codable {
     package var resources: Resources
     /// Chosen from the options and the store's size.
     package var strategy: Strategy
+}
+
+/// How the keys of the objects of an entity mapping move.
+package struct PassMove: Hashable, Sendable, Codable {
+    /// Its place in the plan's mapping.
+    package var mapping: Int
+    /// 0, or a higher number for further mappings that put the same objects into one table.
+    package var layer: Int
+    /// Destination key = source key + offset.
+    package var offset: Int64
 }
 
 /// How a store is migrated.

@@ -16,7 +16,9 @@ struct OutcomeDescription {
     private mutating func countRows(_ context: PlanContext, _ facts: StoreFacts) {
         for (number, name) in zip(Int64(1)..., context.source.entityOrder) {
             guard let table = context.source.table(of: name)?.name else { continue }
-            sourceRows[name] = facts.tables[table]?.rows[number] ?? 0
+            let numbers =
+                facts.splits.first { $0.entity == name }?.kinds.map(\.number) ?? [number]
+            sourceRows[name] = numbers.reduce(0) { $0 + (facts.tables[table]?.rows[$1] ?? 0) }
         }
     }
 
@@ -56,7 +58,8 @@ struct OutcomeDescription {
                 fed.isEmpty ? .added : (changes.isEmpty ? .copied : .rebuilt)
             tables.append(
                 TableOutcome(
-                    table: table.name, action: action, sources: fed.map(\.element.sourceTable),
+                    table: table.name, action: action,
+                    sources: fed.filter { $0.element.layer == 0 }.map(\.element.sourceTable),
                     rows: rows, chunks: count, changes: changes.map { $0.words(facts.renamed) }))
         }
         let used = Set(feeds.map(\.sourceTable))

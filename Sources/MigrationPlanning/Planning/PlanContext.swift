@@ -10,128 +10,157 @@ struct PlanContext {
     let mapping: Mapping
     /// The highest key ever used in each source table: the larger of `Z_MAX` and its keys.
     let highestKeys: [String: Int64]
+    /// Source entities whose objects filters tell apart.
+    let splits: [EntitySplit]
     /// What `now()` gives: seconds since 2001-01-01 00:00:00 UTC.
     let now: Double
     /// The passes over each source entity, in the mapping's order.
     private let passes: [String: [Pass]]
-    /// Offsets by source and destination table.
-    let offsets: [TablePair: Int64]
-    /// Source tables by destination table, in the order in which their keys follow each other.
-    private let sources: [String: [String]]
+    /// Where rows go, with the offset of their keys.
+    let offsets: [Way: Int64]
+    /// The ways into each destination table, in the order in which their keys follow each other.
+    private let ways: [String: [Way]]
 
-    struct TablePair: Hashable, Sendable {
+    /// From a source table to a destination table; a layer above 0 is a further way for the same
+    /// objects.
+    struct Way: Hashable, Sendable {
         let source: String
         let destination: String
+        let layer: Int
     }
 
-    /// One entity mapping that carries objects: each object of its source entity passes through
-    /// it once.
-    private struct Pass {
+    /// One entity mapping that carries objects: each object that it takes passes through it once.
+    struct Pass {
+        /// The mapping's place among all entity mappings.
+        let place: Int
         let mapping: EntityMapping
         let destination: String
-        let tables: TablePair
+        let way: Way
+        /// Numbers of the objects that it takes.
+        let numbers: [Int64]
     }
 
     /// - Throws: `PlanError.keyOverflow` when keys that are put above others pass 2⁶², and
-    ///   `.unsupported` for mappings that need a policy, or that put one object twice into the
-    ///   same table.
+    ///   `.unsupported` for mappings that need a policy.
     init(
         source: StoreLayout, destination: StoreLayout, mapping: Mapping,
-        highestKeys: [String: Int64], now: Double = 0
+        highestKeys: [String: Int64], splits: [EntitySplit] = [], now: Double = 0
     ) throws(PlanError) {
         self.source = source
         self.destination = destination
         self.mapping = mapping
         self.highestKeys = highestKeys
+        self.splits = splits
         self.now = now
         var passes: [String: [Pass]] = [:]
-        var offsets: [TablePair: Int64] = [:]
+        var offsets: [Way: Int64] = [:]
         var tops: [String: Int64] = [:]
-        var sources: [String: [String]] = [:]
-        for entityMapping in mapping.entityMappings {
+        var ways: [String: [Way]] = [:]
+        for (place, entityMapping) in mapping.entityMappings.enumerated() {
             if case .custom(let policy) = entityMapping.kind {
                 throw .unsupported("entity mapping \(entityMapping.name) needs policy \(policy)")
             }
             guard let from = entityMapping.source, let to = entityMapping.destination,
                 let sourceTable = source.table(of: from)?.name,
-                let destinationTable = destination.table(of: to)?.name
+                let destinationTable = destination.table(of: to)?.name,
+                let number = source.number(of: from)
             else { continue }
-            let pair = TablePair(source: sourceTable, destination: destinationTable)
-            if let other = passes[from]?.first(where: { $0.tables == pair }) {
-                throw .unsupported(
-                    "entity mappings \(other.mapping.name) and \(entityMapping.name) both put "
-                        + "the objects of \(from) into the table \(destinationTable)")
-            }
+            let split = splits.first { $0.entity == from }
+            let kinds = split?.kinds ?? [EntitySplit.Variant(mask: 0, number: Int64(number))]
+            let numbers = kinds.filter { mapping.takes(entityMapping, mask: $0.mask) }
+                .map(\.number)
+            let others = (passes[from] ?? []).filter {
+                $0.way.destination == destinationTable
+                    && $0.numbers.contains(where: numbers.contains)
+            }.map(\.way.layer)
+            let layer = (0...others.count).first { !others.contains($0) } ?? 0
+            let way = Way(source: sourceTable, destination: destinationTable, layer: layer)
             passes[from, default: []].append(
-                Pass(mapping: entityMapping, destination: to, tables: pair))
-            guard offsets[pair] == nil else { continue }
+                Pass(
+                    place: place, mapping: entityMapping, destination: to, way: way,
+                    numbers: numbers))
+            guard offsets[way] == nil else { continue }
             // Above the highest key ever given out, so that a deleted object's URI stays dead.
             let offset = tops[destinationTable] ?? 0
             let (top, overflow) = offset.addingReportingOverflow(highestKeys[sourceTable] ?? 0)
             guard !overflow, top < PrimaryKeys.keyLimit else {
                 throw .keyOverflow(table: destinationTable)
             }
-            offsets[pair] = offset
-            sources[destinationTable, default: []].append(sourceTable)
+            offsets[way] = offset
+            ways[destinationTable, default: []].append(way)
             tops[destinationTable] = top
         }
         self.passes = passes
         self.offsets = offsets
-        self.sources = sources
+        self.ways = ways
     }
 
-    /// How far keys move from one table to another.
-    func offset(from sourceTable: String, to destinationTable: String) -> Int64 {
-        offsets[TablePair(source: sourceTable, destination: destinationTable)] ?? 0
-    }
+    /// All passes, in the order of the entity mappings.
+    var allPasses: [Pass] { passes.values.flatMap { $0 }.sorted { $0.place < $1.place } }
 
-    /// The keys of a source table that lie between those of other sources once they are moved.
-    private func keys(from sourceTable: String, to destinationTable: String) -> KeyRange {
-        let own = offset(from: sourceTable, to: destinationTable)
-        let next = (sources[destinationTable] ?? []).drop { $0 != sourceTable }.dropFirst().first
-        return KeyRange(
-            lower: own > 0 ? 1 : nil,
-            upper: next.map { offset(from: $0, to: destinationTable) - own })
+    /// How far keys move on a way.
+    func offset(of way: Way) -> Int64 { offsets[way] ?? 0 }
+
+    /// The source keys that lie between those of other ways once they are moved.
+    private func keys(of way: Way) -> KeyRange {
+        let own = offset(of: way)
+        let next = (ways[way.destination] ?? []).drop { $0 != way }.dropFirst().first
+        return KeyRange(lower: own > 0 ? 1 : nil, upper: next.map { offset(of: $0) - own })
     }
 
     /// Where a pass puts its objects in the destination.
     private func place(of pass: Pass) -> Target.Place? {
         guard let number = destination.number(of: pass.destination) else { return nil }
-        let (from, to) = (pass.tables.source, pass.tables.destination)
         return Target.Place(
-            number: Int64(number), offset: offset(from: from, to: to),
-            keys: keys(from: from, to: to))
+            number: Int64(number), offset: offset(of: pass.way), keys: keys(of: pass.way))
     }
 
     /// What becomes of the objects of an entity and of all that inherit from it.
     ///
     /// - Parameters:
     ///   - entity: of the source.
-    ///   - isValid: whether objects that become this destination entity count; others are
-    ///     dropped from the links in question. It is true of entities of one table alone, so
-    ///     that at most one pass over an entity counts.
-    /// - Returns: one for every such entity that the source numbers; its place is nil where the
-    ///   objects are dropped.
-    func targets(
+    ///   - isValid: whether objects that an entity mapping makes count; others are dropped from
+    ///     the links in question. It is true of entities of one table alone.
+    /// - Returns: one target for every such entity and variant that the source numbers; its place
+    ///   is nil where the objects are dropped.
+    func end(
         ofSource entity: String, where isValid: (EntityMapping) -> Bool
-    ) -> [Target] {
-        let isAlone = source.table(of: entity).flatMap { source.onlyEntity(of: $0) } != nil
-        return source.model.family(of: entity).compactMap { member in
-            guard let number = source.number(of: member.name) else { return nil }
-            let kept = passes[member.name]?.first { isValid($0.mapping) }
-            return Target(
-                sourceNumber: Int64(number), place: kept.flatMap(place), isAlone: isAlone)
+    ) -> PlannedEnd {
+        let table = source.table(of: entity)
+        let isAlone =
+            table.map { table in
+                source.onlyEntity(of: table) != nil && !splits.contains { $0.table == table.name }
+            } ?? false
+        var end = PlannedEnd(
+            end: RelationEnd(table: table?.name ?? "", targets: []), passes: [], doubled: nil)
+        for member in source.model.family(of: entity) {
+            guard let number = source.number(of: member.name) else { continue }
+            let numbers =
+                splits.first { $0.entity == member.name }?.kinds.map(\.number) ?? [Int64(number)]
+            let valid = (passes[member.name] ?? []).filter { isValid($0.mapping) }
+            end.passes.formUnion(valid.map(\.place))
+            for number in numbers {
+                let taking = valid.filter { $0.numbers.contains(number) }
+                if taking.count > 1, end.doubled == nil {
+                    end.doubled = taking.prefix(2).map(\.mapping.name)
+                }
+                end.end.targets.append(
+                    Target(
+                        sourceNumber: number, place: taking.first.flatMap(place),
+                        isAlone: isAlone))
+            }
         }
+        return end
     }
 
     /// `Z_MAX` of every root of the destination: the top of what feeds its table.
     var maxima: [String: Int64] {
         var result: [String: Int64] = [:]
         for table in destination.tables { result[table.rootEntity] = 0 }
-        for (pair, offset) in offsets {
-            guard let root = destination.tables.first(where: { $0.name == pair.destination })
+        for (way, offset) in offsets {
+            guard let root = destination.tables.first(where: { $0.name == way.destination })
             else { continue }
-            let top = offset + (highestKeys[pair.source] ?? 0)
+            let top = offset + (highestKeys[way.source] ?? 0)
             result[root.rootEntity] = max(result[root.rootEntity] ?? 0, top)
         }
         return result

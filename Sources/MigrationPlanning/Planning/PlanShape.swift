@@ -15,7 +15,8 @@ struct PlanShape: Sendable {
         let source: StoreLayout
         let destination: StoreLayout
         let mapping: Mapping
-        let offsets: [PlanContext.TablePair: Int64]
+        let offsets: [PlanContext.Way: Int64]
+        let splits: [EntitySplit]
         let now: Double
 
         init(_ context: PlanContext) {
@@ -23,6 +24,7 @@ struct PlanShape: Sendable {
             destination = context.destination
             mapping = context.mapping
             offsets = context.offsets
+            splits = context.splits
             now = context.now
         }
     }
@@ -32,7 +34,7 @@ struct PlanShape: Sendable {
         let planner = try FeedPlanner(context: context)
         feeds = planner.feeds
         links = planner.links
-        joins = JoinPlanner.plans(context)
+        joins = try JoinPlanner.plans(context)
         changes = TableChanges.lines(feeds, context)
     }
 }

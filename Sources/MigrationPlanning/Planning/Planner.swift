@@ -6,7 +6,7 @@ package import MappingModel
 package enum Planner {
     /// The version of the engine, part of every plan: it rises whenever equal inputs would give
     /// other shards, or plans have another form.
-    package static let engineVersion = "5"
+    package static let engineVersion = "6"
 
     /// Decides everything about one store.
     ///
@@ -30,7 +30,7 @@ package enum Planner {
         guard refusals.isEmpty else { throw .refused(refusals) }
         let context = try PlanContext(
             source: source, destination: destination, mapping: inference.mapping,
-            highestKeys: facts.highestKeys, now: options.now)
+            highestKeys: facts.highestKeys, splits: facts.splits, now: options.now)
         let shape = try cache.shape(context)
         let strategy = strategy(options, databaseBytes: facts.databaseBytes)
         let cutter = ChunkPlanner(
@@ -39,7 +39,7 @@ package enum Planner {
         let chunks = cutter.chunks(feeds: shape.feeds, joins: shape.joins)
         let outcomes = OutcomeDescription(
             context: context, shape: shape, chunks: chunks, facts: facts)
-        return MigrationPlan(
+        var plan = MigrationPlan(
             engine: engineVersion, options: options, sourceModel: source.model,
             destinationModel: destination.model, sourceFramework: source.framework,
             framework: destination.framework, mapping: inference.mapping, feeds: shape.feeds,
@@ -51,6 +51,16 @@ package enum Planner {
             sourceRows: outcomes.sourceRows,
             notes: inference.notes.map(\.description) + destination.unsupported,
             resources: resources(facts, chunks: chunks, strategy: strategy), strategy: strategy)
+        plan.splits = facts.splits
+        plan.passes = context.allPasses.map {
+            PassMove(mapping: $0.place, layer: $0.way.layer, offset: context.offset(of: $0.way))
+        }
+        for split in facts.splits {
+            for kind in split.kinds {
+                plan.variantRows[kind.number] = facts.tables[split.table]?.rows[kind.number] ?? 0
+            }
+        }
+        return plan
     }
 
     /// How a store of that size is migrated.

@@ -73,6 +73,7 @@ package final class PlanningCache: Sendable {
     /// What the text of copying statements depends on.
     private struct StatementKey: Equatable, Sendable {
         let source: Model
+        let splits: [EntitySplit]
         let feeds: [Feed]
         let joins: [JoinPlan]
         let dangling: DanglingPolicy
@@ -80,6 +81,7 @@ package final class PlanningCache: Sendable {
 
         init(_ plan: MigrationPlan) {
             source = plan.sourceModel
+            splits = plan.splits
             feeds = plan.feeds
             joins = plan.joins
             dangling = plan.options.dangling

@@ -13,9 +13,12 @@ struct PropertyChanges {
     init(of table: TableLayout, fed: [Feed], context: PlanContext) {
         self.context = context
         self.fed = fed
-        for feed in fed {
-            for entity in feed.entities where entity.source != entity.destination {
-                lines.append(TableChange("\(entity.destination) ← \(entity.source)"))
+        for pass in Set(fed.flatMap(\.entities).map(\.pass)).sorted() {
+            let mapping = context.mapping.entityMappings[pass]
+            guard let from = mapping.source, let to = mapping.destination else { continue }
+            let filter = mapping.filter.map { " where \($0.text)" } ?? ""
+            if from != to || !filter.isEmpty {
+                lines.append(TableChange("\(to) ← \(from)\(filter)"))
             }
         }
         for column in table.columns {
@@ -51,7 +54,9 @@ struct PropertyChanges {
     }
 
     private var mappings: [EntityMapping] {
-        fed.flatMap(\.entities).map { context.mapping.entityMappings[$0.pass] }
+        Set(fed.flatMap(\.entities).map(\.pass)).sorted().map {
+            context.mapping.entityMappings[$0]
+        }
     }
 
     /// Nil for columns that are no property of their own.

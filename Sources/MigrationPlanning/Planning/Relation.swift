@@ -94,3 +94,10 @@ package struct LinkPlan: Hashable, Sendable, Codable {
     package var orderColumn: String?
     package var relation: SourceRelation
 }
+
+extension SourceRelation {
+    /// Whether both ends move by constants and none is dropped: no object is looked up.
+    var isArithmetic: Bool {
+        owner.targets.commonOffset != nil && target.targets.commonOffset != nil
+    }
+}

@@ -13,48 +13,98 @@ struct RelationPlanner {
     ///
     /// - Parameter key: the destination relationship by the entity that declares it.
     /// - Returns: none where neither it nor its inverse has a source.
-    func relations(feeding key: PropertyKey) -> [SourceRelation] {
+    func relations(feeding key: PropertyKey) -> [PlannedRelation] {
         let own = sources(of: key)
         let relations =
-            own.map { relation(sourceKey: $0, destination: key) } + pathRelations(feeding: key)
+            own.map { relation($0, destination: key) } + pathRelations(feeding: key)
         guard let inverse = inverseKey(of: key) else { return relations }
-        // Links that this side's sources tell already are not taken from the inverse again.
-        let others = sources(of: inverse).filter { other in
-            !own.contains { $0 == inverseKey(of: other, in: context.source.model) }
+        var others: [PlannedRelation] = []
+        var rests: [PlannedRelation] = []
+        for other in sources(of: inverse) {
+            if let turned = inverseKey(of: other.key, in: context.source.model),
+                own.contains(where: { $0.key == turned })
+            {
+                let rest = rest(of: turned, destination: key, inverse: inverse, statedBy: other)
+                if !rest.owner.passes.isEmpty { rests.append(rest) }
+            } else {
+                others.append(relation(other, destination: inverse))
+            }
         }
-        return relations
-            + (others.map { relation(sourceKey: $0, destination: inverse) }
-            + pathRelations(feeding: inverse)).map(\.flipped)
+        return relations + rests + (others + pathRelations(feeding: inverse)).map(\.flipped)
+    }
+
+    /// Links of objects whose own mapping leaves a relationship out, and whose other ends state it:
+    /// what one side says links both.
+    ///
+    /// - Parameters:
+    ///   - source: the source relationship.
+    ///   - key: the relationship of the destination.
+    ///   - inverse: its inverse.
+    ///   - other: what entity mappings name for the inverse.
+    /// - Returns: the relation without the links that the objects' own mappings tell.
+    private func rest(
+        of source: PropertyKey, destination key: PropertyKey, inverse: PropertyKey,
+        statedBy other: Named
+    ) -> PlannedRelation {
+        let model = context.destination.model
+        let owners = context.end(ofSource: source.entity) { mapping in
+            guard let made = mapping.destination, other.maker.map({ $0 == mapping.name }) ?? true
+            else { return false }
+            return model.isKind(made, of: key.entity)
+                && !mapping.relationships.contains {
+                    $0.destination == key.property && $0.source == source.property
+                }
+        }
+        return PlannedRelation(
+            name: source.description, destination: inverse,
+            storage: context.source.storage(of: source), owner: owners,
+            target: context.end(ofSource: other.key.entity) { states(other, inverse, $0) })
+    }
+
+    /// Whether an entity mapping names a source relationship for a destination relationship.
+    private func states(_ named: Named, _ key: PropertyKey, _ mapping: EntityMapping) -> Bool {
+        // Elsewhere a relationship of the same name is another one.
+        guard let to = mapping.destination,
+            context.destination.model.isKind(to, of: key.entity)
+        else { return false }
+        return mapping.relationships.contains {
+            $0.destination == key.property && $0.source == named.key.property
+                && $0.mapping == named.maker
+        }
     }
 
     /// The paths that entity mappings state for a destination relationship.
-    private func pathRelations(feeding key: PropertyKey) -> [SourceRelation] {
+    private func pathRelations(feeding key: PropertyKey) -> [PlannedRelation] {
         context.mapping.entityMappings.compactMap { mapping in
             guard let entity = mapping.source, let destination = mapping.destination,
                 context.destination.model.isKind(destination, of: key.entity),
-                let keys = mapping.relationships.first(where: { $0.destination == key.property })?
-                    .path,
+                let stated = mapping.relationships.first(where: {
+                    $0.destination == key.property
+                }), let keys = stated.path,
                 let path = SourcePath(toOne: keys, of: entity, in: context.source),
                 let target = context.source.model.target(ofPath: keys, from: entity)
             else { return nil }
-            let wanted =
-                context.destination.model.relationship(key.property, of: key.entity)?.relationship
-                .destination ?? key.entity
-            return SourceRelation(
-                name: "\(entity).\(keys.joined(separator: "."))",
-                storage: .path(
-                    table: context.source.table(of: entity)?.name ?? "", path, isFlipped: false),
-                owner: RelationEnd(
-                    table: context.source.table(of: entity)?.name ?? "",
-                    // Only of exactly this entity: others have mappings of their own.
-                    targets: context.targets(ofSource: entity) { $0.name == mapping.name }),
-                target: RelationEnd(
-                    table: context.source.table(of: target)?.name ?? "",
-                    targets: context.targets(ofSource: target) { mapping in
-                        mapping.destination.map {
-                            context.destination.model.isKind($0, of: wanted)
-                        } ?? false
-                    }))
+            // Only of exactly this mapping: others have relationships of their own.
+            let owners = context.end(ofSource: entity) { $0.name == mapping.name }
+            return PlannedRelation(
+                name: "\(entity).\(keys.isEmpty ? "SELF" : keys.joined(separator: "."))",
+                destination: key,
+                storage: .path(table: owners.end.table, path, isFlipped: false),
+                owner: owners, target: targets(target, of: key, madeBy: stated.mapping))
+        }
+    }
+
+    /// What becomes of source objects of an entity to which a destination relationship leads.
+    private func targets(
+        _ entity: String, of key: PropertyKey, madeBy maker: String?
+    ) -> PlannedEnd {
+        let wanted =
+            context.destination.model.relationship(key.property, of: key.entity)?.relationship
+            .destination ?? key.entity
+        return context.end(ofSource: entity) { mapping in
+            guard let made = mapping.destination, maker.map({ $0 == mapping.name }) ?? true
+            else { return false }
+            return context.destination.model.isKind(made, of: wanted)
         }
     }
 
@@ -70,74 +120,40 @@ struct RelationPlanner {
         return PropertyKey(owner.name, inverse.name)
     }
 
-    /// Source relationships, by declaring entity, that any mapping names for this one.
-    private func sources(of key: PropertyKey) -> [PropertyKey] {
-        var result: [PropertyKey] = []
+    /// A source relationship that entity mappings name for a destination relationship.
+    private struct Named: Equatable {
+        /// By the entity that declares it.
+        let key: PropertyKey
+        /// The entity mapping that makes the targets; nil for any.
+        let maker: String?
+    }
+
+    /// The source relationships that any mapping names for this one.
+    private func sources(of key: PropertyKey) -> [Named] {
+        var result: [Named] = []
         for mapping in context.mapping.entityMappings {
             guard let source = mapping.source, let destination = mapping.destination,
                 context.destination.model.isKind(destination, of: key.entity),
-                let name = mapping.relationships.first(where: { $0.destination == key.property })?
-                    .source,
+                let stated = mapping.relationships.first(where: {
+                    $0.destination == key.property
+                }), let name = stated.source,
                 let owner = context.source.model.relationship(name, of: source)?.owner
             else { continue }
-            let found = PropertyKey(owner.name, name)
+            let found = Named(key: PropertyKey(owner.name, name), maker: stated.mapping)
             if !result.contains(found) { result.append(found) }
         }
         return result
     }
 
     /// A source relationship with its storage and both ends.
-    private func relation(sourceKey: PropertyKey, destination: PropertyKey) -> SourceRelation {
+    private func relation(_ named: Named, destination key: PropertyKey) -> PlannedRelation {
         let (source, model) = (context.source, context.source.model)
-        let relationship =
-            model.relationship(sourceKey.property, of: sourceKey.entity)?.relationship
-        let target = relationship?.destination ?? sourceKey.entity
-        let destinationTarget =
-            context.destination.model.relationship(destination.property, of: destination.entity)?
-            .relationship.destination ?? destination.entity
-        let owners = context.targets(ofSource: sourceKey.entity) { mapping in
-            // Elsewhere a relationship of the same name is another one.
-            guard let to = mapping.destination,
-                context.destination.model.isKind(to, of: destination.entity)
-            else { return false }
-            return mapping.relationships.contains {
-                $0.destination == destination.property && $0.source == sourceKey.property
-            }
-        }
-        let targets = context.targets(ofSource: target) { mapping in
-            mapping.destination.map {
-                context.destination.model.isKind($0, of: destinationTarget)
-            } ?? false
-        }
-        return SourceRelation(
-            name: sourceKey.description, storage: source.storage(of: sourceKey),
-            owner: RelationEnd(
-                table: source.table(of: sourceKey.entity)?.name ?? "", targets: owners),
-            target: RelationEnd(table: source.table(of: target)?.name ?? "", targets: targets))
-    }
-}
-
-extension SourceRelation {
-    /// The same links seen from the other end.
-    var flipped: SourceRelation {
-        let turned: RelationStorage =
-            switch storage {
-            case .ownerColumn(let table, let key, let entity, let ownerOrder):
-                .targetColumn(table: table, key: key, entity: entity, targetOrder: ownerOrder)
-            case .targetColumn(let table, let key, let entity, let targetOrder):
-                .ownerColumn(table: table, key: key, entity: entity, ownerOrder: targetOrder)
-            case .path(let table, let path, let isFlipped):
-                .path(table: table, path, isFlipped: !isFlipped)
-            case .join(let table, let owner, let target, let ownerOrder, let targetOrder):
-                .join(
-                    table: table, owner: target, target: owner, ownerOrder: targetOrder,
-                    targetOrder: ownerOrder)
-            }
-        return SourceRelation(name: name, storage: turned, owner: target, target: owner)
-    }
-
-    /// Whether both ends move by constants and none is dropped: no object is looked up.
-    var isArithmetic: Bool {
-        owner.targets.commonOffset != nil && target.targets.commonOffset != nil
+        let target =
+            model.relationship(named.key.property, of: named.key.entity)?.relationship.destination
+            ?? named.key.entity
+        return PlannedRelation(
+            name: named.key.description, destination: key, storage: source.storage(of: named.key),
+            owner: context.end(ofSource: named.key.entity) { states(named, key, $0) },
+            target: targets(target, of: key, madeBy: named.maker))
     }
 }

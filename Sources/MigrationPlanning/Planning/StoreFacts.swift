@@ -5,7 +5,8 @@ package import CoreDataStore
 package struct StoreFacts: Hashable, Sendable, Codable {
     /// One entity table.
     package struct Table: Hashable, Sendable, Codable {
-        /// Rows by entity number.
+        /// Rows by entity number; those of an entity that is split by its variants' numbers, and
+        /// by its own for objects for which no filter holds.
         package var rows: [Int64: Int64]
         /// The highest `Z_PK`, 0 for an empty table.
         package var highestKey: Int64
@@ -33,6 +34,8 @@ package struct StoreFacts: Hashable, Sendable, Codable {
     package var missingExternalFiles: Int64
     /// How often requirements of the mapping are broken, in the order of the requirements.
     package var broken: [Int64]
+    /// Entities whose objects filters tell apart.
+    package var splits: [EntitySplit] = []
     /// Values and links that get another name, by that name; empty where that was not asked.
     package var renamed: [String: Int64] = [:]
     /// What becomes of objects outside the model, tried on an empty destination.

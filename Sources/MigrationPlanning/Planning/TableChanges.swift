@@ -52,11 +52,18 @@ enum TableChanges {
         var changes: [TableChange] = []
         if source.name != table.name { changes.append(TableChange("was \(source.name)")) }
         for other in fed.dropFirst() {
-            changes.append(
-                TableChange("also takes \(other.sourceTable), keys moved by \(other.offset)"))
+            let rows =
+                other.layer == 0
+                ? other.sourceTable
+                : "objects of \(other.sourceTable) a second time"
+            changes.append(TableChange("also takes \(rows), keys moved by \(other.offset)"))
         }
         changes += PropertyChanges(of: table, fed: fed, context: context).lines
-        let renumbered = feed.entities.filter { $0.sourceNumber != $0.destinationNumber }.count
+        let renumbered = Set(
+            feed.entities.filter {
+                context.splits.storedNumber(of: $0.sourceNumber) != $0.destinationNumber
+            }.map(\.pass)
+        ).count
         if renumbered == 1 { changes.append(TableChange("1 entity number changes")) }
         if renumbered > 1 { changes.append(TableChange("\(renumbered) entity numbers change")) }
         return changes

@@ -1,5 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
+import MappingExpressions
 import MappingModel
 import SafeSQLite
 
@@ -8,12 +9,15 @@ struct RenameCount {
     let source: StoreLayout
     let destination: StoreLayout
     let mapping: Mapping
+    /// Source entities whose objects filters tell apart.
+    let splits: [EntitySplit]
     let connection: Connection
 
-    /// Rows of some entities of a source table.
+    /// Rows of an entity that a mapping takes.
     private struct Rows: Hashable {
         let table: String
         let entity: String
+        let filter: MappingPredicate?
     }
 
     /// How many there are, by what the destination calls them: `Entity.property`.
@@ -28,14 +32,13 @@ struct RenameCount {
             else { continue }
             let found = renamed(mapped, from: from, to: to)
             if !found.isEmpty {
-                columns[Rows(table: table.name, entity: from), default: []] += found
+                let rows = Rows(table: table.name, entity: from, filter: mapped.filter)
+                columns[rows, default: []] += found
             }
         }
         var counts: [String: Int64] = [:]
         for (rows, found) in columns {
-            let isAlone = source.table(of: rows.entity).flatMap { source.onlyEntity(of: $0) } != nil
-            let number = source.number(of: rows.entity) ?? 0
-            let condition: SQLText = isAlone ? "1" : "Z_ENT = \(number)"
+            let condition = condition(of: rows)
             let list = found.map { "count(\(SQLText.quoted($0.column)))" as SQLText }
             let statement = try connection.prepare(
                 "SELECT \(list.joined(separator: ", ")) FROM \(SQLText.quoted(rows.table)) "
@@ -46,6 +49,20 @@ struct RenameCount {
             }
         }
         return counts
+    }
+
+    private func condition(of rows: Rows) -> SQLText {
+        let isAlone = source.table(of: rows.entity).flatMap { source.onlyEntity(of: $0) } != nil
+        let number = source.number(of: rows.entity) ?? 0
+        let own: SQLText = isAlone ? "1" : "Z_ENT = \(number)"
+        guard let filter = rows.filter,
+            let split = splits.first(where: { $0.entity == rows.entity }),
+            let bit = mapping.filters(ofSource: rows.entity).firstIndex(of: filter)
+        else { return own }
+        let row = SourceRow(.quoted(rows.table), schema: "")
+        let holds = ComputedSQL(cells: splits.computedCells)
+            .expression(split.filters[bit], of: row)
+        return "\(own) AND (\(holds))"
     }
 
     /// The renamed properties of an entity mapping with the columns that hold them.

@@ -9,6 +9,8 @@ struct RequirementCount {
     let mapping: Mapping
     let dangling: DanglingPolicy
     let connection: Connection
+    /// Source entities whose objects filters tell apart.
+    let splits: [EntitySplit]
 
     /// - Returns: the count that `DataRequirement` documents for the requirement.
     /// - Throws: `StoreError` with SQLite's reason.
@@ -19,21 +21,23 @@ struct RequirementCount {
 
     private func sql(_ requirement: DataRequirement) -> SQLText? {
         switch requirement {
-        case .noObjects(let entity, _):
-            return rows(of: entity).map { "SELECT count(*) FROM \($0)" }
-        case .noMissingValue(let source, _):
-            guard let column = column(source), let rows = rows(of: source.entity) else {
-                return nil
-            }
+        case .noObjects(let entity, let reason):
+            return rows(of: entity, towards: reason.entity).map { "SELECT count(*) FROM \($0)" }
+        case .noMissingValue(let source, let destination):
+            guard let column = column(source),
+                let rows = rows(of: source.entity, towards: destination.entity)
+            else { return nil }
             return "SELECT count(*) FROM \(rows) AND \(column) IS NULL"
-        case .atMostOne(let source, _):
-            return links(source).map {
+        case .atMostOne(let source, let destination):
+            return links(source, towards: destination.entity).map {
                 "SELECT count(*) FROM (SELECT 1 FROM (\($0)) GROUP BY o HAVING count(*) > 1)"
             }
         case .linkCount(let source, let destination, let bounds):
-            guard let links = links(source, arrivingAt: destination),
+            guard
+                let links = links(
+                    source, towards: destination.entity, arrivingAt: destination),
                 let table = layout.table(of: source.entity)?.name,
-                let isOwner = condition("e.Z_ENT", [source.entity])
+                let isOwner = isOwner("e", source.entity, towards: destination.entity)
             else { return nil }
             var conditions: [SQLText] = [
                 bounds.allowsNone
@@ -44,19 +48,42 @@ struct RequirementCount {
                 + "LEFT JOIN (\(links)) l ON l.o = e.Z_PK WHERE \(isOwner) "
                 + "GROUP BY e.Z_PK) WHERE \(conditions.joined(separator: " OR "))"
         case .distinctTargets(_, let destination): return sharedTargets(destination)
-        case .noTargets(let source, _, let entities):
-            return linksTo(entities, from: source)
+        case .noTargets(let source, let destination, let entities):
+            return linksTo(entities, from: source, towards: destination.entity)
+        case .noFilteredTargets(let source, let destination):
+            return linksLeftOut(source, destination)
         case .unique(let entity, let attributes):
             return duplicates(entity, attributes)
         }
     }
 
-    /// `table WHERE Z_ENT IN (n)`.
-    private func rows(of entity: String) -> SQLText? {
+    /// `table WHERE Z_ENT IN (n)`: rows of exactly one entity, of which a destination entity or one
+    /// that inherits from it gets objects.
+    private func rows(of entity: String, towards destination: String) -> SQLText? {
         guard let table = layout.table(of: entity)?.name,
-            let isOfEntity = condition("Z_ENT", [entity])
+            let isOfEntity = isOwner(.quoted(table), entity, towards: destination)
         else { return nil }
         return "\(SQLText.quoted(table)) WHERE \(isOfEntity)"
+    }
+
+    /// Whether a row is of exactly one entity, and is one of which a destination entity or one that
+    /// inherits from it gets an object.
+    private func isOwner(
+        _ row: SQLText, _ entity: String, towards destination: String
+    ) -> SQLText? {
+        guard let isOfEntity = condition("\(row).Z_ENT", [entity]) else { return nil }
+        guard let table = layout.table(of: entity)?.name,
+            let split = splits.first(where: { $0.entity == entity })
+        else { return isOfEntity }
+        let taken = split.kinds.filter { kind in
+            mapping.entityMappings.contains { mapped in
+                mapped.source == entity && mapping.takes(mapped, mask: kind.mask)
+                    && mapped.destination.map { isKind($0, of: destination) } == true
+            }
+        }
+        let number = SplitNumbers(splits, cells: splits.computedCells)
+            .number(of: SourceRow(row, schema: ""), in: table)
+        return "\(isOfEntity) AND \(number) IN (\(.list(taken.map(\.number))))"
     }
 
     /// Whether a column names one of these entities of one table; `1` in a table of one entity,
@@ -81,20 +108,21 @@ struct RequirementCount {
     ///
     /// - Parameters:
     ///   - property: a relationship of the entity.
+    ///   - towards: the destination entity that gets objects of the owners.
     ///   - countsMissing: whether links of owners that are gone count, if they are kept.
     ///   - destination: the relationship that the links become; with it, links that are lost on
     ///     the way do not count.
     /// - Returns: nil for a relationship that the layout does not have.
     private func links(
-        _ property: PropertyReference, countsMissing: Bool = false,
+        _ property: PropertyReference, towards owners: String, countsMissing: Bool = false,
         arrivingAt destination: PropertyReference? = nil
     ) -> SQLText? {
         guard
             let (owner, relationship) = layout.model.relationship(
                 property.property, of: property.entity),
             let table = layout.table(of: property.entity)?.name,
-            let isOwner = condition("e.Z_ENT", [property.entity]),
-            let rows = rows(of: property.entity)
+            let isOwner = isOwner("e", property.entity, towards: owners),
+            let rows = rows(of: property.entity, towards: owners)
         else { return nil }
         let name = SQLText.quoted(table)
         let own: SQLText =
@@ -157,7 +185,8 @@ struct RequirementCount {
                 let target = layout.model.relationship(name, of: from)?.relationship.destination,
                 let table = layout.table(of: target)?.name,
                 let links = links(
-                    PropertyReference(entity: from, property: name), countsMissing: true)
+                    PropertyReference(entity: from, property: name), towards: to,
+                    countsMissing: true)
             else { continue }
             let owner = layout.table(of: from)?.name ?? ""
             parts.append(
@@ -170,8 +199,10 @@ struct RequirementCount {
     }
 
     /// Links to objects of these entities: to rows of them, and links that name them.
-    private func linksTo(_ entities: [String], from source: PropertyReference) -> SQLText? {
-        guard let links = links(source),
+    private func linksTo(
+        _ entities: [String], from source: PropertyReference, towards owners: String
+    ) -> SQLText? {
+        guard let links = links(source, towards: owners),
             let (owner, relationship) = layout.model.relationship(
                 source.property, of: source.entity),
             let table = layout.table(of: relationship.destination)?.name,
@@ -182,11 +213,36 @@ struct RequirementCount {
             case .ownerColumn(let holder, let key, let entityColumn?, _) = layout.storage(
                 of: PropertyKey(owner.name, source.property)),
             let isNamed = condition("s.\(SQLText.quoted(entityColumn))", entities),
-            let isOwner = condition("s.Z_ENT", [source.entity])
+            let isOwner = isOwner("s", source.entity, towards: owners)
         else { return "SELECT count(*) FROM (\(links)) l WHERE l.t IN (\(targets))" }
         let column: SQLText = "s.\(SQLText.quoted(key))"
         return "SELECT count(*) FROM \(SQLText.quoted(holder)) s WHERE \(isOwner) "
             + "AND \(column) IS NOT NULL AND (\(column) IN (\(targets)) OR \(isNamed))"
+    }
+
+    /// Links to objects of which filters make nothing that a destination relationship can lead to.
+    private func linksLeftOut(
+        _ source: PropertyReference, _ destination: PropertyReference
+    ) -> SQLText? {
+        guard let links = links(source, towards: destination.entity),
+            let target = layout.model.relationship(source.property, of: source.entity)?
+                .relationship.destination,
+            let wanted = destinationModel.relationship(
+                destination.property, of: destination.entity)?.relationship.destination,
+            let table = layout.table(of: target)?.name
+        else { return nil }
+        let left = splits.filter { layout.model.isKind($0.entity, of: target) }.flatMap { split in
+            split.kinds.filter { kind in
+                !mapping.entityMappings.contains { mapped in
+                    mapped.source == split.entity && mapping.takes(mapped, mask: kind.mask)
+                        && mapped.destination.map { isKind($0, of: wanted) } == true
+                }
+            }
+        }
+        let number = SplitNumbers(splits, cells: splits.computedCells)
+            .number(of: SourceRow("x", schema: ""), in: table)
+        return "SELECT count(*) FROM (\(links)) l JOIN \(SQLText.quoted(table)) x "
+            + "ON x.Z_PK = l.t WHERE \(number) IN (\(.list(left.map(\.number))))"
     }
 
     /// Objects that equal an earlier one in the attributes of a destination entity, wherever
@@ -195,7 +251,7 @@ struct RequirementCount {
         var parts: [SQLText] = []
         for entityMapping in mapping.entityMappings {
             guard let from = entityMapping.source, let to = entityMapping.destination,
-                isKind(to, of: entity), let rows = rows(of: from)
+                isKind(to, of: entity), let rows = rows(of: from, towards: to)
             else { continue }
             let values = attributes.enumerated().map { place, name -> SQLText in
                 let mapped = entityMapping.attributes.first { $0.destination == name }
@@ -230,4 +286,15 @@ struct RequirementCount {
 
     /// The model that the requirement's entity belongs to.
     let destinationModel: Model
+}
+
+extension AbsenceReason {
+    /// The destination entity that would get objects.
+    fileprivate var entity: String {
+        switch self {
+        case .requiredAttribute(let reference), .requiredRelationship(let reference):
+            reference.entity
+        case .abstractEntity(let entity): entity
+        }
+    }
 }

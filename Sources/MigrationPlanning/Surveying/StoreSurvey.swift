@@ -46,6 +46,7 @@ package struct StoreSurvey {
             facts.databaseBytes = try FileStatus(of: store.database).size
             let strategy = Planner.strategy(options, databaseBytes: facts.databaseBytes)
             try surveyTables(connection, &facts, isCut: strategy == .partitioned)
+            try survey(splitsAt: options.now, &facts)
             facts.maxima = maxima()
             let external = try ExternalDataSurvey(store: store, connection: connection)
                 .read(files: files)
@@ -54,18 +55,34 @@ package struct StoreSurvey {
             facts.missingExternalFiles = external.missing
             let counter = RequirementCount(
                 layout: store.layout, mapping: inference.mapping, dangling: options.dangling,
-                connection: connection,
+                connection: connection, splits: facts.splits,
                 destinationModel: destination.model)
             facts.broken = try inference.requirements.map { try counter.count($0) }
             if countsRenames {
                 facts.renamed = try RenameCount(
                     source: store.layout, destination: destination, mapping: inference.mapping,
-                    connection: connection
+                    splits: facts.splits, connection: connection
                 ).counts()
             }
             facts.extras = try ExtraObjectTrial(store: store, destination: destination).outcomes()
             try survey(routes: options.partition, &facts, at: route)
             return facts
+        }
+    }
+
+    /// Tells objects of one entity apart that filters send different ways.
+    private func survey(splitsAt now: Double, _ facts: inout StoreFacts) throws {
+        let failures = ValueFailures(store: store.path.description)
+        let survey = SplitSurvey(
+            layout: store.layout, mapping: inference.mapping, connection: connection, now: now)
+        do {
+            for found in try survey.splits(failures) {
+                facts.splits.append(found.split)
+                facts.tables[found.split.table]?.rows[found.split.number] = nil
+                facts.tables[found.split.table]?.rows.merge(found.rows) { $1 }
+            }
+        } catch let error as StoreError {
+            try failures.translating { () throws(EngineError) in throw EngineError.store(error) }
         }
     }
 

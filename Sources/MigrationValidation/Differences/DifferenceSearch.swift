@@ -1,5 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
+import MappingModel
 import SafeSQLite
 import StoreFileChecks
 
@@ -85,16 +86,22 @@ private struct ExpectedRows {
         let scope = validator.scope
         hashKey = scope.key
         // Offsets lie above all earlier keys, so that feeds follow each other.
-        let feeding = scope.source.tables.compactMap { source in
-            scope.offsets[ValidationScope.TablePair(source.name, table)].map { (source, $0) }
-        }.sorted { $0.1 < $1.1 }
+        var feeding: [ValidationScope.Way: Int64] = [:]
+        for mapped in scope.mapping.entityMappings {
+            guard let fate = scope.fate(of: mapped), fate.table == table,
+                let from = mapped.source.flatMap({ scope.source.table(of: $0)?.name })
+            else { continue }
+            let way = ValidationScope.Way(source: from, destination: table, layer: fate.layer)
+            feeding[way] = fate.offset
+        }
         scans = []
-        for (source, _) in feeding {
+        for (way, _) in feeding.sorted(by: { $0.value < $1.value }) {
+            guard let source = scope.source.table(named: way.source) else { continue }
             scans.append(
                 try SourceScan(
                     source, keys: .all, scope: scope, places: [],
                     connection: validator.openSource(),
-                    externalData: validator.files.sourceExternalData, destination: table))
+                    externalData: validator.files.sourceExternalData, destination: way))
         }
     }
 
@@ -102,8 +109,11 @@ private struct ExpectedRows {
         while current < scans.count {
             let scan = scans[current]
             while try scan.statement.step() {
-                let number = scan.rules.onlyEntity ?? scan.statement.integer(1)
-                guard number >= 0, number < scan.rules.entities.count,
+                let stored = scan.rules.onlyEntity ?? scan.statement.integer(1)
+                guard
+                    let number = try scan.rules.number(
+                        stored, RawRow(scan.statement), key: scan.statement.integer(0)),
+                    number >= 0, number < scan.rules.entities.count,
                     let program = scan.rules.entities[Int(number)]?.programs.first
                 else { continue }
                 let fate = scan.rules.fates[program]

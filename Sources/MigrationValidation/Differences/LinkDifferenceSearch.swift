@@ -52,6 +52,7 @@ extension Validator {
     ) throws(StoreError) {
         let source = try openSource()
         for feed in place.feeds {
+            let split = feed.storage.isJoin ? nil : SplitReader(feed.storage.table, scope)
             var list = SelectList(feed.storage.isJoin ? [] : ["Z_PK", "Z_ENT"])
             let reader = try LinkReader(
                 feed, of: place, number: 0, mustExist: scope.dangling == .nullify,
@@ -60,9 +61,11 @@ extension Validator {
                 "expected_link", connection, reader: reader, hasObjects: !feed.storage.isJoin,
                 entity: scope.source.table(named: feed.storage.table).flatMap {
                     scope.source.onlyEntity(of: $0)
-                },
+                }, split: split.map { ($0, list.names.count) },
                 rows: source.prepare(
-                    list.sql(table: feed.storage.table, key: "rowid", range: .all)))
+                    list.sql(
+                        table: feed.storage.table, key: "rowid", range: .all,
+                        extra: split?.inputs ?? [])))
         }
     }
 
@@ -77,16 +80,22 @@ extension Validator {
     }
 
     /// `entity`: the number that all rows are read with; nil for each row's own.
+    /// `split`: tells rows of one entity apart, by inputs from a place on.
     private func fill(
         _ table: String, _ connection: Connection, reader: LinkReader, hasObjects: Bool,
-        entity: Int64? = nil, rows: Statement
+        entity: Int64? = nil, split: (reader: SplitReader, first: Int)? = nil, rows: Statement
     ) throws(StoreError) {
         let insert = try connection.prepare(
             "INSERT INTO temp.\(.quoted(table)) VALUES (?1, ?2, ?3)")
         var link = FoundLink()
         while try rows.step() {
             let key = hasObjects ? rows.integer(0) : 0
-            let number = hasObjects ? entity ?? rows.integer(1) : 0
+            var number = hasObjects ? entity ?? rows.integer(1) : 0
+            if let split {
+                number =
+                    try split.reader.number(number, RawRow(rows), first: split.first, key: key)
+                    ?? -1
+            }
             guard try reader.read(RawRow(rows), key: key, number: number, into: &link) == .link
             else {
                 continue

@@ -13,6 +13,8 @@ package struct Loss: Hashable, Sendable {
         case relationship
         /// Objects of an entity; their values and links are not counted again.
         case entity
+        /// Objects of an entity that no filter of its mappings takes.
+        case filter
         /// Transactions of persistent history.
         case history
     }
@@ -136,7 +138,7 @@ extension Loss {
         switch subject.kind {
         case .attribute: "value"
         case .relationship: "link"
-        case .entity: "object"
+        case .entity, .filter: "object"
         case .history: "transaction"
         }
     }

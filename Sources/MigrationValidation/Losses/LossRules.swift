@@ -11,20 +11,25 @@ struct LossRules {
     private(set) var columns: [(name: String, subject: Loss.Subject)] = []
 
     /// - Parameters:
-    ///   - entity: of the source.
+    ///   - kind: of objects of the source.
     ///   - table: that has its rows.
     ///   - scope: what is validated.
     ///   - places: all stored relationships of the destination.
     init(
-        of entity: String, in table: TableLayout, scope: ValidationScope, places: [LinkLocation]
+        of kind: SourceKind, in table: TableLayout, scope: ValidationScope,
+        places: [LinkLocation]
     ) {
-        let fates = scope.fates(ofSource: entity)
+        let fates = scope.fates(of: kind)
+        let entity = kind.entity
         guard !fates.isEmpty else {
-            self.entity = Loss.Subject(.entity, entity)
+            let isFiltered = scope.mapping.entityMappings.contains {
+                $0.source == entity && $0.destination != nil
+            }
+            self.entity = Loss.Subject(isFiltered ? .filter : .entity, entity)
             return
         }
         let values = fates.flatMap { $0.mapping.attributes.map(\.value) }
-        let number = Int64(scope.source.number(of: entity) ?? -1)
+        let number = kind.number
         for column in table.columns where scope.source.uses(column, by: entity) {
             switch column.role {
             case .attribute(let key) where !values.contains(where: { $0.reads(key.property) }):

@@ -1,5 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
+import MappingModel
 
 extension ValidationScope {
     /// What stores of the source's version can lose, whatever they hold, by name.
@@ -9,11 +10,34 @@ extension ValidationScope {
     ///
     /// - Complexity: O(entities × properties); reads no file.
     package var possibleLosses: [Loss.Subject] {
+        var scope = self
+        scope.splits = possibleSplits
+        return scope.lossesOfKinds
+    }
+
+    /// Objects for which one filter holds, of every entity with filters: where more of them hold,
+    /// no more is lost.
+    private var possibleSplits: [SourceSplit] {
+        var next = Int64(source.entityOrder.count)
+        return source.entityOrder.compactMap { entity in
+            let filters = mapping.filters(ofSource: entity)
+            guard !filters.isEmpty else { return nil }
+            let numbers = filters.indices.map { bit in
+                next += 1
+                return (Int64(1) << Int64(bit), next)
+            }
+            return SourceSplit(
+                entity: entity, numbers: Dictionary(uniqueKeysWithValues: numbers))
+        }
+    }
+
+    private var lossesOfKinds: [Loss.Subject] {
         let places = destination.storedLinks.compactMap { LinkLocation($0, scope: self) }
         var subjects: Set<Loss.Subject> = []
         for table in source.tables {
-            for entity in source.model.family(of: table.rootEntity) where !entity.isAbstract {
-                let rules = LossRules(of: entity.name, in: table, scope: self, places: places)
+            for kind in kinds(ofFamily: table.rootEntity)
+            where source.model.entities[kind.entity]?.isAbstract == false {
+                let rules = LossRules(of: kind, in: table, scope: self, places: places)
                 if let entity = rules.entity { subjects.insert(entity) }
                 for column in rules.columns { subjects.insert(column.subject) }
             }
@@ -32,8 +56,10 @@ extension ValidationScope {
     private func loses(_ end: EndFates) -> Bool {
         end.possible.contains { number in
             guard end.kept[number] == nil, !end.removed.contains(number) else { return false }
-            let name = source.entityOrder[Int(number) - 1]
-            return source.model.entities[name]?.isAbstract == false
+            let stored =
+                splits.first { $0.numbers.values.contains(number) }.map(\.entity)
+                ?? source.entityOrder[Int(number) - 1]
+            return source.model.entities[stored]?.isAbstract == false
         }
     }
 }

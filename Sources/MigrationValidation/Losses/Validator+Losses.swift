@@ -32,8 +32,8 @@ extension Validator {
 
     private func mayLose(rowsOf table: TableLayout) -> Bool {
         mayLose(linksIn: table.name)
-            || scope.source.model.family(of: table.rootEntity).contains { entity in
-                !LossRules(of: entity.name, in: table, scope: scope, places: places).isEmpty
+            || scope.kinds(ofFamily: table.rootEntity).contains { kind in
+                !LossRules(of: kind, in: table, scope: scope, places: places).isEmpty
             }
     }
 

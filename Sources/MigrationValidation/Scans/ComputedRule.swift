@@ -6,11 +6,7 @@ import SafeSQLite
 
 /// What an expression of a mapping must give for a source row, evaluated here and not by SQL.
 struct ComputedRule: Sendable {
-    private let value: ComputedValue
-    /// The types of its inputs.
-    private let types: [AttributeType]
-    /// The variables of its inputs, and their places among the inputs of the pass.
-    private let places: [(variable: String, input: Int)]
+    private let expression: RowExpression
     private let column: ColumnLayout
     private let type: AttributeType
     /// The destination attribute, for messages.
@@ -23,22 +19,14 @@ struct ComputedRule: Sendable {
         _ expression: MappingExpression, for column: ColumnLayout, key: PropertyKey,
         from entity: String, scope: ValidationScope, inputs: inout [SQLText]
     ) {
-        guard let attribute = scope.destination.attribute(key) else { return nil }
-        value = ComputedValue(expression)
+        guard let attribute = scope.destination.attribute(key),
+            let found = RowExpression(
+                expression, of: entity, in: scope.source, inputs: &inputs)
+        else { return nil }
+        self.expression = found
         type = attribute.element.type
         self.column = column
         name = key.description
-        var types: [AttributeType] = []
-        var places: [(variable: String, input: Int)] = []
-        for (number, keys) in value.inputs.enumerated() {
-            guard let input = ComputedInput(keys, of: entity, in: scope.source) else { return nil }
-            types.append(input.type)
-            let known = inputs.firstIndex(of: input.sql)
-            if known == nil { inputs.append(input.sql) }
-            places.append((ComputedValue.name(of: number), known ?? inputs.count - 1))
-        }
-        self.types = types
-        self.places = places
     }
 
     /// What the row's cell must hold.
@@ -53,50 +41,15 @@ struct ComputedRule: Sendable {
     func expected(
         _ row: RawRow, first: Int, key: Int64, _ evaluator: ExpressionEvaluator<NoObjects>
     ) throws(StoreError) -> StoredConstant {
-        var variables: [String: ExpressionValue<Never>] = [:]
-        for (number, place) in places.enumerated() {
-            variables[place.variable] = Self.value(
-                of: row.cell(first + place.input), types[number])
-        }
         do throws(ExpressionError) {
-            let result = try evaluator.value(of: value.expression, variables: variables)
-            switch result {
-            case .null: return .null
-            case .scalar(let scalar): return StoredConstant(try assigned(scalar), in: column)
-            case .object, .collection:
-                throw ExpressionError(.evaluation, "the expression gives no single value")
+            guard let value = try expression.value(row, first: first, evaluator) else {
+                return .null
             }
+            return StoredConstant(try assigned(value), in: column)
         } catch {
             throw .unsupported(
                 path: name,
                 reason: "the value of the object with key \(key) cannot be computed: \(error)")
-        }
-    }
-
-    private static func value(
-        of cell: RawCell, _ type: AttributeType
-    ) -> ExpressionValue<Never> {
-        switch cell.storageClass {
-        case 1:
-            let number = cell.integer
-            switch type {
-            case .boolean: return .scalar(.boolean(number != 0))
-            case .double, .float: return .scalar(.real(Double(number)))
-            case .date: return .scalar(.date(Double(number)))
-            case .decimal: return .scalar(.decimal("\(number)"))
-            default: return .scalar(.integer(number))
-            }
-        case 2:
-            switch type {
-            case .date: return .scalar(.date(cell.real))
-            case .decimal: return .scalar(.decimal("\(cell.real)"))
-            default: return .scalar(.real(cell.real))
-            }
-        case 3:
-            let text = String(decoding: cell.bytes, as: UTF8.self)
-            return .scalar(type == .uri ? .uri(text) : .text(text))
-        case 4: return .scalar(type == .uuid ? .uuid(Array(cell.bytes)) : .data(Array(cell.bytes)))
-        default: return .null
         }
     }
 

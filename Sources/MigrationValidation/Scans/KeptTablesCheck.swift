@@ -190,7 +190,9 @@ struct KeptTablesCheck {
         guard table == "ACHANGE", column == "ZENTITY" || column == "ZENTITYPK" else { return name }
         var cases: [SQLText] = []
         for mapping in scope.mapping.entityMappings {
-            guard let from = mapping.source, let number = scope.source.number(of: from),
+            // History is kept of entities alone that stay what they are.
+            guard mapping.kind == .copy, let from = mapping.source,
+                let number = scope.source.number(of: from),
                 let fate = scope.fate(of: mapping)
             else { continue }
             cases.append(

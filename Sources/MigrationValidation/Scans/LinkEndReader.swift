@@ -60,8 +60,9 @@ struct LinkEndReader {
     private let greatest: Int64
     /// The offset that everything shares which can stand there.
     private let commonOffset: Int64?
-    /// Looks an object up by its key: its entity's number.
+    /// Looks an object up by its key: its entity's number, and what filters read.
     private let lookup: Statement?
+    private let split: SplitReader?
     /// Tells, where the row names an entity that cannot stand there, whether the object is there.
     private let presence: Statement?
     private let mustExist: Bool
@@ -95,7 +96,7 @@ struct LinkEndReader {
                 let number = known.possible.first.flatMap { known.kept[$0]?.number } ?? 0
                 mode = .constant(offset: offset, number: needsNumber ? number : 0)
                 entityColumn = nil
-            } else if let entity {
+            } else if let entity, known.split == nil {
                 mode = .named
                 entityColumn = list.place(of: entity)
             } else {
@@ -106,7 +107,12 @@ struct LinkEndReader {
         }
         self.mustExist = mustExist && isLookedUp
         let entity: SQLText = "SELECT Z_ENT FROM \(SQLText.quoted(known.table)) WHERE Z_PK = ?1"
-        lookup = isLookedUp ? try connection.prepare(entity) : nil
+        split = known.split
+        let columns = (["Z_ENT"] + (split?.inputs ?? [])).joined(separator: ", ")
+        lookup =
+            isLookedUp
+            ? try connection.prepare(
+                "SELECT \(columns) FROM \(SQLText.quoted(known.table)) WHERE Z_PK = ?1") : nil
         if case .named = mode {
             presence = try connection.prepare(entity)
         } else {
@@ -119,6 +125,7 @@ struct LinkEndReader {
     /// `numbers`: of entities that rows must have to be this end.
     init(_ end: LinkStorage.End, numbers: [Int64], list: inout SelectList) {
         lookup = nil
+        split = nil
         presence = nil
         dropped = FateTable([:])
         removed = FateTable([:])
@@ -160,7 +167,13 @@ struct LinkEndReader {
         if let lookup {
             try lookup.bind(key, at: 1)
             defer { lookup.reset() }
-            lookedUp = try lookup.step() ? onlyEntity ?? lookup.integer(0) : nil
+            if try lookup.step() {
+                let stored = onlyEntity ?? lookup.integer(0)
+                lookedUp =
+                    try split.map { split throws(StoreError) in
+                        try split.number(stored, RawRow(lookup), first: 1, key: key) ?? -1
+                    } ?? stored
+            }
             if mustExist {
                 guard let lookedUp else { return FoundEnd(state: .gone) }
                 guard fates.has(lookedUp) else {

@@ -7,9 +7,11 @@ import SafeSQLite
 struct EndFates: Sendable {
     /// The source table of the objects.
     let table: String
-    /// Numbers of all source entities that may stand there.
+    /// Numbers of all source entities and kinds that may stand there.
     let possible: [Int64]
-    /// By source entity number; links of others are dropped.
+    /// Tells objects of one entity apart; nil where all have the same fate.
+    let split: SplitReader?
+    /// By the number of source entity or kind; links of others are dropped.
     let kept: [Int64: Fate]
     /// Numbers of those whose objects go nowhere.
     let removed: [Int64]
@@ -20,27 +22,31 @@ struct EndFates: Sendable {
     let least: Int64?
     let greatest: Int64?
 
-    init(table: String, possible: [Int64], kept: [Int64: Fate], scope: ValidationScope) {
+    init(_ entity: String, kept: [Int64: Fate], scope: ValidationScope) {
+        let table = scope.source.table(of: entity)?.name ?? ""
+        let kinds = scope.kinds(ofFamily: entity)
         self.table = table
-        self.possible = possible
+        possible = kinds.map(\.number)
         self.kept = kept
-        removed = possible.filter { number in
-            !scope.mapping.entityMappings.contains { mapped in
-                scope.fate(of: mapped) != nil
-                    && mapped.source.flatMap { scope.source.number(of: $0) } == Int(number)
-            }
-        }
+        split = SplitReader(table, scope)
+        removed = kinds.filter { scope.fates(of: $0).isEmpty }.map(\.number)
         onlyEntity = scope.source.table(named: table).flatMap { scope.source.onlyEntity(of: $0) }
         let fate = kept.values.first
-        let following = scope.mapping.entityMappings.lazy.filter { mapped in
-            scope.fate(of: mapped)?.table == fate?.table
-        }.compactMap { mapped in mapped.source.flatMap { scope.source.table(of: $0)?.name } }
-        var order: [String] = []
-        for name in following where !order.contains(name) { order.append(name) }
+        var order: [(source: String, fate: Fate)] = []
+        for mapped in scope.mapping.entityMappings {
+            guard let found = scope.fate(of: mapped), found.table == fate?.table,
+                let from = mapped.source.flatMap({ scope.source.table(of: $0)?.name }),
+                !order.contains(where: { $0.source == from && $0.fate.layer == found.layer })
+            else { continue }
+            order.append((from, found))
+        }
         least = fate.map { $0.offset > 0 } == true ? 1 : nil
-        if let fate, let place = order.firstIndex(of: table), place + 1 < order.count {
-            let next = scope.offsets[.init(order[place + 1], fate.table)] ?? 0
-            greatest = next - fate.offset
+        if let fate,
+            let place = order.firstIndex(where: {
+                $0.source == table && $0.fate.layer == fate.layer
+            }), place + 1 < order.count
+        {
+            greatest = order[place + 1].fate.offset - fate.offset
         } else {
             greatest = nil
         }
@@ -69,7 +75,9 @@ struct LinkFeed: Sendable {
     var expressions: [String: SQLText] = [:]
 
     /// Whether the links are those of a path, and not the ones of a source relationship.
-    var isPath: Bool { !expressions.isEmpty }
+    var isPath: Bool { isOwn || !expressions.isEmpty }
+    /// Whether objects are linked that come of one source object.
+    var isOwn = false
 
     /// The objects that have the relationship in the source.
     var holders: EndFates { isFlipped ? target : owner }
@@ -106,20 +114,21 @@ struct LinkLocation: Sendable {
         targetEntity = relationship.destination
         isRequired = !relationship.isOptional && !relationship.isToMany
         let own = LinkLocation.feeds(of: key, scope: scope)
-        // Each source of the inverse whose other side is not among the own ones adds its links.
+        // Each source of the inverse whose other side is not among the own ones adds its links; of
+        // the others, those of objects whose own mapping leaves the relationship out.
         let known = Set(own.filter { !$0.isPath }.map(\.key))
+        let isKnown = { (feed: LinkFeed) in
+            !feed.isPath && scope.source.inverseKey(of: feed.key).map(known.contains) == true
+        }
         let inverse = layout.inverseKey(of: key)
         let others = inverse.map { LinkLocation.feeds(of: $0, scope: scope) } ?? []
         feeds =
-            own
-            + others.filter { feed in
-                feed.isPath
-                    || !(scope.source.inverseKey(of: feed.key).map(known.contains) ?? false)
-            }.map { feed in
+            own + others.filter(isKnown).compactMap { LinkLocation.rest($0, at: key, scope) }
+            + others.filter { !isKnown($0) }.map { feed in
                 LinkFeed(
                     key: feed.key, storage: feed.storage.flipped, owner: feed.target,
                     target: feed.owner, isRequired: false, isFlipped: true,
-                    expressions: feed.expressions)
+                    expressions: feed.expressions, isOwn: feed.isOwn)
             }
         keepsOwnerOrder =
             storage.ownerOrder != nil && feeds.allSatisfy { $0.storage.ownerOrder != nil }
@@ -127,24 +136,39 @@ struct LinkLocation: Sendable {
             storage.targetOrder != nil && feeds.allSatisfy { $0.storage.targetOrder != nil }
     }
 
+    /// What entity mappings name for a destination relationship.
+    private struct Origin: Hashable {
+        /// The source relationship.
+        let key: PropertyKey
+        /// The entity mapping that makes the targets; nil for any.
+        let maker: String?
+        /// Of the owners.
+        let layer: Int
+    }
+
     /// The source relationships that entity mappings name for a destination relationship, each
     /// with the entities that do.
     static func feeds(of key: PropertyKey, scope: ValidationScope) -> [LinkFeed] {
-        var order: [PropertyKey] = []
-        var owners: [PropertyKey: [Int64: Fate]] = [:]
+        var order: [Origin] = []
+        var owners: [Origin: [Int64: Fate]] = [:]
         for mapped in scope.mapping.entityMappings {
             guard let from = mapped.source, let to = mapped.destination,
                 scope.destination.model.isKind(to, of: key.entity),
-                let name = mapped.relationships.first(where: { $0.destination == key.property })?
-                    .source,
+                let stated = mapped.relationships.first(where: { $0.destination == key.property }),
+                let name = stated.source,
                 let declarer = scope.source.model.relationship(name, of: from)?.owner.name,
-                let number = scope.source.number(of: from), let fate = scope.fate(of: mapped)
+                let fate = scope.fate(of: mapped)
             else { continue }
-            let found = PropertyKey(declarer, name)
+            let found = Origin(
+                key: PropertyKey(declarer, name), maker: stated.mapping, layer: fate.layer)
             if owners[found] == nil { order.append(found) }
-            if owners[found]?[Int64(number)] == nil {
-                owners[found, default: [:]][Int64(number)] = fate
+            for kind in scope.kinds(ofSource: from)
+            where scope.mapping.takes(mapped, mask: kind.mask) {
+                if owners[found]?[kind.number] == nil {
+                    owners[found, default: [:]][kind.number] = fate
+                }
             }
+            if owners[found] == nil { owners[found] = [:] }
         }
         let paths = scope.mapping.entityMappings.compactMap { mapped in
             pathFeed(mapped, of: key, scope: scope)
@@ -160,11 +184,17 @@ struct LinkLocation: Sendable {
     ) -> LinkFeed? {
         guard let from = mapped.source, let to = mapped.destination,
             scope.destination.model.isKind(to, of: key.entity),
-            let path = mapped.relationships.first(where: { $0.destination == key.property })?.path,
-            let number = scope.source.number(of: from), let fate = scope.fate(of: mapped),
+            let stated = mapped.relationships.first(where: { $0.destination == key.property }),
+            let path = stated.path, let fate = scope.fate(of: mapped),
             let table = scope.source.table(of: from)?.name,
             let wanted = scope.destination.relationship(key)?.destination
         else { return nil }
+        let kinds = scope.kinds(ofSource: from).filter {
+            scope.mapping.takes(mapped, mask: $0.mask)
+        }
+        let owners = EndFates(
+            from, kept: Dictionary(uniqueKeysWithValues: kinds.map { ($0.number, fate) }),
+            scope: scope)
         var current = from
         var first: PropertyKey?
         for name in path {
@@ -172,8 +202,17 @@ struct LinkLocation: Sendable {
             if first == nil { first = PropertyKey(found.owner.name, name) }
             current = found.relationship.destination
         }
-        guard let first, let target = scope.source.table(of: current)?.name,
-            let object = ComputedInput(path, of: from, in: scope.source),
+        let targets = EndFates(
+            current, kept: targets(of: current, wanted: wanted, maker: stated.mapping, scope),
+            scope: scope)
+        guard let first else {
+            return LinkFeed(
+                key: PropertyKey(from, "SELF"),
+                storage: LinkStorage(
+                    table: table, owner: .row, target: .row, ownerOrder: nil, targetOrder: nil),
+                owner: owners, target: targets, isRequired: false, isOwn: true)
+        }
+        guard let object = ComputedInput(path, of: from, in: scope.source),
             let entity = ComputedInput(path, of: from, in: scope.source, column: "Z_ENT")
         else { return nil }
         let names = ("path of \(key)", "entity of \(key)")
@@ -182,51 +221,68 @@ struct LinkLocation: Sendable {
             storage: LinkStorage(
                 table: table, owner: .row, target: .column(names.0, entity: names.1),
                 ownerOrder: nil, targetOrder: nil),
-            owner: EndFates(
-                table: table, possible: scope.source.familyNumbers(of: from),
-                kept: [Int64(number): fate], scope: scope),
-            target: EndFates(
-                table: target, possible: scope.source.familyNumbers(of: current),
-                kept: targets(of: current, wanted: wanted, scope: scope), scope: scope),
-            isRequired: false, expressions: [names.0: object.sql, names.1: entity.sql])
+            owner: owners, target: targets, isRequired: false,
+            expressions: [names.0: object.sql, names.1: entity.sql])
     }
 
     /// By number, what becomes of source objects that may be targets.
     private static func targets(
-        of entity: String, wanted: String, scope: ValidationScope
+        of entity: String, wanted: String, maker: String?, _ scope: ValidationScope
     ) -> [Int64: Fate] {
         var targets: [Int64: Fate] = [:]
-        for member in scope.source.model.family(of: entity) {
-            guard let number = scope.source.number(of: member.name),
-                let fate = scope.fates(ofSource: member.name).lazy.map(\.fate).first(where: {
-                    scope.destination.model.isKind($0.entity, of: wanted)
-                })
-            else { continue }
-            targets[Int64(number)] = fate
+        for kind in scope.kinds(ofFamily: entity) {
+            let made = scope.fates(of: kind).first { mapped, fate in
+                (maker ?? mapped.name) == mapped.name
+                    && scope.destination.model.isKind(fate.entity, of: wanted)
+            }
+            targets[kind.number] = made?.fate
         }
         return targets
     }
 
+    /// What a feed of the inverse adds to links that the other side states: those of objects whose
+    /// own mapping does not.
+    ///
+    /// Nil where there are no such objects.
+    private static func rest(
+        _ feed: LinkFeed, at key: PropertyKey, _ scope: ValidationScope
+    ) -> LinkFeed? {
+        guard let source = scope.source.inverseKey(of: feed.key),
+            let storage = scope.source.linkStorage(source)
+        else { return nil }
+        var silent: [Int64: Fate] = [:]
+        for kind in scope.kinds(ofFamily: source.entity) where feed.target.kept[kind.number] != nil
+        {
+            let made = scope.fates(of: kind).first { mapped, fate in
+                scope.destination.model.isKind(fate.entity, of: key.entity)
+                    && !mapped.relationships.contains {
+                        $0.destination == key.property && $0.source == source.property
+                    }
+            }
+            silent[kind.number] = made?.fate
+        }
+        guard !silent.isEmpty else { return nil }
+        return LinkFeed(
+            key: source, storage: storage,
+            owner: EndFates(source.entity, kept: silent, scope: scope), target: feed.owner,
+            isRequired: false)
+    }
+
     private static func feed(
-        _ source: PropertyKey, owners: [Int64: Fate], destination key: PropertyKey,
+        _ origin: Origin, owners: [Int64: Fate], destination key: PropertyKey,
         scope: ValidationScope
     ) -> LinkFeed? {
+        let source = origin.key
         guard let relationship = scope.source.relationship(source),
             let storage = scope.source.linkStorage(source),
             let wanted = scope.destination.relationship(key)?.destination
         else { return nil }
-        let targets = targets(of: relationship.destination, wanted: wanted, scope: scope)
-        let table = { (entity: String) in scope.source.table(of: entity)?.name ?? "" }
+        let targets = targets(
+            of: relationship.destination, wanted: wanted, maker: origin.maker, scope)
         return LinkFeed(
             key: source, storage: storage,
-            owner: EndFates(
-                table: table(source.entity),
-                possible: scope.source.familyNumbers(of: source.entity), kept: owners,
-                scope: scope),
-            target: EndFates(
-                table: table(relationship.destination),
-                possible: scope.source.familyNumbers(of: relationship.destination),
-                kept: targets, scope: scope),
+            owner: EndFates(source.entity, kept: owners, scope: scope),
+            target: EndFates(relationship.destination, kept: targets, scope: scope),
             isRequired: !relationship.isOptional && !relationship.isToMany)
     }
 }

@@ -46,6 +46,8 @@ struct SourceRules: Sendable {
     private(set) var subjects: [Loss.Subject] = []
     private(set) var constants: [StoredConstant] = []
     private(set) var computed: ComputedRules
+    /// Tells rows of one entity apart; nil where all go the same way.
+    let split: SplitReader?
     /// The columns that a pass reads.
     private(set) var list: SelectList
     /// The root entity of the table.
@@ -58,20 +60,23 @@ struct SourceRules: Sendable {
     /// `places`: all stored relationships of the destination.
     /// `links`: readers of the table's links.
     /// `list`: with the columns that these read.
-    /// `destination`: only for rows that go to this table, without strays and losses; nil for all.
+    /// `destination`: only for rows that go this way, without strays and losses; nil for all.
     init(
         _ table: TableLayout, scope: ValidationScope, places: [LinkLocation],
-        links: [LinkReader], list: SelectList, destination: String?
+        links: [LinkReader], list: SelectList, destination: ValidationScope.Way?
     ) {
         self.list = list
         computed = ComputedRules(now: scope.now)
+        split = SplitReader(table.name, scope)
         name = table.rootEntity
         onlyEntity = scope.source.onlyEntity(of: table)
-        for member in scope.source.model.family(of: table.rootEntity) {
-            guard let number = scope.source.number(of: member.name) else { continue }
+        for kind in scope.kinds(ofFamily: table.rootEntity) {
+            let number = kind.number
             let starts = (programs.count, linkList.count, strayList.count, lostList.count)
-            for (mapped, fate) in scope.fates(ofSource: member.name)
-            where destination == nil || fate.table == destination {
+            for (mapped, fate) in scope.fates(of: kind)
+            where destination.map({ $0.destination == fate.table && $0.layer == fate.layer })
+                ?? true
+            {
                 let made = EntityRules(
                     mapped, fate, scope: scope, list: &self.list, constants: &constants,
                     computed: &computed)
@@ -81,18 +86,18 @@ struct SourceRules: Sendable {
                 cells += made.cells
                 labels += made.labels
             }
-            linkList += links.indices.filter { links[$0].accepts(rowOf: Int64(number)) }
+            linkList += links.indices.filter { links[$0].accepts(rowOf: number) }
             var gone: Int?
             if destination == nil {
-                let losses = LossRules(of: member.name, in: table, scope: scope, places: places)
+                let losses = LossRules(of: kind, in: table, scope: scope, places: places)
                 gone = losses.entity.map { subject(of: $0) }
                 lostList += losses.columns.map { (test(of: $0.name), subject(of: $0.subject)) }
                 strayList += table.columns.filter {
-                    !scope.source.uses($0, by: member.name)
+                    !scope.source.uses($0, by: kind.entity)
                 }.map { self.list.place(of: $0.name) }
             }
             while entities.count <= number { entities.append(nil) }
-            entities[number] = Entity(
+            entities[Int(number)] = Entity(
                 programs: starts.0..<programs.count, links: starts.1..<linkList.count,
                 strays: starts.2..<strayList.count, lost: starts.3..<lostList.count, gone: gone)
         }
@@ -113,11 +118,25 @@ struct SourceRules: Sendable {
     /// The place of the first input of computed values in a row of the pass.
     var firstInput: Int { list.names.count + lostTests.count }
 
+    /// The place of the first input of filters in a row of the pass.
+    private var firstFilterInput: Int { firstInput + computed.inputs.count }
+
     /// The statement of a pass over some keys: the columns of `list`, the tests, and the inputs of
-    /// computed values.
+    /// computed values and filters.
     func sql(table: String, range: KeyRange) -> SQLText {
         list.sql(
             table: table, key: "Z_PK", range: range,
-            extra: lostTests.map { "\(SQLText.quoted($0)) IS NOT NULL" } + computed.inputs)
+            extra: lostTests.map { "\(SQLText.quoted($0)) IS NOT NULL" } + computed.inputs
+                + (split?.inputs ?? []))
+    }
+
+    /// The number that says what becomes of a row of the pass; nil where nothing is known of such
+    /// rows.
+    ///
+    /// `number`: of the row's entity.
+    @inline(__always)
+    func number(_ number: Int64, _ row: RawRow, key: Int64) throws(StoreError) -> Int64? {
+        guard let split else { return number }
+        return try split.number(number, row, first: firstFilterInput, key: key)
     }
 }

@@ -11,16 +11,16 @@ struct SourceScan {
     let reader: CellReader
     let links: [LinkReader]
     /// What the readers' links are links of in the source.
-    private let linkSubjects: [Loss.Subject]
+    private let linkSubjects: [Loss.Subject?]
     let statement: Statement
     private let hashKey: HashKey
 
-    /// Prepares the pass; with a destination table only for rows that go there, without links.
+    /// Prepares the pass; with a destination only for rows that go that way, without links.
     ///
     /// `shared`: rules made for the same scope, all its places and every destination.
     init(
         _ table: TableLayout, keys: KeyRange, scope: ValidationScope, places: [LinkLocation],
-        connection: Connection, externalData: FilePath, destination: String? = nil,
+        connection: Connection, externalData: FilePath, destination: ValidationScope.Way? = nil,
         shared: SharedRules? = nil
     ) throws(StoreError) {
         hashKey = scope.key
@@ -45,14 +45,16 @@ struct SourceScan {
     private static func links(
         in table: String, scope: ValidationScope, places: [LinkLocation], list: inout SelectList,
         connection: Connection
-    ) throws(StoreError) -> [(reader: LinkReader, subject: Loss.Subject)] {
-        var readers: [(LinkReader, Loss.Subject)] = []
+    ) throws(StoreError) -> [(reader: LinkReader, subject: Loss.Subject?)] {
+        var readers: [(LinkReader, Loss.Subject?)] = []
         for (number, place) in places.enumerated() {
             for feed in place.feeds where feed.storage.table == table && !feed.storage.isJoin {
                 let reader = try LinkReader(
                     feed, of: place, number: number, mustExist: scope.dangling == .nullify,
                     key: scope.key, list: &list, connection: connection)
-                readers.append((reader, Loss.Subject(linksOf: feed.key, in: scope.source)))
+                let subject =
+                    feed.isOwn ? nil : Loss.Subject(linksOf: feed.key, in: scope.source)
+                readers.append((reader, subject))
             }
         }
         return readers
@@ -105,12 +107,13 @@ struct SourceScan {
                 tally.misnumbered += 1
                 number = only
             }
-            guard number >= 0, number < rules.entities.count,
-                let entity = rules.entities[Int(number)]
+            guard let kind = try rules.number(number, current, key: key), kind >= 0,
+                kind < rules.entities.count, let entity = rules.entities[Int(kind)]
             else {
                 tally.unknown += 1
                 continue
             }
+            number = kind
             for program in entity.programs {
                 let row = hashKey.row(key &+ rules.programs[program].offset)
                 for cell in rules.programs[program].cells {
@@ -188,7 +191,10 @@ struct SourceScan {
             result.add(Fault(label, .missingLink), source: tally.missingLinks[number])
             result.add(Fault(label, .stray), source: tally.strayLinks[number])
             result.addInherited(Fault(label, .dangling), tally.lostLinks[number])
-            result.addLoss(linkSubjects[number], tally.droppedLinks[number])
+            // Links between objects that a mapping makes are none of the source.
+            if let subject = linkSubjects[number] {
+                result.addLoss(subject, tally.droppedLinks[number])
+            }
         }
         for (place, subject) in rules.subjects.enumerated() {
             result.addLoss(subject, tally.lost[place])

@@ -63,15 +63,27 @@ package struct LocalVerification: Sendable {
         let result = try openResult(given: given, in: scratch.appending("destination"))
         opened(original, result)
         let extras = try ExtraObjectTrial(store: original, destination: result.layout).outcomes()
+        let mapping = try mapping(original, result)
         let scope = ValidationScope(
-            source: original.layout, destination: result.layout,
-            mapping: try mapping(original, result), highestKeys: try highestKeys(of: original),
+            source: original.layout, destination: result.layout, mapping: mapping,
+            highestKeys: try highestKeys(of: original), splits: try splits(of: original, mapping),
             dangling: dangling, hashes: expectedHashes(result),
             keptObjects: extras.filter(\.isKept).map(\.object))
         let files = ValidationFiles(
             source: original.database, sourceExternalData: original.externalData,
             destination: result.database, destinationExternalData: result.externalData)
         return try Validator(scope: scope, files: files).run()
+    }
+
+    /// Which objects of the source the filters of a mapping tell apart.
+    private func splits(
+        of store: SourceStore, _ mapping: Mapping
+    ) throws(StoreError) -> [SourceSplit] {
+        let connection = try store.connect()
+        let splits = try SplitSearch.splits(
+            in: connection, layout: store.layout, mapping: mapping)
+        try connection.close()
+        return splits
     }
 
     private func open(

@@ -1,5 +1,6 @@
 package import CoreDataStore
 package import ManagedObjectModel
+import MappingModel
 import MigrationEngine
 package import MigrationPlanning
 package import MigrationValidation
@@ -26,15 +27,31 @@ extension ValidationScope {
             source: try stores.layout(of: plan.sourceModel, framework: plan.sourceFramework),
             destination: try stores.layout(of: plan.destinationModel, framework: plan.framework),
             mapping: plan.mapping,
-            offsets: Dictionary(
-                plan.feeds.map { (TablePair($0.sourceTable, $0.destinationTable), $0.offset) },
-                uniquingKeysWith: { first, _ in first }),
+            splits: plan.splits.map { split in
+                SourceSplit(
+                    entity: split.entity,
+                    numbers: Dictionary(
+                        split.variants.map { ($0.mask, $0.number) },
+                        uniquingKeysWith: { first, _ in first }))
+            }, moves: plan.keyMoves,
             maxima: plan.maxima, dangling: plan.options.dangling,
             allowsMissingExternalData: plan.options.allowsMissingExternalData,
             keptObjects: plan.extras.filter(\.isKept).map(\.object), hashes: hashes,
             stores: stores, cache: cache)
         intermediateRenames = plan.intermediateRenames
         now = plan.options.now
+    }
+}
+
+extension MigrationPlan {
+    /// How keys move, by the names of entity mappings.
+    fileprivate var keyMoves: [String: ValidationScope.KeyMove] {
+        var moves: [String: ValidationScope.KeyMove] = [:]
+        for pass in passes {
+            moves[mapping.entityMappings[pass.mapping].name] = ValidationScope.KeyMove(
+                layer: pass.layer, offset: pass.offset)
+        }
+        return moves
     }
 }
 

@@ -47,7 +47,7 @@ struct DataTrimming {
         case .atMostOne(let source, _), .distinctTargets(let source, _),
             .noTargets(let source, _, _):
             property = source
-        case .noObjects, .noMissingValue, .linkCount, .unique: return []
+        case .noObjects, .noMissingValue, .linkCount, .unique, .noFilteredTargets: return []
         }
         guard
             let (owner, relationship) = model.relationship(property.property, of: property.entity)

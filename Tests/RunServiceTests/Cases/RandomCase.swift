@@ -148,7 +148,8 @@ struct RandomCase {
             }
             if case .plan(.unsupported) = error { return .refused("unsupported") }
             if case .engine(.dataRefused) = error, isMapped { return .refused("value") }
-            return .different(["\(error)"])
+            let used = request.options.mappings.first.map { YAMLMappingWriter.text($0.definition) }
+            return .different(["\(error)"] + [used].compactMap { $0 })
         }
     }
 

@@ -33,9 +33,30 @@ struct RandomMapping<Random: RandomNumberGenerator> {
                     PropertyMappingDefinition(
                         destination: attribute.name, value: .expression(value)))
             }
-            if !definition.attributes.isEmpty { stated.append(definition) }
+            if below(3) == 0 { definition.filter = predicate(from, 2) }
+            guard definition.filter != nil || !definition.attributes.isEmpty else { continue }
+            stated.append(definition)
+            if below(3) == 0 { stated.append(further(after: definition, from, to)) }
         }
         return MappingDefinition(entityMappings: stated, infersRest: true)
+    }
+
+    /// A second mapping between the same entities: for the other objects, or for some of the same,
+    /// which then have no links.
+    private mutating func further(
+        after first: EntityMappingDefinition, _ from: String, _ to: String
+    ) -> EntityMappingDefinition {
+        var definition = EntityMappingDefinition(
+            name: "Further\(to)", source: from, destination: to)
+        if let filter = first.filter, below(2) == 0 {
+            definition.filter = .not(filter)
+            return definition
+        }
+        definition.filter = below(2) == 0 ? nil : predicate(from, 2)
+        definition.relationships = destination.allRelationships(of: to).map(\.relationship)
+            .filter { !$0.isTransient }
+            .map { PropertyMappingDefinition(destination: $0.name, value: .unset) }
+        return definition
     }
 
     private mutating func value(_ type: AttributeType, of entity: String) -> MappingExpression? {

@@ -13,20 +13,19 @@ struct PlainLosses {
 
     private let store: PlainStore
     private let destination: Model
-    private let bySource: [String: EntityMapping]
+    private let mapping: Mapping
+    private let passes: PlainPasses
 
     init(_ store: PlainStore, to destination: Model, mapping: Mapping) {
         self.store = store
         self.destination = destination
-        bySource = Dictionary(
-            mapping.entityMappings.filter { $0.destination != nil }.compactMap { mapped in
-                mapped.source.map { ($0, mapped) }
-            }, uniquingKeysWith: { first, _ in first })
+        self.mapping = mapping
+        passes = PlainPasses(store, to: destination, mapping: mapping)
         for (root, rows) in store.objects {
             guard let table = store.layout.tables.first(where: { $0.rootEntity == root }) else {
                 continue
             }
-            for object in rows.values { count(object, table) }
+            for (key, object) in rows { count(key, object, table) }
         }
         for join in store.layout.joinTables { count(join) }
     }
@@ -43,31 +42,49 @@ struct PlainLosses {
         counts["\(kind) \(key)", default: 0] += number
     }
 
-    private mutating func count(_ object: PlainObject, _ table: TableLayout) {
-        guard let mapped = bySource[object.entity] else {
-            counts["entity \(object.entity)", default: 0] += 1
+    private mutating func count(_ key: Int64, _ object: PlainObject, _ table: TableLayout) {
+        let taking = passes.passes(key, of: object.entity)
+        guard !taking.isEmpty else {
+            let isMapped = mapping.entityMappings.contains {
+                $0.source == object.entity && $0.destination != nil
+            }
+            counts["\(isMapped ? "filter" : "entity") \(object.entity)", default: 0] += 1
             return
         }
         for column in table.columns {
             guard let cell = object.cells[column.name], cell != .null else { continue }
             switch column.role {
             case .attribute(let key) where isOf(object, key.entity):
-                let isUsed = mapped.attributes.contains { attribute in
+                let isUsed = taking.flatMap(\.attributes).contains { attribute in
                     attribute.value.reads(key.property)
                 }
                 if !isUsed { add("attribute", key) }
             case .toOne(let key) where isOf(object, key.entity):
-                if isLost(key, from: object, to: cell.integer) { add("relationship", key) }
+                guard isLost(key, from: object, taking, to: cell.integer) else { continue }
+                // The other row of a one-to-one link holds it, too, and counts it.
+                if isToldByOther(key) {
+                    possible["relationship \(key)", default: 0] += 1
+                } else {
+                    add("relationship", key)
+                }
             case .hiddenKey(let key):
                 guard let target = relationship(key)?.destination, isOf(object, target) else {
                     continue
                 }
-                if isLost(inverse(of: key), from: object, to: cell.integer, hidden: key) {
+                if isLost(inverse(of: key), from: object, taking, to: cell.integer, hidden: key) {
                     add("relationship", key)
                 }
             default: continue
             }
         }
+    }
+
+    /// Whether the inverse is to-one, and some mapping reads it.
+    private func isToldByOther(_ key: PropertyKey) -> Bool {
+        guard let back = inverse(of: key), relationship(back)?.isToMany == false else {
+            return false
+        }
+        return mapping.entityMappings.contains { $0.destination != nil && reads(back, [$0]) }
     }
 
     private func isOf(_ object: PlainObject, _ entity: String) -> Bool {
@@ -85,45 +102,57 @@ struct PlainLosses {
         return PropertyKey(owner.name, name)
     }
 
-    /// Whether a mapping of objects of an entity reads a relationship of theirs.
-    private func reads(_ key: PropertyKey?, _ entity: String) -> Bool {
-        guard let key, store.model.isKind(entity, of: key.entity) else { return false }
-        return bySource[entity]?.relationships.contains { $0.source == key.property } == true
+    /// Whether some of these mappings, all from one entity, read a relationship of its objects.
+    private func reads(_ key: PropertyKey?, _ mappings: [EntityMapping]) -> Bool {
+        guard let key, let entity = mappings.first?.source,
+            store.model.isKind(entity, of: key.entity)
+        else { return false }
+        return mappings.flatMap(\.relationships).contains { $0.source == key.property }
+    }
+
+    /// All mappings that make something of objects of an entity.
+    private func mappings(of entity: String) -> [EntityMapping] {
+        mapping.entityMappings.filter { $0.source == entity && $0.destination != nil }
     }
 
     /// Whether that relationship can lead to objects of a second entity.
     private func reads(
-        _ key: PropertyKey?, _ entity: String, towards target: String
+        _ key: PropertyKey?, _ entity: String, towards targets: [EntityMapping]
     ) -> Bool {
-        guard reads(key, entity), let mapped = bySource[entity], let to = mapped.destination,
-            let name = mapped.relationships.first(where: { $0.source == key?.property })?
-                .destination,
-            let found = destination.relationship(name, of: to)?.relationship,
-            let fate = bySource[target]?.destination
-        else { return false }
-        return destination.isKind(fate, of: found.destination)
+        let mappings = mappings(of: entity)
+        guard reads(key, mappings) else { return false }
+        return mappings.contains { mapped in
+            guard let to = mapped.destination,
+                let name = mapped.relationships.first(where: { $0.source == key?.property })?
+                    .destination,
+                let found = destination.relationship(name, of: to)?.relationship
+            else { return false }
+            return targets.contains {
+                $0.destination.map { destination.isKind($0, of: found.destination) } == true
+            }
+        }
     }
 
     /// Whether the link of a row that stays goes nowhere.
     ///
     /// `hidden`: the relationship of the other object, where the row's own has none.
     private func isLost(
-        _ key: PropertyKey?, from object: PlainObject, to target: Int64?,
-        hidden: PropertyKey? = nil
+        _ key: PropertyKey?, from object: PlainObject, _ taking: [EntityMapping],
+        to target: Int64?, hidden: PropertyKey? = nil
     ) -> Bool {
         let back = hidden ?? key.flatMap { inverse(of: $0) }
         let end = hidden?.entity ?? key.flatMap { relationship($0)?.destination }
         guard let end else { return true }
         guard let target, let other = store.object(target, of: end),
-            bySource[other.entity] != nil
+            !passes.passes(target, of: other.entity).isEmpty
         else {
             // To an object that is not there, or goes itself: only a relationship that goes loses
             // it.
             let others = store.model.family(of: end).map(\.name)
-            return !reads(key, object.entity)
-                && !others.contains { reads(back, $0, towards: object.entity) }
+            return !reads(key, taking)
+                && !others.contains { reads(back, $0, towards: taking) }
         }
-        return !reads(key, object.entity) && !reads(back, other.entity)
+        return !reads(key, taking) && !reads(back, passes.passes(target, of: other.entity))
     }
 
     private mutating func count(_ join: JoinTableLayout) {
@@ -131,7 +160,7 @@ struct PlainLosses {
         guard let end = relationship(key)?.destination else { return }
         let back = inverse(of: key)
         let isRead = store.model.numberedEntities.contains {
-            reads(key, $0.name) || reads(back, $0.name)
+            reads(key, mappings(of: $0.name)) || reads(back, mappings(of: $0.name))
         }
         var lost: Int64 = 0
         for link in store.joinRows[join.name] ?? [] {
@@ -140,9 +169,10 @@ struct PlainLosses {
             if !isRead {
                 lost += 1
             } else if let one, let two {
-                let isCarried = reads(key, one.entity) || reads(back, two.entity)
-                let areThere = [one, two].allSatisfy { bySource[$0.entity] != nil }
-                if areThere, !isCarried { lost += 1 }
+                let left = passes.passes(link.owner, of: one.entity)
+                let right = passes.passes(link.target, of: two.entity)
+                let isCarried = reads(key, left) || reads(back, right)
+                if !left.isEmpty, !right.isEmpty, !isCarried { lost += 1 }
             } else {
                 possible["relationship \(key)", default: 0] += 1
             }

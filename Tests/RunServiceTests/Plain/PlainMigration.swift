@@ -26,12 +26,9 @@ struct PlainMigration {
     let model: Model
     let mapping: Mapping
     let keepsBroken: Bool
-    private var offsets: [String: [String: Int64]] = [:]
-    /// Roots of the source by root of the destination, in the order of their keys.
-    private var order: [String: [String]] = [:]
+    private let passes: PlainPasses
     /// The highest key that each root of the destination ever had.
-    private(set) var tops: [String: Int64] = [:]
-    private var bySource: [String: EntityMapping] = [:]
+    var tops: [String: Int64] { passes.tops }
     /// Objects by root entity and key.
     private(set) var objects: [String: [Int64: Expected]] = [:]
 
@@ -40,29 +37,19 @@ struct PlainMigration {
         self.model = model
         self.mapping = mapping
         self.keepsBroken = keepsBroken
-        for entityMapping in mapping.entityMappings {
-            guard let from = entityMapping.source, let to = entityMapping.destination else {
-                continue
-            }
-            bySource[from] = entityMapping
-            let (table, place) = (source.root(of: from), model.root(of: to)?.name ?? to)
-            guard offsets[table]?[place] == nil else { continue }
-            // The first keeps its keys, others come above all that were ever given out.
-            let highest = max(
-                source.maxima[table] ?? 0, source.objects[table]?.keys.max() ?? 0)
-            offsets[table, default: [:]][place] = tops[place] ?? 0
-            order[place, default: []].append(table)
-            tops[place, default: 0] += highest
-        }
+        passes = PlainPasses(source, to: model, mapping: mapping)
         for (_, rows) in source.objects {
-            for (key, object) in rows { carry(key, object) }
+            for (key, object) in rows {
+                for mapped in passes.passes(key, of: object.entity) { carry(key, object, mapped) }
+            }
         }
     }
 
-    private mutating func carry(_ key: Int64, _ object: PlainObject) {
-        guard let entityMapping = bySource[object.entity], let to = entityMapping.destination,
-            let moved = moved(key, of: object.entity)
-        else { return }
+    private mutating func carry(
+        _ key: Int64, _ object: PlainObject, _ entityMapping: EntityMapping
+    ) {
+        guard let to = entityMapping.destination else { return }
+        let moved = key + passes.offset(of: entityMapping)
         var attributes: [String: PlainValue] = [:]
         for attribute in entityMapping.attributes {
             switch attribute.value {
@@ -95,14 +82,6 @@ struct PlainMigration {
         } catch {
             return nil
         }
-    }
-
-    /// The key in the destination of an object of a source entity; nil where it is dropped.
-    private func moved(_ key: Int64, of entity: String) -> Int64? {
-        guard let to = bySource[entity]?.destination, let root = model.root(of: to)?.name,
-            let offset = offsets[source.root(of: entity)]?[root]
-        else { return nil }
-        return key + offset
     }
 }
 
@@ -137,28 +116,38 @@ extension PlainMigration {
             for (link, order) in source.relations[sourceKey] ?? [:] {
                 let owner = source.object(link.owner, of: from)
                 guard owner == nil || owner?.entity == from else { continue }
+                if owner != nil,
+                    !passes.passes(link.owner, of: from).contains(where: {
+                        $0.name == entityMapping.name
+                    })
+                {
+                    continue
+                }
                 add(
-                    link, order, owner, from: sourceKey, before, to: relationship, at: key,
-                    isTurned: isTurned, into: &links)
+                    link, order, owner, by: entityMapping, from: sourceKey, before,
+                    to: relationship, at: key, isTurned: isTurned, into: &links)
             }
         }
     }
 
     private func add(
-        _ link: PlainLink, _ order: PlainOrder, _ owner: PlainObject?, from key: PropertyKey,
-        _ before: Relationship, to relationship: Relationship, at place: PropertyKey,
+        _ link: PlainLink, _ order: PlainOrder, _ owner: PlainObject?, by mapped: EntityMapping,
+        from key: PropertyKey, _ before: Relationship, to relationship: Relationship,
+        at place: PropertyKey,
         isTurned: Bool, into links: inout Links
     ) {
         let target = source.object(link.target, of: before.destination)
-        if let owner, let target {
-            guard let left = moved(link.owner, of: owner.entity),
-                let right = moved(link.target, of: target.entity),
-                let to = bySource[target.entity]?.destination,
-                model.isKind(to, of: relationship.destination)
-            else { return }
-            let made = PlainLink(owner: left, target: right)
-            let turned = isTurned ? made.turned : made
-            links.whole[turned] = links.whole[turned] ?? (isTurned ? order.turned : order)
+        if owner != nil, let target {
+            let makers = passes.passes(link.target, of: target.entity).filter { pass in
+                pass.destination.map { model.isKind($0, of: relationship.destination) } == true
+            }
+            for maker in makers {
+                let made = PlainLink(
+                    owner: link.owner + passes.offset(of: mapped),
+                    target: link.target + passes.offset(of: maker))
+                let turned = isTurned ? made.turned : made
+                links.whole[turned] = links.whole[turned] ?? (isTurned ? order.turned : order)
+            }
             return
         }
         guard keepsBroken else { return }
@@ -193,10 +182,11 @@ extension PlainMigration {
             entityMapping.destination.map { model.isKind($0, of: relationship.destination) }
                 ?? false
         }
-        // A to-one may have to name its target's entity, too.
+        // A to-one may have to name its target's entity, too; and filters look at objects.
         let inverseNow = model.inverse(of: relationship)?.relationship
         let isTold =
-            isOne(rights, named: names(relationship)) && isOne(lefts, named: names(inverseNow))
+            !passes.isSplit(key.entity) && !passes.isSplit(before.destination)
+            && isOne(rights, named: names(relationship)) && isOne(lefts, named: names(inverseNow))
         for left in lefts.compactMap(\.key) {
             for right in rights.compactMap(\.key) {
                 let made = PlainLink(owner: left, target: right)
@@ -230,19 +220,12 @@ extension PlainMigration {
         let entities = entity.map { [$0] } ?? source.model.family(of: top).map(\.name)
         return Set(
             entities.map { name in
-                guard let entityMapping = bySource[name], isValid(entityMapping),
-                    staysApart(key, of: name)
-                else { return Option() }
-                return Option(key: moved(key, of: name), entity: entityMapping.destination)
+                let mapped = mapping.entityMappings.first {
+                    $0.source == name && $0.destination != nil && isValid($0)
+                }
+                guard let mapped, passes.staysApart(key, by: mapped) else { return Option() }
+                return Option(
+                    key: key + passes.offset(of: mapped), entity: mapped.destination)
             })
-    }
-
-    private func staysApart(_ key: Int64, of entity: String) -> Bool {
-        guard let to = bySource[entity]?.destination, let root = model.root(of: to)?.name,
-            let offset = offsets[source.root(of: entity)]?[root]
-        else { return false }
-        let following = (order[root] ?? []).drop { $0 != source.root(of: entity) }.dropFirst()
-        let next = following.first.flatMap { offsets[$0]?[root] }
-        return (offset == 0 || key >= 1) && next.map { key + offset <= $0 } ?? true
     }
 }

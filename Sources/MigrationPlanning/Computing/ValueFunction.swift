@@ -3,15 +3,14 @@ import GRDB
 import ManagedObjectModel
 import MappingExpressions
 import MappingModel
-import MigrationPlanning
-import SafeSQLite
+package import SafeSQLite
 import Synchronization
 
 /// An SQL function that evaluates the expressions of mappings that SQL cannot.
 ///
 /// Its arguments are the number of a computed cell of the plan, the key of the row, for messages,
 /// and the values of the cell's inputs.
-enum ValueFunction {
+package enum ValueFunction {
     /// Known to the guard of connections by its first letters (`CSQLite`).
     static let name: StaticString = "godwit_value"
     /// The function that passes a value on, and fails for one that may not be: its arguments are
@@ -25,7 +24,7 @@ enum ValueFunction {
     ///   - connection: that copies.
     ///   - cells: the plan's computed cells, in its order.
     ///   - failures: gets what could not be computed.
-    static func register(
+    package static func register(
         _ connection: Connection, cells: [ComputedCell], failures: ValueFailures
     ) {
         guard let now = cells.first?.now else { return }
@@ -169,12 +168,13 @@ enum ValueFunction {
 
 /// What could not be computed while rows were copied: SQLite's error alone would not tell it from
 /// damage.
-final class ValueFailures: Sendable {
+package final class ValueFailures: Sendable {
     /// The store, for messages; nil where the reader of the failure names it.
     private let store: String?
     private let first = Mutex<String?>(nil)
 
-    init(store: String? = nil) { self.store = store }
+    /// - Parameter store: that messages name.
+    package init(store: String? = nil) { self.store = store }
 
     /// Evaluates, and remembers a failure with attribute and object.
     func naming<Value>(
@@ -193,7 +193,7 @@ final class ValueFailures: Sendable {
     /// Runs a statement; a value that could not be computed is a fault of data or mapping.
     ///
     /// - Throws: `EngineError.dataRefused` for such a value, else what the body throws.
-    func translating<Value>(
+    package func translating<Value>(
         _ body: () throws(EngineError) -> Value
     ) throws(EngineError) -> Value {
         do throws(EngineError) {

@@ -1,0 +1,68 @@
+import CoreDataStore
+
+/// One end of a relation while a plan is made.
+struct PlannedEnd {
+    var end: RelationEnd
+    /// Places of the entity mappings whose objects stand there.
+    var passes: Set<Int>
+    /// Two entity mappings that both make an object of one source object; nil where none do.
+    var doubled: [String]?
+}
+
+/// A source relation while a plan is made: what the entity mappings have to do with it.
+struct PlannedRelation {
+    let name: String
+    /// The destination relationship that states the links, by the entity that declares it.
+    let destination: PropertyKey
+    let storage: RelationStorage
+    let owner: PlannedEnd
+    let target: PlannedEnd
+
+    /// The relation as plans have it.
+    var relation: SourceRelation {
+        SourceRelation(name: name, storage: storage, owner: owner.end, target: target.end)
+    }
+
+    /// The same links seen from the other end.
+    var flipped: PlannedRelation {
+        let turned: RelationStorage =
+            switch storage {
+            case .ownerColumn(let table, let key, let entity, let ownerOrder):
+                .targetColumn(table: table, key: key, entity: entity, targetOrder: ownerOrder)
+            case .targetColumn(let table, let key, let entity, let targetOrder):
+                .ownerColumn(table: table, key: key, entity: entity, ownerOrder: targetOrder)
+            case .path(let table, let path, let isFlipped):
+                // Both ends of links between objects of one source object are its row.
+                .path(table: table, path, isFlipped: path.steps.isEmpty ? false : !isFlipped)
+            case .join(let table, let owner, let target, let ownerOrder, let targetOrder):
+                .join(
+                    table: table, owner: target, target: owner, ownerOrder: targetOrder,
+                    targetOrder: ownerOrder)
+            }
+        return PlannedRelation(
+            name: name, destination: destination, storage: turned, owner: target, target: owner)
+    }
+
+    /// Refuses links to objects of which there are two.
+    ///
+    /// - Throws: `PlanError.unsupported` with the way out.
+    func refuseDoubledTargets() throws(PlanError) {
+        guard let names = target.doubled else { return }
+        throw .unsupported(
+            "objects that the links of \(name) lead to are made twice, by entity mappings "
+                + "\(names[0]) and \(names[1]): in \(destination), name one of them, as in "
+                + "{source: $source.\(name.split(separator: ".").last ?? ""), mapping: "
+                + "\(names[0])}")
+    }
+
+    /// Refuses links of objects of which there are two, where a link can have one owner alone.
+    ///
+    /// - Throws: `PlanError.unsupported` with the way out.
+    func refuseDoubledOwners() throws(PlanError) {
+        guard let names = owner.doubled else { return }
+        throw .unsupported(
+            "entity mappings \(names[0]) and \(names[1]) both make objects that have the links of "
+                + "\(name), which one object alone can have: leave \(destination) unset in one of "
+                + "them")
+    }
+}

@@ -1,0 +1,81 @@
+import CoreDataStore
+import ManagedObjectModel
+import MappingExpressions
+import MappingModel
+import SafeSQLite
+
+/// An expression of a mapping over rows of one source entity.
+struct RowExpression: Sendable {
+    private let value: ComputedValue
+    /// The types of its inputs.
+    private let types: [AttributeType]
+    /// The variables of its inputs, and their places among the inputs of the pass.
+    private let places: [(variable: String, input: Int)]
+
+    /// Nil for an expression that a plan refuses.
+    ///
+    /// `inputs`: gets what its inputs are read by.
+    init?(
+        _ expression: MappingExpression, of entity: String, in layout: StoreLayout,
+        inputs: inout [SQLText]
+    ) {
+        value = ComputedValue(expression)
+        var types: [AttributeType] = []
+        var places: [(variable: String, input: Int)] = []
+        for (number, keys) in value.inputs.enumerated() {
+            guard let input = ComputedInput(keys, of: entity, in: layout) else { return nil }
+            types.append(input.type)
+            let known = inputs.firstIndex(of: input.sql)
+            if known == nil { inputs.append(input.sql) }
+            places.append((ComputedValue.name(of: number), known ?? inputs.count - 1))
+        }
+        self.types = types
+        self.places = places
+    }
+
+    /// The value for a row; nil for none.
+    ///
+    /// `first`: the place of the first input in the row.
+    func value(
+        _ row: RawRow, first: Int, _ evaluator: ExpressionEvaluator<NoObjects>
+    ) throws(ExpressionError) -> DefaultValue? {
+        var variables: [String: ExpressionValue<Never>] = [:]
+        for (number, place) in places.enumerated() {
+            variables[place.variable] = Self.value(
+                of: row.cell(first + place.input), types[number])
+        }
+        switch try evaluator.value(of: value.expression, variables: variables) {
+        case .null: return nil
+        case .scalar(let scalar): return scalar
+        case .object, .collection:
+            throw ExpressionError(.evaluation, "the expression gives no single value")
+        }
+    }
+
+    private static func value(
+        of cell: RawCell, _ type: AttributeType
+    ) -> ExpressionValue<Never> {
+        switch cell.storageClass {
+        case 1:
+            let number = cell.integer
+            switch type {
+            case .boolean: return .scalar(.boolean(number != 0))
+            case .double, .float: return .scalar(.real(Double(number)))
+            case .date: return .scalar(.date(Double(number)))
+            case .decimal: return .scalar(.decimal("\(number)"))
+            default: return .scalar(.integer(number))
+            }
+        case 2:
+            switch type {
+            case .date: return .scalar(.date(cell.real))
+            case .decimal: return .scalar(.decimal("\(cell.real)"))
+            default: return .scalar(.real(cell.real))
+            }
+        case 3:
+            let text = String(decoding: cell.bytes, as: UTF8.self)
+            return .scalar(type == .uri ? .uri(text) : .text(text))
+        case 4: return .scalar(type == .uuid ? .uuid(Array(cell.bytes)) : .data(Array(cell.bytes)))
+        default: return .null
+        }
+    }
+}

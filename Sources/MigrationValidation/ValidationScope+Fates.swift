@@ -1,0 +1,121 @@
+import CoreDataStore
+import ManagedObjectModel
+import MappingModel
+
+/// A source entity whose objects filters tell apart.
+package struct SourceSplit: Hashable, Sendable {
+    /// Name of the entity.
+    package let entity: String
+    /// Numbers that stand for the entity's number, by filter mask; without 0.
+    package let numbers: [Int64: Int64]
+
+    package init(entity: String, numbers: [Int64: Int64]) {
+        self.entity = entity
+        self.numbers = numbers
+    }
+}
+
+/// Objects of one source entity that have one fate: all of them, or those for which the same
+/// filters hold.
+struct SourceKind: Hashable, Sendable {
+    let entity: String
+    let mask: Int64
+    /// The entity's, or the one that stands for it.
+    let number: Int64
+}
+
+/// Where objects of one source entity are in the destination.
+struct Fate: Hashable, Sendable {
+    /// The number of the destination entity.
+    let number: Int64
+    let offset: Int64
+    let layer: Int
+    let entity: String
+    let table: String
+}
+
+extension ValidationScope {
+    /// From a source table to a destination table; a layer above 0 is a further way for the same
+    /// objects.
+    struct Way: Hashable, Sendable {
+        let source: String
+        let destination: String
+        let layer: Int
+    }
+
+    /// The ways of the entity mappings that carry objects, in their order.
+    ///
+    /// A mapping takes the first way on which no object comes twice.
+    static func ways(
+        of mapping: Mapping, _ source: StoreLayout, _ destination: StoreLayout,
+        _ splits: [SourceSplit]
+    ) -> [(mapped: EntityMapping, way: Way)] {
+        var found: [(mapped: EntityMapping, way: Way)] = []
+        for mapped in mapping.entityMappings {
+            guard let entity = mapped.source, let from = source.table(of: entity),
+                let to = mapped.destination.flatMap({ destination.table(of: $0) })
+            else { continue }
+            let masks = [0] + (splits.first { $0.entity == entity }?.numbers.keys.map { $0 } ?? [])
+            let taken = Set(masks.filter { mapping.takes(mapped, mask: $0) })
+            let meeting = Set(
+                found.filter { other in
+                    other.mapped.source == entity && other.way.destination == to.name
+                        && taken.contains { mapping.takes(other.mapped, mask: $0) }
+                }.map(\.way.layer))
+            var layer = 0
+            while meeting.contains(layer) { layer += 1 }
+            found.append((mapped, Way(source: from.name, destination: to.name, layer: layer)))
+        }
+        return found
+    }
+
+    /// The kinds of objects of exactly one source entity.
+    func kinds(ofSource entity: String) -> [SourceKind] {
+        guard let number = source.number(of: entity) else { return [] }
+        let split = splits.first { $0.entity == entity }?.numbers ?? [:]
+        return [SourceKind(entity: entity, mask: 0, number: Int64(number))]
+            + split.sorted { $0.key < $1.key }.map {
+                SourceKind(entity: entity, mask: $0.key, number: $0.value)
+            }
+    }
+
+    /// The kinds of objects of an entity and of all that inherit from it.
+    func kinds(ofFamily entity: String) -> [SourceKind] {
+        source.model.family(of: entity).flatMap { kinds(ofSource: $0.name) }
+    }
+
+    /// What becomes of objects of one kind, one for each mapping.
+    func fates(of kind: SourceKind) -> [(mapping: EntityMapping, fate: Fate)] {
+        mapping.entityMappings.compactMap { mapped in
+            guard mapped.source == kind.entity, mapping.takes(mapped, mask: kind.mask),
+                let fate = fate(of: mapped)
+            else { return nil }
+            return (mapped, fate)
+        }
+    }
+
+    /// By source table whose keys do not move, a key that none of them is above.
+    var highestKeys: [String: Int64] {
+        var keys: [String: Int64] = [:]
+        for mapped in mapping.entityMappings {
+            guard let fate = fate(of: mapped), fate.offset == 0,
+                let table = mapped.source.flatMap({ source.table(of: $0)?.name }),
+                let root = destination.table(named: fate.table)?.rootEntity
+            else { continue }
+            keys[table] = maxima[root]
+        }
+        return keys
+    }
+
+    /// Where the objects of an entity mapping go; nil for removals and additions.
+    func fate(of mapped: EntityMapping) -> Fate? {
+        guard mapped.source.flatMap({ source.table(of: $0) }) != nil,
+            let name = mapped.destination, let number = destination.number(of: name),
+            let table = destination.table(of: name)?.name
+        else { return nil }
+        let move = moves[mapped.name]
+        return Fate(
+            number: Int64(number), offset: move?.offset ?? 0, layer: move?.layer ?? 0,
+            entity: name, table: table)
+    }
+}
