@@ -148,7 +148,9 @@ extension InferenceDraft {
     }
 
     /// The source entity to which one relationship leads, or a path of to-one relationships; nil
-    /// for every other path. No keys are the object itself.
+    /// for every other path.
+    ///
+    /// No keys are the object itself.
     private func target(of keys: [String], from entity: String) -> String? {
         if keys.isEmpty { return entity }
         guard keys.count == 1 else { return source.model.target(ofPath: keys, from: entity) }

@@ -126,7 +126,7 @@ struct RelationSQL {
     private func named(
         _ key: String, _ entity: String, _ end: RelationEnd, alias: SQLText
     ) -> End {
-        guard !cells.numbers.splits(end.table) else {
+        guard !cells.numbers.splits(end) else {
             return lookedUp(CellSQL.column(key), end, alias: alias, needsNumber: true)
         }
         return End(

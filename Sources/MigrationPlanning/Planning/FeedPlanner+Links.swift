@@ -11,51 +11,50 @@ extension FeedPlanner {
         guard context.destination.model.isKind(entity.destination, of: key.entity) else {
             return nil
         }
+        var own: Cell?
         for planned in relations.relations(feeding: key)
         where planned.owner.passes.contains(entity.pass) {
             let relation = planned.relation
-            if case .ownerColumn(let table, let column, let entityColumn, _) = relation.storage,
+            if own == nil,
+                case .ownerColumn(let table, let column, let entityColumn, _) = relation.storage,
                 table == feed.sourceTable,
                 isFoundByRow(key, relation.target, entityColumn: entityColumn)
             {
                 try planned.refuseDoubledTargets()
-                return make(
+                own = make(
                     .column(column),
                     number(
                         of: column, entityColumn, relation.target,
                         isNamed: context.destination.column(.toOneEntity(key)) != nil),
                     relation.target)
-            }
-            if case .path(let table, let path, false) = relation.storage, table == feed.sourceTable
+            } else if own == nil, case .path(let table, let path, false) = relation.storage,
+                table == feed.sourceTable
             {
                 try planned.refuseDoubledTargets()
-                return make(
+                own = make(
                     .path(path), .number(path, table: relation.target.table), relation.target)
+            } else {
+                // What several relations feed, the link stage adds to the first one's.
+                try fill(
+                    feed.destinationTable, planned,
+                    .target(
+                        key: context.destination.column(.toOne(key))?.column.name ?? "",
+                        entity: context.destination.column(.toOneEntity(key))?.column.name),
+                    order: context.destination.column(.order(key))?.column.name,
+                    isOrdered: relation.storage.ownerOrder != nil, rank: .ownerRank)
             }
-            try fill(
-                feed.destinationTable, planned,
-                .target(
-                    key: context.destination.column(.toOne(key))?.column.name ?? "",
-                    entity: context.destination.column(.toOneEntity(key))?.column.name),
-                order: context.destination.column(.order(key))?.column.name,
-                isOrdered: relation.storage.ownerOrder != nil, rank: .ownerRank)
         }
-        return nil
+        return own
     }
 
     /// Whether a row that holds a key tells all that the destination's columns ask for.
     private func isFoundByRow(
         _ key: PropertyKey, _ end: RelationEnd, entityColumn: String?
     ) -> Bool {
-        if entityColumn != nil || isSplit(end) { return true }
+        if entityColumn != nil || context.splits.decide(on: end) { return true }
         guard end.targets.canDoWithoutLookup else { return false }
         let needsNumber = context.destination.column(.toOneEntity(key)) != nil
         return !needsNumber || end.targets.count == 1 || end.targets.commonNumber != nil
-    }
-
-    /// Whether filters decide what becomes of objects in the table of an end.
-    private func isSplit(_ end: RelationEnd) -> Bool {
-        context.splits.contains { $0.table == end.table }
     }
 
     /// Where the number is read of the object whose key stands in a column; nil where its key alone
@@ -65,7 +64,7 @@ extension FeedPlanner {
     private func number(
         of column: String, _ entityColumn: String?, _ end: RelationEnd, isNamed: Bool
     ) -> KeyValue? {
-        guard !isSplit(end) else {
+        guard !context.splits.decide(on: end) else {
             if end.targets.commonOffset != nil, !isNamed || end.targets.count == 1 { return nil }
             let path = SourcePath(
                 steps: [.toOne(column: column, table: end.table)], column: "Z_PK", type: .objectID,
@@ -88,6 +87,7 @@ extension FeedPlanner {
                 table: table, purpose: purpose, orderColumn: isOrdered ? order : nil,
                 relation: planned.relation))
         guard let order, !isOrdered else { return }
+        try planned.refuseNewPlaces()
         links.append(
             LinkPlan(
                 table: table, purpose: rank, orderColumn: order, relation: planned.relation))
@@ -108,6 +108,7 @@ extension FeedPlanner {
                 isFoundByRow(key, relation.target, entityColumn: entityColumn)
             else { continue }
             if let order { return .column(order) }
+            try planned.refuseNewPlaces()
             try planned.refuseDoubledOwners()
             links.append(
                 LinkPlan(
@@ -121,31 +122,34 @@ extension FeedPlanner {
     mutating func hiddenCell(
         _ key: PropertyKey, for entity: EntityFeed, in feed: Feed
     ) throws(PlanError) -> Cell? {
+        var own: Cell?
         for planned in relations.relations(feeding: key)
         where planned.target.passes.contains(entity.pass) {
             let relation = planned.relation
-            if case .targetColumn(let table, let column, let entityColumn, _) = relation.storage,
+            if own == nil,
+                case .targetColumn(let table, let column, let entityColumn, _) = relation.storage,
                 table == feed.sourceTable, isFoundByRow(relation.owner, entityColumn)
             {
                 try planned.refuseDoubledTargets()
                 try planned.refuseDoubledOwners()
-                return .key(
+                own = .key(
                     .column(column),
                     entity: number(of: column, entityColumn, relation.owner, isNamed: false),
                     table: relation.owner.table, targets: relation.owner.targets)
+            } else {
+                try fill(
+                    feed.destinationTable, planned,
+                    .owner(key: context.destination.column(.hiddenKey(key))?.column.name ?? ""),
+                    order: context.destination.column(.hiddenOrder(key))?.column.name,
+                    isOrdered: relation.storage.targetOrder != nil, rank: .targetRank)
             }
-            try fill(
-                feed.destinationTable, planned,
-                .owner(key: context.destination.column(.hiddenKey(key))?.column.name ?? ""),
-                order: context.destination.column(.hiddenOrder(key))?.column.name,
-                isOrdered: relation.storage.targetOrder != nil, rank: .targetRank)
         }
-        return nil
+        return own
     }
 
     /// Whether a row that holds the key of an owner tells the owner's key in the destination.
     private func isFoundByRow(_ owner: RelationEnd, _ entityColumn: String?) -> Bool {
-        entityColumn != nil || isSplit(owner) || owner.targets.canDoWithoutLookup
+        entityColumn != nil || context.splits.decide(on: owner) || owner.targets.canDoWithoutLookup
     }
 
     /// A cell from the place of a row in its owner's list, else a link plan.
@@ -159,6 +163,7 @@ extension FeedPlanner {
                 table == feed.sourceTable, isFoundByRow(relation.owner, entityColumn)
             else { continue }
             if let order { return .column(order) }
+            try planned.refuseNewPlaces()
             try planned.refuseDoubledTargets()
             links.append(
                 LinkPlan(

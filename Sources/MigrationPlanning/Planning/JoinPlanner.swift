@@ -12,6 +12,11 @@ enum JoinPlanner {
                 try planned.refuseDoubledTargets()
                 try planned.refuseDoubledOwners()
                 let relation = planned.relation
+                if join.namingOrder != nil && relation.storage.ownerOrder == nil
+                    || join.inverseOrder != nil && relation.storage.targetOrder == nil
+                {
+                    try planned.refuseNewPlaces()
+                }
                 feeds.append(JoinFeed(relation: relation, isArithmetic: relation.isArithmetic))
             }
             plans.append(

@@ -17,6 +17,8 @@ struct PlannedRelation {
     let storage: RelationStorage
     let owner: PlannedEnd
     let target: PlannedEnd
+    /// Whether other links of the same source relationship come by another relation.
+    var isRest = false
 
     /// The relation as plans have it.
     var relation: SourceRelation {
@@ -41,6 +43,16 @@ struct PlannedRelation {
             }
         return PlannedRelation(
             name: name, destination: destination, storage: turned, owner: target, target: owner)
+    }
+
+    /// Refuses places that would have to be made up for lists of which other relations feed a part.
+    ///
+    /// - Throws: `PlanError.unsupported` with the way out.
+    func refuseNewPlaces() throws(PlanError) {
+        guard isRest else { return }
+        throw .unsupported(
+            "the places of the objects in \(destination) are made up, and only some of the entity "
+                + "mappings state the links of \(name): state them in all of these, or in none")
     }
 
     /// Refuses links to objects of which there are two.

@@ -58,7 +58,8 @@ struct RelationPlanner {
         return PlannedRelation(
             name: source.description, destination: inverse,
             storage: context.source.storage(of: source), owner: owners,
-            target: context.end(ofSource: other.key.entity) { states(other, inverse, $0) })
+            target: context.end(ofSource: other.key.entity) { states(other, inverse, $0) },
+            isRest: true)
     }
 
     /// Whether an entity mapping names a source relationship for a destination relationship.

@@ -28,6 +28,15 @@ package struct EntitySplit: Hashable, Sendable, Codable {
 }
 
 extension [EntitySplit] {
+    /// Whether filters decide what becomes of objects that may stand at an end of links.
+    func decide(on end: RelationEnd) -> Bool {
+        contains { split in
+            split.kinds.contains { kind in
+                end.targets.contains { $0.sourceNumber == kind.number }
+            }
+        }
+    }
+
     /// The filters of all splits; no two are equal.
     package var computedCells: [ComputedCell] {
         flatMap(\.filters).reduce(into: []) { found, filter in

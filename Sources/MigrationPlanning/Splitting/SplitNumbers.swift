@@ -13,8 +13,8 @@ package struct SplitNumbers {
         values = ComputedSQL(cells: cells)
     }
 
-    /// Whether the number of a row of a table is not the one that stands in it.
-    package func splits(_ table: String) -> Bool { splits.contains { $0.table == table } }
+    /// Whether filters decide what becomes of objects that may stand at an end of links.
+    package func splits(_ end: RelationEnd) -> Bool { splits.decide(on: end) }
 
     /// The number of a row.
     ///
@@ -26,7 +26,11 @@ package struct SplitNumbers {
         let stored: SQLText = "\(row.name).Z_ENT"
         let found = splits.filter { $0.table == table }
         guard !found.isEmpty else { return stored }
-        if found.count == 1, found[0].isAlone { return number(of: row, in: found[0]) }
+        if found.count == 1, found[0].isAlone {
+            // A row that a look-up did not find has no number.
+            return
+                "CASE WHEN \(row.name).Z_PK IS NOT NULL THEN \(number(of: row, in: found[0])) END"
+        }
         let cases = found.map { "WHEN \($0.number) THEN \(number(of: row, in: $0))" as SQLText }
         return "CASE \(stored) \(cases.joined(separator: " ")) ELSE \(stored) END"
     }

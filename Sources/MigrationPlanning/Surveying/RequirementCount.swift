@@ -108,7 +108,7 @@ struct RequirementCount {
     ///
     /// - Parameters:
     ///   - property: a relationship of the entity.
-    ///   - towards: the destination entity that gets objects of the owners.
+    ///   - owners: the destination entity that gets objects of the owners.
     ///   - countsMissing: whether links of owners that are gone count, if they are kept.
     ///   - destination: the relationship that the links become; with it, links that are lost on
     ///     the way do not count.

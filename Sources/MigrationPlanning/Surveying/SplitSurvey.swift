@@ -23,7 +23,9 @@ struct SplitSurvey {
     /// Every split of the mapping, in the order of the entities.
     ///
     /// - Parameter failures: gets what of a filter cannot be computed.
-    /// - Throws: `PlanError.unsupported` for filters without end, `StoreError` with SQLite's reason.
+    /// - Returns: none for a mapping without filters.
+    /// - Throws: `PlanError.unsupported` for too many filters, and `StoreError` with SQLite's
+    ///   reason.
     /// - Complexity: reads each table of an entity with filters once.
     func splits(_ failures: ValueFailures) throws -> [Found] {
         var next = Int64(layout.entityOrder.count) + 1

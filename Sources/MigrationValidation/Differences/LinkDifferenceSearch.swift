@@ -79,6 +79,8 @@ extension Validator {
                 list.sql(table: place.storage.table, key: "rowid", range: .all)))
     }
 
+    /// Reads the links of rows into a table.
+    ///
     /// `entity`: the number that all rows are read with; nil for each row's own.
     /// `split`: tells rows of one entity apart, by inputs from a place on.
     private func fill(

@@ -28,7 +28,8 @@ struct EndFates: Sendable {
         self.table = table
         possible = kinds.map(\.number)
         self.kept = kept
-        split = SplitReader(table, scope)
+        let isSplit = kinds.contains { kind in scope.splits.contains { $0.entity == kind.entity } }
+        split = isSplit ? SplitReader(table, scope) : nil
         removed = kinds.filter { scope.fates(of: $0).isEmpty }.map(\.number)
         onlyEntity = scope.source.table(named: table).flatMap { scope.source.onlyEntity(of: $0) }
         let fate = kept.values.first
@@ -78,6 +79,8 @@ struct LinkFeed: Sendable {
     var isPath: Bool { isOwn || !expressions.isEmpty }
     /// Whether objects are linked that come of one source object.
     var isOwn = false
+    /// The entity mapping that alone makes the targets; nil for any.
+    var maker: String?
 
     /// The objects that have the relationship in the source.
     var holders: EndFates { isFlipped ? target : owner }
@@ -254,7 +257,8 @@ struct LinkLocation: Sendable {
         for kind in scope.kinds(ofFamily: source.entity) where feed.target.kept[kind.number] != nil
         {
             let made = scope.fates(of: kind).first { mapped, fate in
-                scope.destination.model.isKind(fate.entity, of: key.entity)
+                (feed.maker ?? mapped.name) == mapped.name
+                    && scope.destination.model.isKind(fate.entity, of: key.entity)
                     && !mapped.relationships.contains {
                         $0.destination == key.property && $0.source == source.property
                     }
@@ -283,6 +287,6 @@ struct LinkLocation: Sendable {
             key: source, storage: storage,
             owner: EndFates(source.entity, kept: owners, scope: scope),
             target: EndFates(relationship.destination, kept: targets, scope: scope),
-            isRequired: !relationship.isOptional && !relationship.isToMany)
+            isRequired: !relationship.isOptional && !relationship.isToMany, maker: origin.maker)
     }
 }

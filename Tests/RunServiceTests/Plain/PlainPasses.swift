@@ -103,8 +103,11 @@ struct PlainPasses {
         return (offset == 0 || key >= 1) && next.map { key + offset <= $0 } ?? true
     }
 
-    /// Whether filters decide what becomes of objects of an entity or one that inherits from it.
+    /// Whether objects of an entity, or of one that inherits from it, go several ways.
     func isSplit(_ entity: String) -> Bool {
-        store.model.family(of: entity).contains { !mapping.filters(ofSource: $0.name).isEmpty }
+        store.model.family(of: entity).contains { member in
+            let own = mapping.entityMappings.filter { $0.source == member.name }
+            return own.count > 1 || own.contains { $0.filter != nil }
+        }
     }
 }
