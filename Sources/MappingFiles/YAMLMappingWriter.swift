@@ -40,7 +40,14 @@ package enum YAMLMappingWriter {
         var lines = YAMLLines(comments: comments)
         lines.add("entities:")
         for mapping in inference.mapping.entityMappings {
-            lines.add(mapping, refusals.filter { $0.entity == mapping.destination })
+            let changes = TypeChanges(from: source, to: destination, mapping)
+            lines.add(
+                mapping, refusals.filter { $0.entity == mapping.destination },
+                changes: changes.expressions)
+            let dropped = mapping.dropped(of: source, besides: changes)
+            if !dropped.isEmpty {
+                lines.comment("dropped: \(dropped.joined(separator: ", "))", at: 2)
+            }
         }
         let known = Set(inference.mapping.entityMappings.compactMap(\.destination))
         for refusal in refusals where !known.contains(refusal.entity) {
@@ -135,19 +142,31 @@ private struct YAMLLines {
 
     // MARK: - Scaffolds
 
-    mutating func add(_ mapping: EntityMapping, _ refusals: [Refusal]) {
+    /// - Parameters:
+    ///   - mapping: as far as it is inferred.
+    ///   - refusals: of its properties.
+    ///   - changes: what carries values into attributes of another type.
+    mutating func add(
+        _ mapping: EntityMapping, _ refusals: [Refusal], changes: [String: MappingExpression]
+    ) {
         add(ends(mapping.source, mapping.destination), at: 1)
         for refusal in refusals where refusal.property == nil { comment("\(refusal)", at: 2) }
         guard mapping.source != nil, mapping.destination != nil else { return }
         let refused = refusals.filter { $0.property != nil }
         let attributes = mapping.attributes.filter { !$0.destination.contains(".") }
         if !attributes.isEmpty || !refused.isEmpty {
-            let stated = attributes.contains { $0.value.scaffold != nil }
+            let changed = refused.contains { changes[$0.property ?? ""] != nil }
+            let stated = changed || attributes.contains { $0.value.scaffold != nil }
             if stated { add("attributes:", at: 2) }
             for attribute in attributes { add(attribute) }
             for refusal in refused {
                 let name = refusal.property ?? ""
-                comment("\(Self.scalar(name)): ?   \(refusal)", at: 3)
+                if let change = changes[name], refusal.rule == .attributeTypeChanged {
+                    comment(refusal.explanation, at: 3)
+                    add("\(Self.scalar(name)): \(Self.value(.expression(change)))", at: 3)
+                } else {
+                    comment("\(Self.scalar(name)): ?   \(refusal)", at: 3)
+                }
             }
         }
         if !mapping.relationships.isEmpty { add("relationships:", at: 2) }

@@ -13,6 +13,36 @@ struct ScaffoldTests {
         return try MappingFile(path: "m.yaml", form: .yaml, bytes: Array(text.utf8)).definition
     }
 
+    private func note(_ attributes: [(String, AttributeType)]) throws -> Model {
+        try Model(entities: [
+            Entity(
+                name: "Note", attributes: attributes.map { Attribute(name: $0.0, type: $0.1) })
+        ])
+    }
+
+    /// What inference refuses is stated, so that the file can be used as it is.
+    @Test("a scaffold states type changes and names what goes")
+    func typeChanges() throws {
+        let source = try note([
+            ("age", .integer16), ("body", .string), ("key", .string), ("price", .string),
+            ("when", .date),
+        ])
+        let destination = try note([
+            ("age", .string), ("key", .uuid), ("price", .decimal), ("when", .string),
+        ])
+        let text = YAMLMappingWriter.scaffold(from: source, to: destination, comments: [])
+        #expect(text.contains(#"age: 'CAST($source.age, "NSString")'"#))
+        #expect(text.contains("# dropped: body\n"))
+        let stated = try definition(source, destination)
+        let directed = try Inference(from: source, to: destination, by: stated)
+        let values = try #require(directed.mapping.entityMappings.first).attributes.map(\.value)
+        #expect(
+            values.map(\.text) == [
+                #"CAST($source.age, "NSString")"#, #"CAST($source.key, "NSUUID")"#,
+                #"CAST($source.price, "NSDecimalNumber")"#, #"CAST($source.when, "NSString")"#,
+            ])
+    }
+
     @Test("a scaffold gives the migration that inference gives", arguments: UInt64(1)...150)
     func scaffolds(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

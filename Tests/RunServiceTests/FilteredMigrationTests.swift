@@ -12,6 +12,8 @@ import StoreRuns
 import TestSupport
 import Testing
 
+@testable import RunCommands
+
 /// Mapping files that tell objects of one entity apart, or make several of one.
 @Suite("Filtered migrations") struct FilteredMigrationTests {
     private static let strategies: [MigrationPlanning.Strategy] = [.whole, .partitioned]
@@ -284,6 +286,12 @@ import Testing
                 + keys.filter { $0 % 2 != 0 }.map { "\($0 + 90) p\($0) \($0)" }
             #expect(found == wanted)
             #expect(outcome.plan.maxima["Contact"] == 180)
+            let report = PlanReport(outcome.plan, store: lab.name, oddities: [])
+            let mappings = try #require(report.entityMappings)
+            #expect(mappings.map(\.name) == ["Emails", "PersonToPerson", "TeamToTeam", "Phones"])
+            #expect(mappings.map(\.rows) == [60, 90, 6, 45])
+            #expect(mappings.map(\.keyOffset) == [0, 0, 0, 90])
+            #expect(mappings.map(\.filterMaker) == [.sql, nil, nil, .sql])
             #expect(try verify(lab, options))
         }
     }

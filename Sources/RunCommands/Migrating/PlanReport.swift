@@ -18,6 +18,8 @@ struct PlanReport: Hashable, Sendable, Codable {
     var losses: [Loss] = []
     /// The mapping file; nil where the mapping is inferred.
     var mapping: String?
+    /// The entity mappings that carry objects, where there is a mapping file.
+    var entityMappings: [PassReport]?
     var strategy: Strategy
     /// Framework versions of source and result.
     var sourceFramework: Int
@@ -77,6 +79,9 @@ struct PlanReport: Hashable, Sendable, Codable {
     init(_ plan: MigrationPlan, store: String, oddities: [String]) {
         self.store = store
         mapping = plan.mappingName
+        if mapping != nil {
+            entityMappings = plan.passes.compactMap { PassReport($0, of: plan) }
+        }
         strategy = plan.strategy
         sourceFramework = plan.sourceFramework.number
         framework = plan.framework.number
@@ -103,7 +108,7 @@ extension PlanReport {
     var text: String {
         let remarks = notes + oddities.map { "the source: \($0)" }
         let paragraphs =
-            [headLines, lossLines, tableLines, changedLines, extraLines]
+            [headLines, lossLines, passLines, tableLines, changedLines, extraLines]
             + [PlanReport.list("notes", remarks)]
         return paragraphs.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") }.joined(
             separator: "\n\n")
@@ -129,6 +134,11 @@ extension PlanReport {
 
     private var lossLines: [String] {
         PlanReport.list("losses", losses.map(ReportWords.loss))
+    }
+
+    private var passLines: [String] {
+        guard let entityMappings, !entityMappings.isEmpty else { return [] }
+        return ["entity mappings"] + entityMappings.flatMap(\.lines)
     }
 
     private var tableLines: [String] {

@@ -1,0 +1,124 @@
+import ManagedObjectModel
+import MappingExpressions
+import MappingModel
+import MigrationPlanning
+import RunReports
+
+/// What a plan says of one entity mapping of a mapping file.
+///
+/// Its JSON is documented in `docs/reference/json.md`.
+struct PassReport: Hashable, Sendable, Codable {
+    /// What works out a value or finds a link.
+    enum Maker: String, Hashable, Sendable, Codable {
+        /// The value or the key stands in the source row.
+        case row
+        case sql = "SQL"
+        case swift = "Swift"
+        /// A join table is copied.
+        case join
+        case linkStage = "link stage"
+    }
+
+    /// A destination property that is more than the source property of its name.
+    struct Property: Hashable, Sendable, Codable {
+        var name: String
+        /// The expression or source; null for no value and no links.
+        var value: String?
+        var maker: Maker
+    }
+
+    var name: String
+    var source: String
+    var destination: String
+    var filter: String?
+    /// What evaluates the filter; null without one.
+    var filterMaker: Maker?
+    /// Objects of the source entity, and those of them that the mapping takes.
+    var sourceRows: Int64
+    var rows: Int64
+    /// Destination key = source key + offset.
+    var keyOffset: Int64
+    var properties: [Property]
+
+    init?(_ pass: PassMove, of plan: MigrationPlan) {
+        let mapping = plan.mapping.entityMappings[pass.mapping]
+        guard let source = mapping.source, let destination = mapping.destination else {
+            return nil
+        }
+        name = mapping.name
+        self.source = source
+        self.destination = destination
+        keyOffset = pass.offset
+        sourceRows = plan.sourceRows[source] ?? 0
+        let entities = plan.feeds.flatMap(\.entities).filter { $0.pass == pass.mapping }
+        rows = entities.reduce(0) { $0 + plan.rows(of: $1) }
+        filter = mapping.filter?.text
+        let cells = plan.computedCells
+        filterMaker = mapping.filter.map { Self.maker(of: $0.sourceExpression, in: cells) }
+        properties =
+            mapping.attributes.compactMap { Self.property($0, in: cells) }
+            + mapping.relationships.compactMap { Self.property($0, from: source, in: plan) }
+    }
+
+    private static func maker(
+        of expression: MappingExpression, in cells: [ComputedCell]
+    ) -> Maker {
+        let value = ComputedValue(expression)
+        let found = cells.first { $0.value == value }
+        return found.flatMap { ValueSQL($0).expression } == nil ? .swift : .sql
+    }
+
+    private static func property(
+        _ attribute: AttributeMapping, in cells: [ComputedCell]
+    ) -> Property? {
+        let name = attribute.destination
+        switch attribute.value {
+        case .source(let source):
+            return source == name ? nil : Property(name: name, value: source, maker: .row)
+        case .sourceOrDefault, .constant:
+            return Property(name: name, value: attribute.value.text, maker: .sql)
+        case .expression(let expression):
+            return Property(
+                name: name, value: expression.text, maker: maker(of: expression, in: cells))
+        case .null: return Property(name: name, value: nil, maker: .row)
+        }
+    }
+
+    private static func property(
+        _ relationship: RelationshipMapping, from entity: String, in plan: MigrationPlan
+    ) -> Property? {
+        let name = relationship.destination
+        let made = relationship.mapping.map { ", made by \($0)" } ?? ""
+        if let path = relationship.path {
+            let keys = ["$source"] + path
+            return Property(
+                name: name, value: keys.joined(separator: ".") + made, maker: .sql)
+        }
+        guard let source = relationship.source,
+            let owner = plan.sourceModel.relationship(source, of: entity)?.owner
+        else { return Property(name: name, value: nil, maker: .row) }
+        let relation = "\(owner.name).\(source)"
+        var maker = Maker.row
+        if plan.joins.contains(where: { $0.feeds.contains { $0.relation.name == relation } }) {
+            maker = .join
+        }
+        if plan.links.contains(where: { $0.relation.name == relation }) { maker = .linkStage }
+        guard source != name || maker == .linkStage || !made.isEmpty else { return nil }
+        return Property(name: name, value: "$source.\(source)\(made)", maker: maker)
+    }
+}
+
+extension PassReport {
+    /// The entity mapping for a terminal: a line, and one for each property.
+    var lines: [String] {
+        let taken =
+            filter.map { " where \($0) (\(filterMaker?.rawValue ?? ""))" } ?? ""
+        let moved = keyOffset == 0 ? "" : ", keys moved by \(grouped(keyOffset))"
+        let of = rows == sourceRows ? "" : " of \(grouped(sourceRows))"
+        return ["- \(name): \(grouped(rows))\(of) \(source) → \(destination)\(taken)\(moved)"]
+            + properties.map { property in
+                let value = property.value.map { "\($0) (\(property.maker.rawValue))" }
+                return "    \(property.name) = \(value ?? "nothing")"
+            }
+    }
+}
