@@ -186,11 +186,21 @@ struct YAMLMappingReader {
         _ node: Node
     ) throws(MappingFileError) -> PropertyMappingDefinition.Value {
         guard node.mapping != nil else { return try scalar(node) }
-        let fields = try YAMLFields(node, of: "a value", keys: ["constant"])
-        guard let constant = fields["constant"] else {
-            throw node.malformed("a value needs an expression, or the key constant")
+        let fields = try YAMLFields(
+            node, of: "a value", keys: ["constant", "value", "default", "table", "otherwise"])
+        if let constant = fields["constant"] {
+            guard fields.count == 1 else {
+                throw node.malformed("a constant has no other keys beside it")
+            }
+            return .expression(try constant.constant())
         }
-        return .expression(try constant.constant())
+        guard let value = fields["value"] else {
+            throw node.malformed("a value needs an expression, or the key constant or value")
+        }
+        guard case .expression(let expression) = try scalar(value) else {
+            throw value.malformed("an expression belongs here")
+        }
+        return .expression(try YAMLValueTable(fields, node).expression(over: expression))
     }
 
     private static func links(
@@ -224,6 +234,7 @@ struct YAMLMappingReader {
         switch try node.text() {
         case "automatic": return .automatic
         case "unset": return .unset
+        case "convert": return .converted
         case "": throw node.malformed("a value is missing: write null for no value, or unset")
         case "~": return .expression(.null)
         default: break

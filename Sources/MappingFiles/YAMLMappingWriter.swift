@@ -121,6 +121,7 @@ private struct YAMLLines {
         switch value {
         case .automatic: return "automatic"
         case .unset: return "unset"
+        case .converted: return "convert"
         case .expression(.constant(.text(let text))): return "{constant: \(quoted(text))}"
         case .expression(.null): return "null"
         case .expression(let expression): return scalar(expression.text)
@@ -198,6 +199,7 @@ private struct YAMLLines {
 
     private static let reserved: Set<String> = [
         "true", "false", "yes", "no", "on", "off", "null", "y", "n", "automatic", "unset",
+        "convert",
     ]
 
     /// Whether a text needs no quotation marks, inside braces neither.

@@ -31,6 +31,9 @@ struct YAMLFields {
 
     subscript(key: String) -> Node? { values[key] }
 
+    /// How many keys there are.
+    var count: Int { values.count }
+
     /// The text of a key; nil where it is absent.
     func text(_ key: String) throws(MappingFileError) -> String? {
         guard let node = values[key] else { return nil }

@@ -97,6 +97,9 @@ struct MappingCheck {
                 mapping,
                 Self.unknown("attribute", property.destination, in: entity, names), at: property)
         }
+        if property.value == .converted {
+            return add(mapping, noConversion(to: attribute, of: mapping.source), at: property)
+        }
         guard case .expression(let expression) = property.value else { return }
         if let text = refusal(of: attribute, property.destination) {
             return add(mapping, text, at: property)
@@ -125,6 +128,16 @@ struct MappingCheck {
             mapping,
             "\(expression.text) gives \(kind.noun), which an attribute of type "
                 + "\(attribute.type) cannot hold", at: property)
+    }
+
+    /// Why values cannot be turned into those of an attribute by one word.
+    private func noConversion(to attribute: Attribute, of entity: String?) -> String {
+        guard let entity, let before = MappingDefinition.origin(of: attribute, in: source, entity)
+        else {
+            return "convert: the source has no attribute of this name. State an expression"
+        }
+        return "convert: nothing turns values of type \(before.type) into \(attribute.type). State "
+            + "an expression"
     }
 
     /// Why a mapping cannot state a value of an attribute; nil where it can.
@@ -180,6 +193,9 @@ struct MappingCheck {
                 mapping,
                 Self.unknown("relationship", property.destination, in: entity, names),
                 at: property)
+        }
+        if property.value == .converted {
+            return add(mapping, "convert is for attributes: links have no types", at: property)
         }
         guard case .expression(let expression) = property.value, expression != .null else { return }
         guard let call = ManagerCall(expression) else {

@@ -88,9 +88,10 @@ extension Inference {
     package init(
         from source: Model, to destination: Model, by definition: MappingDefinition
     ) throws(MappingMismatch) {
-        let stated =
+        let complete =
             definition.infersRest
             ? definition : definition.completed(from: source, to: destination)
+        let stated = complete.convertingTypes(from: source, to: destination)
         let check = MappingCheck(stated, from: source, to: destination)
         guard check.mistakes.isEmpty else {
             throw MappingMismatch(mistakes: check.mistakes.inFileOrder)

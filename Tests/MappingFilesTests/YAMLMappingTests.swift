@@ -19,6 +19,58 @@ struct YAMLMappingTests {
         }
     }
 
+    private func values(_ lines: String) -> String {
+        """
+        godwit-mapping: 1
+        entities:
+          - entity: Note
+            attributes:
+              \(lines)
+        """
+    }
+
+    @Test(arguments: [
+        ("{value: $source.a, default: 0}", "TERNARY($source.a == nil, 0, $source.a)"),
+        (
+            "{value: $source.a, table: {0: open, 1: closed}, otherwise: none}",
+            #"TERNARY($source.a == nil, nil, TERNARY($source.a == 0, "open", "#
+                + #"TERNARY($source.a == 1, "closed", "none")))"#
+        ),
+        (
+            "{value: $source.a, table: {x: 1, null: 2}, otherwise: null}",
+            #"TERNARY($source.a == nil, 2, TERNARY($source.a == "x", 1, nil))"#
+        ),
+        (
+            "{value: $source.a, table: {x: 1}, otherwise: 3, default: 4}",
+            #"TERNARY($source.a == nil, 4, TERNARY($source.a == "x", 1, 3))"#
+        ),
+    ])
+    func someValuesAreReplaced(line: String, expression: String) throws {
+        let mapping = try #require(try read(values("a: \(line)")).entityMappings.first)
+        #expect(mapping.attributes.map(\.value.expressionText) == [expression])
+    }
+
+    @Test(arguments: [
+        ("{value: $source.a}", "beside value belongs default"),
+        ("{value: $source.a, otherwise: 1}", "beside value belongs default"),
+        ("{value: $source.a, table: {x: 1}}", "a table needs otherwise"),
+        ("{value: $source.a, table: {}, otherwise: 1}", "the table is empty"),
+        ("{constant: 1, default: 2}", "a constant has no other keys"),
+        ("{default: 2}", "needs an expression"),
+        ("{value: unset, default: 2}", "an expression belongs here"),
+    ])
+    func mistakesInReplacementsAreTold(line: String, text: String) {
+        let message = message(values("a: \(line)"))
+        #expect(message.contains(text) && message.contains("line 5"), "\(message)")
+    }
+
+    @Test func conversionsAreReadAndWritten() throws {
+        let definition = try read(values("a: convert"))
+        #expect(definition.entityMappings.first?.attributes.map(\.value) == [.converted])
+        let again = try read(YAMLMappingWriter.text(definition))
+        #expect(again.withoutPositions == definition.withoutPositions)
+    }
+
     @Test func everyFormIsRead() throws {
         let definition = try read(
             """
@@ -108,5 +160,13 @@ struct YAMLMappingTests {
         #expect(message("x: &x [1]\ny: &y {? *x : *x}").contains("line 1: anchors"))
         let text = head + "  - entity: A\n    filter: a == 1 && b == 2\n"
         #expect(message(text) == "it was read")
+    }
+}
+
+extension PropertyMappingDefinition.Value {
+    /// The text of an expression; nil for other values.
+    fileprivate var expressionText: String? {
+        guard case .expression(let expression) = self else { return nil }
+        return expression.text
     }
 }

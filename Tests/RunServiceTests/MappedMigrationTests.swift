@@ -118,6 +118,49 @@ import Testing
         }
     }
 
+    @Test(arguments: strategies)
+    func valuesChangeTheirType(strategy: MigrationPlanning.Strategy) throws {
+        try StoreLab.run { lab in
+            try lab.forge(try recipe())
+            try lab.damage(
+                "UPDATE ZNOTE SET ZTITLE = CASE Z_PK % 3 WHEN 0 THEN '12' WHEN 1 THEN '-7' END, "
+                    + "ZWORDCOUNT = CASE Z_PK % 4 WHEN 0 THEN NULL ELSE Z_PK % 4 END")
+            var entities = try notes([Attribute(name: "state", type: .string)])
+            let place = try #require(entities.firstIndex { $0.name == "Note" })
+            for index in entities[place].attributes.indices {
+                switch entities[place].attributes[index].name {
+                case "title": entities[place].attributes[index].type = .integer32
+                case "wordCount": entities[place].attributes[index].isOptional = false
+                default: break
+                }
+            }
+            let yaml = """
+                godwit-mapping: 1
+                entities:
+                  - entity: Note
+                    attributes:
+                      title: convert
+                      wordCount: {value: $source.wordCount, default: 9}
+                      state: {value: $source.wordCount, table: {1: one, 2: two}, otherwise: many}
+                """
+            let outcome = try lab.migrate(
+                to: .model(DestinationModel(model: Model(entities: entities))),
+                options: options(strategy, yaml))
+            #expect(outcome.validation.isEqual)
+            let rows = try lab.raw(lab.output) {
+                try Row.fetchAll(
+                    $0, sql: "SELECT Z_PK, ZTITLE, ZWORDCOUNT, ZSTATE FROM ZNOTE ORDER BY 1")
+            }
+            #expect(rows.count > 20)
+            for row in rows {
+                let key: Int64 = row[0]
+                #expect(row[1] as Int64? == [12, -7, nil][Int(key % 3)])
+                #expect(row[2] as Int64? == [9, 1, 2, 3][Int(key % 4)])
+                #expect(row[3] as String? == [nil, "one", "two", "many"][Int(key % 4)])
+            }
+        }
+    }
+
     @Test func anErrorNamesPropertyAndObject() throws {
         try StoreLab.run { lab in
             try lab.forge(try recipe())

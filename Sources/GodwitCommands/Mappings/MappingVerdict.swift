@@ -89,6 +89,7 @@ extension PropertyMappingDefinition.Value {
         switch self {
         case .automatic: return "automatic"
         case .unset: return "unset"
+        case .converted: return "convert"
         case .expression(let expression):
             guard let call = ManagerCall(expression) else { return expression.text }
             switch call {
@@ -136,6 +137,7 @@ struct MappingSummary: Encodable {
                 switch property.value {
                 case .automatic: "automatic"
                 case .unset: "unset"
+                case .converted: "convert"
                 case .expression(let expression): expression.text
                 }
         }

@@ -1,0 +1,36 @@
+import ManagedObjectModel
+import MappingExpressions
+
+/// Attributes that a mapping file turns into other types by one word.
+extension MappingDefinition {
+    /// The mapping with an expression in the place of each conversion that the models allow; the
+    /// check of a mapping finds the others.
+    func convertingTypes(from source: Model, to destination: Model) -> MappingDefinition {
+        var converted = self
+        for place in entityMappings.indices {
+            guard let from = entityMappings[place].source,
+                let to = entityMappings[place].destination
+            else { continue }
+            for property in entityMappings[place].attributes.indices
+            where entityMappings[place].attributes[property].value == .converted {
+                let name = entityMappings[place].attributes[property].destination
+                guard let now = destination.attribute(name, of: to)?.attribute,
+                    let before = Self.origin(of: now, in: source, from),
+                    let expression =
+                        now.type == before.type
+                        ? .source(before.name)
+                        : TypeChange.expression(of: before.name, from: before.type, to: now.type)
+                else { continue }
+                converted.entityMappings[place].attributes[property].value =
+                    .expression(expression)
+            }
+        }
+        return converted
+    }
+
+    /// The source attribute of an attribute: by renaming identifier, else by name.
+    static func origin(of attribute: Attribute, in model: Model, _ entity: String) -> Attribute? {
+        [attribute.renamingIdentifier, attribute.name].compactMap { $0 }.lazy
+            .compactMap { model.attribute($0, of: entity)?.attribute }.first
+    }
+}
