@@ -41,6 +41,7 @@ package struct ValueSQL {
     package func expression(checked: (SQLText, Bool) -> SQLText) -> SQLText? {
         guard var part = part(cell.value.expression) else { return nil }
         let isComputed = Self.computesIntegers(cell.value.expression)
+        if isSafe(part.kind) { return part.sql }
         if cell.type.integerRange != nil, part.kind != .null, !isConstant {
             let whole: SQLText = part.kind == .real ? "CAST(\(part.sql) AS INTEGER)" : part.sql
             return checked(whole, true)
@@ -64,6 +65,17 @@ package struct ValueSQL {
 
     /// The inputs, each as an expression of its own.
     package var inputs: [SQLText] { cell.inputs.map { $0.sql(from: row) } }
+
+    /// Whether every value is an integer that the attribute's type can hold, so that no check is
+    /// needed.
+    private func isSafe(_ kind: Kind) -> Bool {
+        guard kind == .integer, let range = cell.type.integerRange else { return false }
+        let bounds = ValueBounds(cell.value.expression)
+        guard let integers = bounds.integers, !(bounds.mayMiss && cell.isRequired) else {
+            return false
+        }
+        return range.contains(integers.lowerBound) && range.contains(integers.upperBound)
+    }
 
     private var isConstant: Bool {
         if case .constant = cell.value.expression { return true }

@@ -21,7 +21,7 @@ struct ComputedRule: Sendable {
     ) {
         guard let attribute = scope.destination.attribute(key),
             let found = RowExpression(
-                expression, of: entity, in: scope.source, inputs: &inputs)
+                expression, of: entity, in: scope.source, now: scope.now, inputs: &inputs)
         else { return nil }
         self.expression = found
         type = attribute.element.type

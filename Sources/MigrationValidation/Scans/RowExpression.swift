@@ -11,12 +11,15 @@ struct RowExpression: Sendable {
     private let types: [AttributeType]
     /// The variables of its inputs, and their places among the inputs of the pass.
     private let places: [(variable: String, input: Int)]
+    /// The expression as steps over its inputs; nil for texts and what else is not plain.
+    private let program: PlainProgram?
 
     /// Nil for an expression that a plan refuses.
     ///
+    /// `now`: what `now()` gives, in seconds since 2001-01-01 00:00:00 UTC.
     /// `inputs`: gets what its inputs are read by.
     init?(
-        _ expression: MappingExpression, of entity: String, in layout: StoreLayout,
+        _ expression: MappingExpression, of entity: String, in layout: StoreLayout, now: Double,
         inputs: inout [SQLText]
     ) {
         value = ComputedValue(expression)
@@ -31,6 +34,11 @@ struct RowExpression: Sendable {
         }
         self.types = types
         self.places = places
+        program = PlainProgram(
+            value.expression,
+            inputs: Dictionary(
+                uniqueKeysWithValues: places.enumerated().map { ($0.element.variable, $0.offset) }),
+            now: now)
     }
 
     /// The value for a row; nil for none.
@@ -39,6 +47,13 @@ struct RowExpression: Sendable {
     func value(
         _ row: RawRow, first: Int, _ evaluator: ExpressionEvaluator<NoObjects>
     ) throws(ExpressionError) -> DefaultValue? {
+        if let program,
+            let plain = program.value({ input in
+                Self.plain(row.cell(first + places[input].input), types[input])
+            })
+        {
+            return plain.scalar
+        }
         var variables: [String: ExpressionValue<Never>] = [:]
         for (number, place) in places.enumerated() {
             variables[place.variable] = Self.value(
@@ -49,6 +64,21 @@ struct RowExpression: Sendable {
         case .scalar(let scalar): return scalar
         case .object, .collection:
             throw ExpressionError(.evaluation, "the expression gives no single value")
+        }
+    }
+
+    /// A cell as programs have it; nil for texts, bytes and decimals.
+    private static func plain(_ cell: RawCell, _ type: AttributeType) -> PlainValue? {
+        switch (cell.storageClass, type) {
+        case (5, _): .null
+        case (_, .decimal): nil
+        case (1, .boolean): .boolean(cell.integer != 0)
+        case (1, .double), (1, .float): .real(Double(cell.integer))
+        case (1, .date): .date(Double(cell.integer))
+        case (1, _): .integer(cell.integer)
+        case (2, .date): .date(cell.real)
+        case (2, _): .real(cell.real)
+        default: nil
         }
     }
 

@@ -31,7 +31,8 @@ struct SplitReader: Sendable {
             guard let number = source.number(of: split.entity) else { continue }
             let filters = mapping.filters(ofSource: split.entity).compactMap { filter in
                 RowExpression(
-                    filter.sourceExpression, of: split.entity, in: source, inputs: &inputs)
+                    filter.sourceExpression, of: split.entity, in: source, now: now,
+                    inputs: &inputs)
             }
             entries.append(
                 Entry(
