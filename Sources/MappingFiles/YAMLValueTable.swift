@@ -40,8 +40,9 @@ struct YAMLValueTable {
     /// Each value is one level of the expression, of which there are 64 at most.
     private static let limit = 48
 
-    /// The values of an expression with those of the table in their place. A missing value is
-    /// `default`, else what the table has for null, else none.
+    /// The values of an expression with those of the table in their place.
+    ///
+    /// A missing value is `default`, else what the table has for null, else none.
     func expression(over value: MappingExpression) -> MappingExpression {
         var result = otherwise ?? value
         for entry in entries.reversed() where entry.old != .null {

@@ -142,8 +142,8 @@ import Testing
                 try numbers(lab, "SELECT Z_PK, Z_ENT, ZTEAM FROM ZHUMAN ORDER BY 1")
                     == numbers(
                         lab,
-                        "SELECT Z_PK, CASE WHEN ZSCORE >= 18 THEN \(adult) ELSE \(child) END, ZTEAM "
-                            + "FROM ZPERSON ORDER BY 1", isResult: false))
+                        "SELECT Z_PK, CASE WHEN ZSCORE >= 18 THEN \(adult) ELSE \(child) END, "
+                            + "ZTEAM FROM ZPERSON ORDER BY 1", isResult: false))
             let friends = try friends(in: lab.store)
             #expect(try friends == self.friends(in: lab.output) && friends.count > 20)
             #expect(try verify(lab, options))

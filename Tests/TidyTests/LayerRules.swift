@@ -101,8 +101,8 @@ enum LayerRules {
             "CommandSupport", "ClusterClient", "RunReports", "ClusterCore", "LocalCluster",
             "Coordinator", "Worker", "ClusterProtocol", "RunService", "RunMoves", "StoreRuns",
             "StoreDiscovery", "MigrationEngine", "MigrationPlanning", "MigrationValidation",
-            "CoreDataStore", "SafeSQLite", "MappingFiles", "MappingModel", "ModelFiles",
-            "ManagedObjectModel", "RunLedger", "Jobs", "StoreLocks", "DurableFiles",
+            "CoreDataStore", "SafeSQLite", "MappingFiles", "MappingModel", "MappingExpressions",
+            "ModelFiles", "ManagedObjectModel", "RunLedger", "Jobs", "StoreLocks", "DurableFiles",
             "ArgumentParser", "Logging",
         ],
         "GodwitCommands": [

@@ -45,7 +45,9 @@ package struct PlainProgram: Sendable {
 
     // MARK: - Compiling
 
-    /// - Parameter depth: how many values are there already.
+    /// Adds the steps of an expression; false where it is not plain.
+    ///
+    /// `depth`: how many values are there already.
     private mutating func add(_ expression: MappingExpression, depth: Int) -> Bool {
         height = max(height, depth + 1)
         switch expression {
@@ -133,9 +135,10 @@ package struct PlainProgram: Sendable {
 
     // MARK: - Running
 
-    /// The value for inputs; nil where an evaluator must decide.
+    /// The value for inputs.
     ///
     /// - Parameter input: gives an input by its number; nil for what is no plain value.
+    /// - Returns: nil where an evaluator must decide.
     package func value(_ input: (Int) -> PlainValue?) -> PlainValue? {
         withUnsafeTemporaryAllocation(of: PlainValue.self, capacity: height + 1) { stack in
             steps.withUnsafeBufferPointer { run($0, stack, input) }
