@@ -1,3 +1,5 @@
+import CoreDataStore
+import ManagedObjectModel
 package import SafeSQLite
 
 /// Computed cells as SQL: by SQL where that says the same, else by a function.
@@ -19,11 +21,37 @@ package struct ComputedSQL {
         let number = cells.firstIndex(of: cell) ?? -1
         let checked = values.expression { value, isInteger in
             let kind: SQLText = isInteger ? "1" : "0"
-            return "\(.name(of: ValueFunction.checkName))"
+            let check: SQLText =
+                "\(.name(of: ValueFunction.checkName))"
                 + "(\(number), \(row.name).Z_PK, \(kind), \(value))"
+            return Self.sparing(check, value, isInteger: isInteger, cell)
         }
         if let checked { return checked }
         let arguments: [SQLText] = ["\(number)", "\(row.name).Z_PK"] + values.inputs
         return "\(.name(of: ValueFunction.name))(\(arguments.joined(separator: ", ")))"
+    }
+
+    /// A value that calls its check only where SQL does not see at once that it is right: the call
+    /// costs more than the row.
+    private static func sparing(
+        _ check: SQLText, _ value: SQLText, isInteger: Bool, _ cell: ComputedCell
+    ) -> SQLText {
+        // The value stands there twice, and paths are read twice then.
+        guard cell.inputs.allSatisfy(\.steps.isEmpty) else { return check }
+        if isInteger {
+            let range = cell.type.integerRange ?? Int64.min...Int64.max
+            return "CASE WHEN typeof(\(value)) = 'integer' AND \(value) BETWEEN "
+                + "\(range.lowerBound) AND \(range.upperBound) THEN \(value) ELSE \(check) END"
+        }
+        switch cell.type {
+        case .double, .float, .decimal:
+            let greatest = Double.greatestFiniteMagnitude
+            guard let least = SQLText.literal(.real(-greatest)),
+                let most = SQLText.literal(.real(greatest))
+            else { return check }
+            return "CASE WHEN \(value) BETWEEN \(least) AND \(most) THEN \(value) "
+                + "ELSE \(check) END"
+        default: return "ifnull(\(value), \(check))"
+        }
     }
 }

@@ -41,7 +41,11 @@ package struct ValueSQL {
     package func expression(checked: (SQLText, Bool) -> SQLText) -> SQLText? {
         guard var part = part(cell.value.expression) else { return nil }
         let isComputed = Self.computesIntegers(cell.value.expression)
-        if isSafe(part.kind) { return part.sql }
+        let bounds = ValueBounds(cell.value.expression)
+        if part.kind == .integer, isHeld(bounds) {
+            let mustCheck = bounds.mayMiss && cell.isRequired
+            return mustCheck ? "ifnull(\(part.sql), \(checked("NULL", false)))" : part.sql
+        }
         if cell.type.integerRange != nil, part.kind != .null, !isConstant {
             let whole: SQLText = part.kind == .real ? "CAST(\(part.sql) AS INTEGER)" : part.sql
             return checked(whole, true)
@@ -66,14 +70,11 @@ package struct ValueSQL {
     /// The inputs, each as an expression of its own.
     package var inputs: [SQLText] { cell.inputs.map { $0.sql(from: row) } }
 
-    /// Whether every value is an integer that the attribute's type can hold, so that no check is
-    /// needed.
-    private func isSafe(_ kind: Kind) -> Bool {
-        guard kind == .integer, let range = cell.type.integerRange else { return false }
-        let bounds = ValueBounds(cell.value.expression)
-        guard let integers = bounds.integers, !(bounds.mayMiss && cell.isRequired) else {
-            return false
-        }
+    /// Whether the attribute's type holds every integer within bounds.
+    private func isHeld(_ bounds: ValueBounds) -> Bool {
+        guard let integers = bounds.integers else { return false }
+        if cell.type == .integer64 { return true }
+        guard let range = cell.type.integerRange else { return false }
         return range.contains(integers.lowerBound) && range.contains(integers.upperBound)
     }
 
