@@ -96,9 +96,26 @@ extension InferenceDraft {
             sourceRelationship[entity, default: [:]][property.destination] = keys[0]
         } else if let text = pathRefusal(property.destination, of: entity, isOwn: keys.isEmpty) {
             unsupported(text, property, mapping)
+        } else if keys.isEmpty, let text = ownLinkRefusal(call, property.destination, mapping) {
+            unsupported(text, property, mapping)
         } else {
             statedPaths[entity, default: [:]][property.destination] = keys
         }
+    }
+
+    /// Why a required link to what another mapping makes of the same object cannot be sure; nil
+    /// where it is.
+    private func ownLinkRefusal(
+        _ call: ManagerCall, _ name: String, _ mapping: EntityMappingDefinition
+    ) -> String? {
+        guard case .entityMapping(let maker, _) = call, let entity = mapping.destination,
+            let owned = destination.relationship(name, of: entity),
+            !LinkBounds(owned.relationship).allowsNone,
+            let made = direction?.entityMappings.first(where: { $0.effectiveName == maker }),
+            let filter = made.filter, filter != mapping.filter
+        else { return nil }
+        return "\(name) is required, and entity mapping \(maker) has another filter: give both the "
+            + "same filter, or make \(name) optional"
     }
 
     /// Names of the entity mappings that make objects of a source entity, or of one that inherits

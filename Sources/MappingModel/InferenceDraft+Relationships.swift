@@ -122,7 +122,10 @@ extension InferenceDraft {
         var forbidden = found.outside
         if LinkBounds(now).needLinks {
             forbidden += found.removed
-            if filtersLeaveOut(before.relationship.destination, towards: now.destination) {
+            let maker = linkMapping[reference.entity]?[now.name]
+            if filtersLeaveOut(
+                before.relationship.destination, towards: now.destination, madeBy: maker)
+            {
                 requirements.append(
                     .noFilteredTargets(source: sourceReference, destination: reference))
             }
@@ -142,10 +145,14 @@ extension InferenceDraft {
 
     /// Whether filters decide which objects of a source entity, or of one that inherits from it,
     /// become objects to which a relationship can lead.
-    private func filtersLeaveOut(_ target: String, towards wanted: String) -> Bool {
+    private func filtersLeaveOut(
+        _ target: String, towards wanted: String, madeBy maker: String?
+    ) -> Bool {
         source.model.family(of: target).contains { member in
             let makers = (direction?.entityMappings ?? []).filter { mapping in
                 mapping.source == member.name
+                    && (maker ?? mapping.effectiveName)
+                        == mapping.effectiveName
                     && mapping.destination.map { destination.model.isKind($0, of: wanted) } == true
             }
             return !makers.isEmpty && makers.allSatisfy { $0.filter != nil }

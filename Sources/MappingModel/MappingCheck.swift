@@ -259,8 +259,16 @@ struct MappingCheck {
     // MARK: - What cannot be run
 
     private mutating func checkPasses() {
+        var filters: [String: Set<MappingPredicate>] = [:]
         for mapping in definition.entityMappings {
             if let policy = mapping.policy { add(mapping, Self.policyText(policy, mapping)) }
+            guard let entity = mapping.source, let filter = mapping.filter else { continue }
+            filters[entity, default: []].insert(filter)
+            if filters[entity]?.count == Mapping.filterLimit + 1 {
+                add(
+                    mapping,
+                    "filter: \(entity) has more than \(Mapping.filterLimit) different filters")
+            }
         }
     }
 

@@ -16,21 +16,21 @@ import Testing
 
 /// Mapping files that tell objects of one entity apart, or make several of one.
 @Suite("Filtered migrations") struct FilteredMigrationTests {
-    private static let strategies: [MigrationPlanning.Strategy] = [.whole, .partitioned]
+    static let strategies: [MigrationPlanning.Strategy] = [.whole, .partitioned]
 
     private static let personAttributes = [
         Attribute(name: "email", type: .string), Attribute(name: "name", type: .string),
         Attribute(name: "phone", type: .string), Attribute(name: "score", type: .integer32),
     ]
 
-    private static let team = Entity(
+    static let team = Entity(
         name: "Team", attributes: [Attribute(name: "title", type: .string)],
         relationships: [
             Relationship(
                 name: "members", destination: "Person", inverse: "team", maximumCount: 0)
         ])
 
-    private static func person(_ links: [Relationship] = []) -> Entity {
+    static func person(_ links: [Relationship] = []) -> Entity {
         Entity(
             name: "Person", attributes: personAttributes,
             relationships: [
@@ -41,7 +41,7 @@ import Testing
     }
 
     /// Persons of whom a third has no email and half have no phone.
-    private func forge(_ lab: StoreLab) throws {
+    func forge(_ lab: StoreLab) throws {
         var recipe = ForgeRecipe(model: try Model(entities: [Self.person(), Self.team]), seed: 7)
         recipe.rows = ["Person": 90, "Team": 6]
         try lab.forge(recipe)
@@ -51,7 +51,7 @@ import Testing
                 + "UPDATE ZPERSON SET ZPHONE = NULL WHERE Z_PK % 2 = 0")
     }
 
-    private func options(
+    func options(
         _ strategy: MigrationPlanning.Strategy, _ yaml: String
     ) throws -> PlanOptions {
         let file = try MappingFile(path: "m.yaml", form: .yaml, bytes: Array(yaml.utf8))
@@ -235,7 +235,7 @@ import Testing
         }
     }
 
-    private static let contacts = [
+    static let contacts = [
         person([
             Relationship(
                 name: "contacts", destination: "Contact", inverse: "person", maximumCount: 0)

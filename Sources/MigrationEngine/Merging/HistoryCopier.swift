@@ -62,9 +62,15 @@ struct HistoryCopier {
     private func value(of column: String, in table: String) -> SQLText {
         guard table == "ACHANGE" else { return CellSQL.column(column) }
         // History is kept of entities alone that stay what they are.
-        let entities = file.plan.feeds.flatMap { feed in
+        var entities: [(Feed, EntityFeed)] = []
+        let copies = file.plan.feeds.flatMap { feed in
             feed.entities.filter { file.plan.mapping.entityMappings[$0.pass].kind == .copy }
                 .map { (feed, $0) }
+        }.sorted { $0.1.pass < $1.1.pass }
+        // Of several copies the first one has the history.
+        for copy in copies
+        where !entities.contains(where: { number(of: $0.1) == number(of: copy.1) }) {
+            entities.append(copy)
         }
         switch column {
         case "ZENTITY":

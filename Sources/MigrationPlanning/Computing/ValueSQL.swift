@@ -134,7 +134,9 @@ package struct ValueSQL {
         guard cell.inputs.indices.contains(number) else { return nil }
         let sql = cell.inputs[number].sql(from: row)
         switch cell.inputs[number].valueType {
-        case .integer16, .integer32, .integer64, .boolean: return (sql, .integer)
+        case .integer16, .integer32, .integer64: return (sql, .integer)
+        // Every number but 0 is true, whatever a store holds.
+        case .boolean: return ("(\(sql) <> 0)", .integer)
         case .double, .float: return (sql, .real)
         case .date: return (sql, .date)
         case .decimal: return nil
@@ -150,12 +152,22 @@ package struct ValueSQL {
             Self.isNumber(left.kind), Self.isNumber(right.kind)
         else { return nil }
         let kind: Kind = left.kind == .real || right.kind == .real ? .real : .integer
+        // An evaluation refuses what SQL would turn into a real number on the way.
+        guard kind == .integer || !arguments.contains(where: mayOverflow) else { return nil }
         if let sign = signs[function] { return ("(\(left.sql) \(sign) \(right.sql))", kind) }
         // Division by zero is an error, not NULL: only a known divisor is left to SQL.
         guard function == .divide, case .constant(let divisor) = arguments[1],
             divisor != .integer(0), divisor != .real(0), divisor != .boolean(false)
         else { return nil }
         return ("(\(left.sql) / \(right.sql))", kind)
+    }
+
+    /// Whether an expression computes an integer that may have more than 64 bits.
+    private func mayOverflow(_ expression: MappingExpression) -> Bool {
+        guard Self.computesIntegers(expression), part(expression)?.kind == .integer else {
+            return false
+        }
+        return ValueBounds(expression).integers == nil
     }
 
     private static func isNumber(_ kind: Kind) -> Bool {
@@ -203,6 +215,7 @@ package struct ValueSQL {
             || (left.kind == .date || left.kind == .null)
                 && (right.kind == .date || right.kind == .null)
         let isNullTest = left.kind == .null || right.kind == .null
+        guard !mayOverflow(comparison.left), !mayOverflow(comparison.right) else { return nil }
         switch comparison.relation {
         case .equal where isComparable || isNullTest: return "\(left.sql) IS \(right.sql)"
         case .notEqual where isComparable || isNullTest: return "\(left.sql) IS NOT \(right.sql)"

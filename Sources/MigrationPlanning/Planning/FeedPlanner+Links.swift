@@ -12,9 +12,11 @@ extension FeedPlanner {
             return nil
         }
         var own: Cell?
+        var linked: Set<Int64> = []
         for planned in relations.relations(feeding: key)
         where planned.owner.passes.contains(entity.pass) {
             let relation = planned.relation
+            try planned.refuseSecondLinks(&linked)
             if own == nil,
                 case .ownerColumn(let table, let column, let entityColumn, _) = relation.storage,
                 table == feed.sourceTable,

@@ -45,6 +45,25 @@ struct PlannedRelation {
             name: name, destination: destination, storage: turned, owner: target, target: owner)
     }
 
+    /// Refuses to link an object by a to-one relationship to two that come of it itself.
+    ///
+    /// - Parameter linked: gets the numbers of source objects that have such a link.
+    /// - Throws: `PlanError.unsupported` with the way out.
+    func refuseSecondLinks(_ linked: inout Set<Int64>) throws(PlanError) {
+        guard case .path(_, let path, _) = storage, path.steps.isEmpty else { return }
+        let kept = [owner, target].map { end in
+            Set(end.end.targets.filter { $0.place != nil }.map(\.sourceNumber))
+        }
+        let own = kept[0].intersection(kept[1])
+        guard linked.isDisjoint(with: own) else {
+            throw .unsupported(
+                "\(destination) or its inverse is to-one, and several entity mappings link what they "
+                    + "make of one object by it: give them filters that exclude each other, or make "
+                    + "the relationship to-many")
+        }
+        linked.formUnion(own)
+    }
+
     /// Refuses places that would have to be made up for lists of which other relations feed a part.
     ///
     /// - Throws: `PlanError.unsupported` with the way out.

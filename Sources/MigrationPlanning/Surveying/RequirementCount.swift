@@ -22,11 +22,15 @@ struct RequirementCount {
     private func sql(_ requirement: DataRequirement) -> SQLText? {
         switch requirement {
         case .noObjects(let entity, let reason):
-            return rows(of: entity, towards: reason.entity).map { "SELECT count(*) FROM \($0)" }
+            return rows(of: entity, towards: reason.entity) { reason.concerns($0) }
+                .map { "SELECT count(*) FROM \($0)" }
         case .noMissingValue(let source, let destination):
-            guard let column = column(source),
-                let rows = rows(of: source.entity, towards: destination.entity)
-            else { return nil }
+            let rows = rows(of: source.entity, towards: destination.entity) { mapped in
+                mapped.attributes.contains {
+                    $0.destination == destination.property && $0.value == .source(source.property)
+                }
+            }
+            guard let column = column(source), let rows else { return nil }
             return "SELECT count(*) FROM \(rows) AND \(column) IS NULL"
         case .atMostOne(let source, let destination):
             return links(source, towards: destination.entity).map {
@@ -37,7 +41,8 @@ struct RequirementCount {
                 let links = links(
                     source, towards: destination.entity, arrivingAt: destination),
                 let table = layout.table(of: source.entity)?.name,
-                let isOwner = isOwner("e", source.entity, towards: destination.entity)
+                let isOwner = isOwner(
+                    "e", source.entity, towards: destination.entity, where: { $0.reads(source) })
             else { return nil }
             var conditions: [SQLText] = [
                 bounds.allowsNone
@@ -59,9 +64,12 @@ struct RequirementCount {
 
     /// `table WHERE Z_ENT IN (n)`: rows of exactly one entity, of which a destination entity or one
     /// that inherits from it gets objects.
-    private func rows(of entity: String, towards destination: String) -> SQLText? {
+    private func rows(
+        of entity: String, towards destination: String,
+        where isMeant: (EntityMapping) -> Bool = { _ in true }
+    ) -> SQLText? {
         guard let table = layout.table(of: entity)?.name,
-            let isOfEntity = isOwner(.quoted(table), entity, towards: destination)
+            let isOfEntity = isOwner(.quoted(table), entity, towards: destination, where: isMeant)
         else { return nil }
         return "\(SQLText.quoted(table)) WHERE \(isOfEntity)"
     }
@@ -69,7 +77,8 @@ struct RequirementCount {
     /// Whether a row is of exactly one entity, and is one of which a destination entity or one that
     /// inherits from it gets an object.
     private func isOwner(
-        _ row: SQLText, _ entity: String, towards destination: String
+        _ row: SQLText, _ entity: String, towards destination: String,
+        where isMeant: (EntityMapping) -> Bool = { _ in true }
     ) -> SQLText? {
         guard let isOfEntity = condition("\(row).Z_ENT", [entity]) else { return nil }
         guard let table = layout.table(of: entity)?.name,
@@ -79,6 +88,7 @@ struct RequirementCount {
             mapping.entityMappings.contains { mapped in
                 mapped.source == entity && mapping.takes(mapped, mask: kind.mask)
                     && mapped.destination.map { isKind($0, of: destination) } == true
+                    && isMeant(mapped)
             }
         }
         let number = SplitNumbers(splits, cells: splits.computedCells)
@@ -121,8 +131,10 @@ struct RequirementCount {
             let (owner, relationship) = layout.model.relationship(
                 property.property, of: property.entity),
             let table = layout.table(of: property.entity)?.name,
-            let isOwner = isOwner("e", property.entity, towards: owners),
-            let rows = rows(of: property.entity, towards: owners)
+            let isOwner = isOwner(
+                "e", property.entity, towards: owners, where: { $0.reads(property) }),
+            let rows = rows(
+                of: property.entity, towards: owners, where: { $0.reads(property) })
         else { return nil }
         let name = SQLText.quoted(table)
         let own: SQLText =
@@ -213,7 +225,8 @@ struct RequirementCount {
             case .ownerColumn(let holder, let key, let entityColumn?, _) = layout.storage(
                 of: PropertyKey(owner.name, source.property)),
             let isNamed = condition("s.\(SQLText.quoted(entityColumn))", entities),
-            let isOwner = isOwner("s", source.entity, towards: owners)
+            let isOwner = isOwner(
+                "s", source.entity, towards: owners, where: { $0.reads(source) })
         else { return "SELECT count(*) FROM (\(links)) l WHERE l.t IN (\(targets))" }
         let column: SQLText = "s.\(SQLText.quoted(key))"
         return "SELECT count(*) FROM \(SQLText.quoted(holder)) s WHERE \(isOwner) "
@@ -231,10 +244,13 @@ struct RequirementCount {
                 destination.property, of: destination.entity)?.relationship.destination,
             let table = layout.table(of: target)?.name
         else { return nil }
+        let makers = mapping.entityMappings.filter { $0.source == source.entity }
+            .flatMap(\.relationships).filter { $0.source == source.property }.map(\.mapping)
         let left = splits.filter { layout.model.isKind($0.entity, of: target) }.flatMap { split in
             split.kinds.filter { kind in
                 !mapping.entityMappings.contains { mapped in
                     mapped.source == split.entity && mapping.takes(mapped, mask: kind.mask)
+                        && makers.allSatisfy { $0 == nil || $0 == mapped.name }
                         && mapped.destination.map { isKind($0, of: wanted) } == true
                 }
             }
@@ -251,7 +267,8 @@ struct RequirementCount {
         var parts: [SQLText] = []
         for entityMapping in mapping.entityMappings {
             guard let from = entityMapping.source, let to = entityMapping.destination,
-                isKind(to, of: entity), let rows = rows(of: from, towards: to)
+                isKind(to, of: entity),
+                let rows = rows(of: from, towards: to, where: { $0.name == entityMapping.name })
             else { continue }
             let values = attributes.enumerated().map { place, name -> SQLText in
                 let mapped = entityMapping.attributes.first { $0.destination == name }
@@ -296,5 +313,29 @@ extension AbsenceReason {
             reference.entity
         case .abstractEntity(let entity): entity
         }
+    }
+}
+
+extension AbsenceReason {
+    /// Whether an entity mapping leaves without a value what is required.
+    fileprivate func concerns(_ mapping: EntityMapping) -> Bool {
+        switch self {
+        case .requiredAttribute(let reference):
+            mapping.attributes.contains {
+                $0.destination == reference.property && $0.value == .null
+            }
+        case .requiredRelationship(let reference):
+            mapping.relationships.contains {
+                $0.destination == reference.property && $0.source == nil && $0.path == nil
+            }
+        case .abstractEntity(let entity): mapping.destination == entity
+        }
+    }
+}
+
+extension EntityMapping {
+    /// Whether links of a source relationship go somewhere.
+    fileprivate func reads(_ relationship: PropertyReference) -> Bool {
+        relationships.contains { $0.source == relationship.property }
     }
 }

@@ -30,13 +30,11 @@ struct SplitSurvey {
     func splits(_ failures: ValueFailures) throws -> [Found] {
         var next = Int64(layout.entityOrder.count) + 1
         var found: [Found] = []
-        var cells: [ComputedCell] = []
         for entity in layout.entityOrder {
             let filters = try filters(of: entity)
             guard !filters.isEmpty, let table = layout.table(of: entity),
                 let number = layout.number(of: entity)
             else { continue }
-            cells += filters.filter { !cells.contains($0) }
             found.append(
                 Found(
                     split: EntitySplit(
@@ -45,6 +43,7 @@ struct SplitSurvey {
                         variants: []), rows: [:]))
         }
         guard !found.isEmpty else { return [] }
+        let cells = found.map(\.split).computedCells
         ValueFunction.register(connection, cells: cells, failures: failures)
         for place in found.indices {
             try count(&found[place], cells, next: &next)
