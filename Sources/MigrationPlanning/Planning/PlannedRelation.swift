@@ -57,9 +57,9 @@ struct PlannedRelation {
         let own = kept[0].intersection(kept[1])
         guard linked.isDisjoint(with: own) else {
             throw .unsupported(
-                "\(destination) or its inverse is to-one, and several entity mappings link what they "
-                    + "make of one object by it: give them filters that exclude each other, or make "
-                    + "the relationship to-many")
+                "\(destination) or its inverse is to-one, and several entity mappings link by it "
+                    + "what they make of one object: give them filters that exclude each other, or "
+                    + "make the relationship to-many")
         }
         linked.formUnion(own)
     }
