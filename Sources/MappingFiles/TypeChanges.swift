@@ -7,15 +7,14 @@ struct TypeChanges {
     /// By destination attribute.
     let expressions: [String: MappingExpression]
 
-    /// Pairs attributes as inference does: by renaming identifier, else by name.
+    /// Pairs attributes as the word `convert` does.
     init(from source: Model, to destination: Model, _ mapping: EntityMapping) {
         var expressions: [String: MappingExpression] = [:]
         if let from = mapping.source, let to = mapping.destination {
             for (_, attribute) in destination.allAttributes(of: to) {
-                let names = [attribute.renamingIdentifier, attribute.name].compactMap { $0 }
-                let before = names.lazy.compactMap { source.attribute($0, of: from)?.attribute }
-                    .first
-                guard let before, before.type != attribute.type else { continue }
+                guard let before = MappingDefinition.origin(of: attribute, in: source, from),
+                    before.type != attribute.type
+                else { continue }
                 expressions[attribute.name] = TypeChange.expression(
                     of: before.name, from: before.type, to: attribute.type)
             }

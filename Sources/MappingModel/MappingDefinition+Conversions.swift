@@ -1,4 +1,4 @@
-import ManagedObjectModel
+package import ManagedObjectModel
 import MappingExpressions
 
 /// Attributes that a mapping file turns into other types by one word.
@@ -29,7 +29,15 @@ extension MappingDefinition {
     }
 
     /// The source attribute of an attribute: by renaming identifier, else by name.
-    static func origin(of attribute: Attribute, in model: Model, _ entity: String) -> Attribute? {
+    ///
+    /// - Parameters:
+    ///   - attribute: of the destination.
+    ///   - model: of the source.
+    ///   - entity: of the source, with what it inherits.
+    /// - Returns: nil where neither names an attribute.
+    package static func origin(
+        of attribute: Attribute, in model: Model, _ entity: String
+    ) -> Attribute? {
         [attribute.renamingIdentifier, attribute.name].compactMap { $0 }.lazy
             .compactMap { model.attribute($0, of: entity)?.attribute }.first
     }

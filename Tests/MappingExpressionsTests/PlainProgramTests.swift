@@ -107,13 +107,21 @@ struct PlainProgramTests {
     }
 
     @Test(arguments: [
-        "uppercase($source.a)", "$source.a MATCHES \"b\"", "{1, 2}", "length($source.a)",
+        "uppercase($a)", "$a MATCHES \"b\"", "{1, 2}", "length($a)", "$other + 1", "$a.b",
     ])
     func otherExpressionsHaveNoProgram(text: String) throws {
-        let predicate = try? ExpressionParser.predicate(text)
         let expression =
-            try predicate?.sourceExpression ?? ExpressionParser.expression(text)
+            text.contains("MATCHES")
+            ? try ExpressionParser.predicate(text).sourceExpression
+            : try ExpressionParser.expression(text)
         let program = PlainProgram(expression, inputs: ["a": 0], now: 0)
         #expect(program.map { _ in text } == nil)
+    }
+
+    /// What the test above would find of a plain expression.
+    @Test func plainExpressionsHaveOne() throws {
+        let program = PlainProgram(
+            try ExpressionParser.expression("$a + 1"), inputs: ["a": 0], now: 0)
+        #expect(try #require(program).value { _ in .integer(2) } == .integer(3))
     }
 }
