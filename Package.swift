@@ -35,7 +35,8 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let package = Package(
     name: "godwit",
     products: [
-        .executable(name: "godwit", targets: ["godwit"])
+        .executable(name: "godwit", targets: ["godwit"]),
+        .library(name: "Godwit", targets: ["Godwit"]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
@@ -239,6 +240,9 @@ let package = Package(
             ]),
         .executableTarget(
             name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
+        // The public library: migration policies, and the command line that carries them.
+        layer(
+            "Godwit", ["GodwitCommands", "MigrationEngine", "MappingModel", "ManagedObjectModel"]),
         // What the transport is measured against, in C so that it carries nothing of ours.
         .target(name: "CTransportPeer", linkerSettings: [.linkedLibrary("zmq")]),
         // Simulations from seeds.
@@ -375,6 +379,10 @@ let package = Package(
                 "RunService", "StoreRuns", "MigrationEngine", "MigrationPlanning", "SafeSQLite",
                 "Jobs", "ZeroMQ", "DurableFiles", "CLinux", grdb,
             ], path: "Tests/FaultySlot", swiftSettings: settings),
+        // godwit with policies, for tests.
+        .executableTarget(
+            name: "sample-policies", dependencies: ["Godwit"], path: "Tests/SamplePolicies",
+            swiftSettings: settings),
         tests(
             "WorkerTests",
             [

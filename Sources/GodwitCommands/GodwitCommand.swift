@@ -4,6 +4,7 @@ import CommandSupport
 import CoreDataStore
 import DurableFiles
 import ManagedObjectModel
+package import MigrationEngine
 import RunCommands
 import RunReports
 import SafeSQLite
@@ -47,11 +48,20 @@ package struct GodwitCommand: ParsableCommand {
             CommandGroup(
                 name: "Store and model",
                 subcommands: [
-                    InspectCommand.self, ModelCommand.self, MappingCommand.self, DemoCommand.self,
+                    InspectCommand.self, ModelCommand.self, MappingCommand.self, PoliciesCommand.self,
+                    DemoCommand.self,
                 ]),
         ])
 
     package init() {}
+
+    /// Runs the command that the process was started with, and ends the process.
+    ///
+    /// - Parameter policies: that the executable carries.
+    package static func main(carrying policies: PolicyLibrary) {
+        CarriedPolicies.carry(policies)
+        main()
+    }
 
     /// Runs the command that the process was started with, and ends the process.
     package static func main() {

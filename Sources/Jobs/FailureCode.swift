@@ -52,6 +52,10 @@ package enum FailureCode: Int, Hashable, Sendable, Codable, CaseIterable, Error 
     case losses = 25
     /// The destination is an older version than the store's.
     case olderDestination = 26
+    /// A migration policy gave up, or did what it may not.
+    case policyFailed = 27
+    /// The worker does not carry a migration policy that the plan needs.
+    case policyMissing = 28
 }
 
 /// What to do about a failed attempt.
@@ -81,13 +85,13 @@ extension FailureCode {
         switch self {
         case .badSource, .dataRefused, .unsupported, .modelMissing, .externalDataMissing,
             .noMapping, .outputExists, .validationFailed, .swapRefused, .losses,
-            .olderDestination:
+            .olderDestination, .policyFailed:
             .quarantineChunk
         case .sourceChanged, .wrongPlan: .planAgain
         case .inputOutput, .slotCrashed, .slotTimedOut, .slotOutOfMemory, .leaseExpired, .returned,
             .missing, .locked, .badDelivery:
             .retry
-        case .wrongEngine: .quarantineWorker
+        case .wrongEngine, .policyMissing: .quarantineWorker
         case .noSpace: .pause
         case .internalError: .stopRun
         case .cancelled: .nothing
@@ -103,10 +107,10 @@ extension FailureCode {
         case .badSource, .dataRefused, .inputOutput, .internalError, .slotCrashed, .slotTimedOut,
             .slotOutOfMemory, .unsupported, .modelMissing, .externalDataMissing, .noMapping,
             .outputExists, .validationFailed, .swapRefused, .missing, .locked, .badDelivery,
-            .losses, .olderDestination:
+            .losses, .olderDestination, .policyFailed:
             true
-        case .sourceChanged, .wrongPlan, .wrongEngine, .noSpace, .leaseExpired, .returned,
-            .cancelled:
+        case .sourceChanged, .wrongPlan, .wrongEngine, .policyMissing, .noSpace, .leaseExpired,
+            .returned, .cancelled:
             false
         }
     }

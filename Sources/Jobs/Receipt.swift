@@ -42,6 +42,14 @@ package struct ContentSum: Hashable, Sendable, Codable {
         count &+= 1
     }
 
+    /// Takes a part away that was added before.
+    package mutating func subtract(_ other: ContentSum) {
+        let (difference, borrow) = low.subtractingReportingOverflow(other.low)
+        low = difference
+        high = high &- other.high &- (borrow ? 1 : 0)
+        count &-= other.count
+    }
+
     /// Adds another part's sum.
     package mutating func add(_ other: ContentSum) {
         let (sum, carry) = low.addingReportingOverflow(other.low)

@@ -1,6 +1,6 @@
 package import DurableFiles
 import Jobs
-import MigrationEngine
+package import MigrationEngine
 package import StoreRuns
 package import Worker
 
@@ -21,6 +21,8 @@ package struct LocalSlots: Sendable {
     package let count: Int
     /// What a slot may use before its job is stopped; of threads, the times hold.
     package var limits = SlotLimits.standard
+    /// The migration policies of this process, which its threads run.
+    package var policies = PolicyLibrary()
 
     package init(_ kind: Kind, count: Int) {
         self.kind = kind
@@ -43,7 +45,9 @@ package struct LocalSlots: Sendable {
             let stores = WholeStoreJobs(
                 files: files, ownResults: ownResults, clock: environment.clock)
             return .thread(
-                .engine(in: JobEnvironment(roots: roots, files: files), whole: stores.slotWork))
+                .engine(
+                    in: JobEnvironment(roots: roots, files: files, policies: policies),
+                    whole: stores.slotWork))
         }
     }
 }

@@ -253,9 +253,9 @@ extension ValueExpression {
     fileprivate var scaffold: PropertyMappingDefinition.Value? {
         switch self {
         case .source(let name): .expression(.source(name))
-        case .sourceOrDefault: nil
+        case .sourceOrDefault, .policy(nil): nil
         case .constant: .unset
-        case .expression(let expression): .expression(expression)
+        case .expression(let expression), .policy(let expression?): .expression(expression)
         case .null: .unset
         }
     }

@@ -23,6 +23,10 @@ extension InferenceDraft {
                 .flatMap { source.attribute($0, of: from) }
             let place = Place(owner: owned.owner, from: from, sourceOwner: before?.owner)
             let now = Level(attribute: owned.attribute, prefix: "", isOptional: false)
+            guard !isSetByPolicy(now.path, of: entity) else {
+                mapped.append(AttributeMapping(destination: now.path, value: .policy(nil)))
+                continue
+            }
             if let stated = statedValue(of: owned.attribute.name, in: entity) {
                 mapped += map(now, by: stated, at: place)
                 continue
@@ -185,7 +189,9 @@ extension ValueExpression {
     fileprivate static func stated(
         _ expression: MappingExpression, _ attribute: Attribute
     ) -> ValueExpression {
-        guard case .constant(let constant) = expression else { return .expression(expression) }
+        guard case .constant(let constant) = expression else {
+            return expression.callsPolicy ? .policy(expression) : .expression(expression)
+        }
         switch (constant, attribute.type) {
         case (.boolean(let flag), .integer16), (.boolean(let flag), .integer32),
             (.boolean(let flag), .integer64):

@@ -41,11 +41,13 @@ extension InferenceDraft {
     mutating func pairStatedProperties() {
         for (entity, mapping) in directed.sorted(by: { $0.key < $1.key }) {
             guard let from = mapping.source else { continue }
-            for property in mapping.attributes {
+            for property in mapping.attributes
+            where !isSetByPolicy(property.destination, of: entity) {
                 guard let key = plainSource(of: property, in: entity, from: from) else { continue }
                 sourceAttribute[entity, default: [:]][property.destination] = key
             }
-            for property in mapping.relationships {
+            for property in mapping.relationships
+            where !isSetByPolicy(property.destination, of: entity) {
                 guard case .expression(let expression) = property.value,
                     let call = ManagerCall(expression)
                 else { continue }
@@ -203,6 +205,7 @@ extension InferenceDraft {
     /// Whether the source of a property is inferred.
     func infers(_ property: String, of entity: String) -> Bool {
         guard let mapping = directed[entity] else { return true }
+        guard !isSetByPolicy(property, of: entity) else { return false }
         let stated = mapping.attributes + mapping.relationships
         return direction?.infersRest != false
             && !stated.contains { $0.destination == property && $0.value != .automatic }

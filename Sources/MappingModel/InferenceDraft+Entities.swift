@@ -55,6 +55,7 @@ extension InferenceDraft {
         if mapping.filter == nil, mapping.keepsEveryProperty, isSameVersion(entity.name, from) {
             mapping.kind = .copy
         }
+        if let policy = policy(of: entity.name) { mapping.kind = .custom(policy) }
         mappings.append(mapping)
     }
 

@@ -37,7 +37,9 @@ extension InferenceDraft {
                     mapping: before == nil ? nil : maker))
             if let before {
                 check(owned, reference, from: before, of: from)
-            } else if !LinkBounds(owned.relationship).allowsNone {
+            } else if !LinkBounds(owned.relationship).allowsNone,
+                !isFilledByPolicy(name, of: entity)
+            {
                 requirements.append(
                     .noObjects(entity: from, reason: .requiredRelationship(owned.reference)))
             }

@@ -39,6 +39,8 @@ struct InferenceDraft {
     var directed: [String: EntityMappingDefinition] = [:]
     /// The destination entities that this draft maps; nil for all, and then it also maps removals.
     var mappedEntities: Set<String>?
+    /// What policies say of themselves that the file may name.
+    var policies: [PolicyDeclaration] = []
     /// What in that file cannot be run.
     var mistakes: [MappingMistake] = []
 
@@ -111,7 +113,8 @@ extension InferenceDraft {
                         + "property \(ambiguity.sources.joined(separator: " or "))",
                     remedy: Self.identifierRemedy)
             }
-            for (to, name) in matching.sources.sorted(by: { $0.key < $1.key }) {
+            for (to, name) in matching.sources.sorted(by: { $0.key < $1.key })
+            where !isInverseOfPolicy(to, of: entity.name) {
                 recordPair(entity.name, to, from, name)
             }
         }

@@ -20,7 +20,10 @@ extension EntityMapping {
             let objects = filter.map { " where \($0.text)" } ?? ""
             return ["transform \(arrow(source, destination))\(objects)"] + propertyLines
         case .custom(let policy):
-            return ["custom \(arrow(source, destination)) by \(policy)"] + propertyLines
+            let objects = filter.map { " where \($0.text)" } ?? ""
+            return [
+                "custom \(arrow(source, destination))\(objects) by \(policy.className)"
+            ] + propertyLines + policy.creates.map(\.line)
         }
     }
 
@@ -43,6 +46,14 @@ extension EntityMapping {
     }
 }
 
+extension CreatedObjects {
+    /// What is made, for a person.
+    fileprivate var line: String {
+        let found = key.isEmpty ? "" : ", found by \(key.joined(separator: ", "))"
+        return "  creates \(entity): at most \(most) for each object\(found)"
+    }
+}
+
 extension ValueExpression {
     /// The expression for a person.
     package var text: String {
@@ -51,6 +62,7 @@ extension ValueExpression {
         case .sourceOrDefault(let attribute, let value): "\(attribute), else \(value.text)"
         case .constant(let value): value.text
         case .expression(let expression): expression.text
+        case .policy(let expression): expression?.text ?? "set by the policy"
         case .null: "no value"
         }
     }

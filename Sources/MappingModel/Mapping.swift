@@ -53,8 +53,8 @@ package enum EntityMappingKind: Hashable, Sendable, Codable {
     case copy
     /// Every object is carried over property by property.
     case transform
-    /// A migration policy of this class does the work.
-    case custom(policyClassName: String)
+    /// A migration policy takes part.
+    case custom(PolicyDeclaration)
 }
 
 /// What becomes of the objects of exactly one source entity, its sub-entities not included.
@@ -72,6 +72,11 @@ package struct EntityMapping: Hashable, Sendable, Codable {
     package var attributes: [AttributeMapping]
     /// One for every stored relationship of the destination entity, inherited ones included.
     package var relationships: [RelationshipMapping]
+
+    /// The policy that takes part; nil where none does.
+    package var policy: PolicyDeclaration? {
+        if case .custom(let policy) = kind { policy } else { nil }
+    }
 
     package init(
         name: String, kind: EntityMappingKind, source: String?, destination: String?,
@@ -110,6 +115,8 @@ package enum ValueExpression: Hashable, Sendable, Codable {
     case constant(DefaultValue)
     /// What an expression of a mapping file gives.
     case expression(MappingExpression)
+    /// What the migration policy gives: by the methods that an expression calls, or by its hooks.
+    case policy(MappingExpression?)
     /// No value.
     case null
 
@@ -117,13 +124,19 @@ package enum ValueExpression: Hashable, Sendable, Codable {
     package var sourceName: String? {
         switch self {
         case .source(let name), .sourceOrDefault(let name, _): name
-        case .constant, .expression, .null: nil
+        case .constant, .expression, .policy, .null: nil
         }
     }
 
     /// Whether the value is computed from a source attribute, or is its value.
     package func reads(_ attribute: String) -> Bool {
-        guard case .expression(let expression) = self else { return sourceName == attribute }
+        let stated: MappingExpression? =
+            switch self {
+            case .expression(let expression): expression
+            case .policy(let expression): expression
+            case .source, .sourceOrDefault, .constant, .null: nil
+            }
+        guard let expression = stated else { return sourceName == attribute }
         return ExpressionInspection(expression).sourceKeyPaths.contains { keys in
             (1...max(1, keys.count)).contains {
                 keys.prefix($0).joined(separator: ".") == attribute

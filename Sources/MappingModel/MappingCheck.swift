@@ -11,13 +11,19 @@ struct MappingCheck {
     let definition: MappingDefinition
     private(set) var mistakes: [MappingMistake] = []
 
-    init(_ definition: MappingDefinition, from source: Model, to destination: Model) {
+    init(
+        _ definition: MappingDefinition, from source: Model, to destination: Model,
+        policies: [PolicyDeclaration]
+    ) {
         self.definition = definition
         self.source = source
         self.destination = destination
         checkNames()
         for mapping in definition.entityMappings { check(mapping) }
         checkPasses()
+        mistakes += PolicyCheck(
+            definition, from: source, to: destination, policies: policies
+        ).mistakes
     }
 
     private mutating func add(
@@ -67,6 +73,9 @@ struct MappingCheck {
                 mapping,
                 "filter: a removal takes all objects of its entity. To drop some, leave the "
                     + "removal out, and filter the mapping that keeps the others")
+        }
+        guard !filter.sourceExpression.callsPolicy else {
+            return add(mapping, "filter: it cannot call methods of a policy")
         }
         var typer = ExpressionTyper(model: source, entity: entity)
         typer.check(filter, about: .object(entity))
@@ -157,7 +166,7 @@ struct MappingCheck {
     private func unsupported(_ expression: MappingExpression, from entity: String?) -> String? {
         let value = ComputedValue(expression)
         let calls = ExpressionInspection(value.expression).calls
-        if let call = calls.first(where: { $0.receiver != .variable("entityPolicy") }) {
+        if let call = calls.first(where: { $0.receiver != .variable(PolicyReceiver.name) }) {
             return "FUNCTION(…, \"\(call.selector)\") is not supported: an expression can call "
                 + "methods of $entityPolicy alone"
         }
@@ -199,7 +208,7 @@ struct MappingCheck {
         }
         guard case .expression(let expression) = property.value, expression != .null else { return }
         guard let call = ManagerCall(expression) else {
-            if case .call(.variable("entityPolicy"), _, _) = expression { return }
+            if case .call(.variable(PolicyReceiver.name), _, _) = expression { return }
             return add(
                 mapping,
                 "\(expression.text) gives no destination objects: write the path to the source "
@@ -261,7 +270,6 @@ struct MappingCheck {
     private mutating func checkPasses() {
         var filters: [String: Set<MappingPredicate>] = [:]
         for mapping in definition.entityMappings {
-            if let policy = mapping.policy { add(mapping, Self.policyText(policy, mapping)) }
             guard let entity = mapping.source, let filter = mapping.filter else { continue }
             filters[entity, default: []].insert(filter)
             if filters[entity]?.count == Mapping.filterLimit + 1 {
@@ -270,22 +278,6 @@ struct MappingCheck {
                     "filter: \(entity) has more than \(Mapping.filterLimit) different filters")
             }
         }
-    }
-
-    private static func policyText(_ policy: String, _ mapping: EntityMappingDefinition) -> String {
-        let properties = mapping.attributes + mapping.relationships
-        let selectors = Set(
-            properties.flatMap { property -> [String] in
-                guard case .expression(let expression) = property.value else { return [] }
-                return ExpressionInspection(expression).calls.filter {
-                    $0.receiver == .variable("entityPolicy")
-                }
-                .map(\.selector)
-            }
-        ).sorted()
-        let called = selectors.isEmpty ? "" : " (called: \(selectors.joined(separator: ", ")))"
-        return "migration policy \(policy)\(called) is code of the app: policies are not "
-            + "supported yet"
     }
 }
 

@@ -83,16 +83,19 @@ extension Inference {
     ///   - source: the model of the store as it is.
     ///   - destination: the model that the store is to have.
     ///   - definition: the mapping file.
+    ///   - policies: what policies say of themselves that the mapping may name.
     /// - Throws: `MappingMismatch` with every mistake in the mapping, and with what Godwit does
     ///   not support of it.
     package init(
-        from source: Model, to destination: Model, by definition: MappingDefinition
+        from source: Model, to destination: Model, by definition: MappingDefinition,
+        policies: [PolicyDeclaration] = []
     ) throws(MappingMismatch) {
         let complete =
             definition.infersRest
             ? definition : definition.completed(from: source, to: destination)
         let stated = complete.convertingTypes(from: source, to: destination)
-        let check = MappingCheck(stated, from: source, to: destination)
+        let check = MappingCheck(
+            stated, from: source, to: destination, policies: policies)
         guard check.mistakes.isEmpty else {
             throw MappingMismatch(mistakes: check.mistakes.inFileOrder)
         }
@@ -102,6 +105,7 @@ extension Inference {
         let layers = turned.layers
         for (number, layer) in layers.enumerated() {
             var part = InferenceDraft(from: source, to: destination)
+            part.policies = policies
             if number > 0 {
                 part.continueMappings(of: draft, with: layer)
             }

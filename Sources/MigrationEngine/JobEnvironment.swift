@@ -7,8 +7,14 @@ package struct JobEnvironment: Sendable {
     /// Folders by the name that jobs give them.
     package let roots: [String: FileRoot]
     package let files: DurableFileSystem
+    /// The migration policies that the process carries.
+    package let policies: PolicyLibrary
 
-    package init(roots: [FileRoot], files: DurableFileSystem = DurableFileSystem()) {
+    package init(
+        roots: [FileRoot], files: DurableFileSystem = DurableFileSystem(),
+        policies: PolicyLibrary = PolicyLibrary()
+    ) {
+        self.policies = policies
         self.roots = Dictionary(
             roots.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         self.files = files

@@ -58,16 +58,53 @@ package final class JobRunner: Sendable {
         }
         let chunk = file.plan.chunks[number]
         return try shard(job, attempt, counter) { connection throws(EngineError) in
-            let table = try ShardTable.definition(of: job.work, file)
-            try EngineError.translating { try connection.create(table) }
-            let copier = ChunkCopier(file: file.laidOut, connection: connection)
+            let tables = try ShardTable.definitions(of: job.work, file)
+            try EngineError.translating {
+                for table in tables { try connection.create(table) }
+            }
+            let copier = ChunkCopier(
+                file: file.laidOut, connection: connection, policies: environment.policies)
             try copier.attach(
                 source: environment.resolve(job.source),
                 support: job.sourceSupport.map { reference throws(EngineError) in
                     try environment.resolve(reference)
                 }, routes: routes(of: chunk, job))
-            return (try copier.copy(chunk), table.name)
+            var made = Made(rows: try copier.copy(chunk))
+            try count(tables.map(\.name), of: chunk, file.plan, connection, &made)
+            return made
         }
+    }
+
+    /// Counts what stands in a shard of which policies may have made something, and sums over it.
+    private func count(
+        _ tables: [String], of chunk: Chunk, _ plan: MigrationPlan, _ connection: Connection,
+        _ made: inout Made
+    ) throws(EngineError) {
+        made.counts = [tables[0]: made.rows]
+        guard case .feed(let place) = chunk.subject,
+            !plan.policies(of: plan.feeds[place]).isEmpty
+        else { return }
+        made = try EngineError.translating { () throws(StoreError) in
+            var counted = made
+            for table in tables {
+                counted.counts[table] = try connection.integer(
+                    "SELECT count(*) FROM main.\(SQLText.quoted(table))")
+            }
+            let sums = RecordedSums(connection: connection)
+            for rows in plan.recordedRows(of: plan.feeds[place]) {
+                counted.sums.merge(try sums.sums(over: rows)) { $1 }
+            }
+            return counted
+        }
+    }
+
+    /// What a job has made in its shard.
+    private struct Made {
+        var rows: Int64
+        /// Rows by table.
+        var counts: [String: Int64] = [:]
+        /// Over what policies made, by labels.
+        var sums: [String: ContentSum] = [:]
     }
 
     private func routes(of chunk: Chunk, _ job: Job) throws(EngineError) -> [Int: FilePath] {
@@ -93,18 +130,19 @@ package final class JobRunner: Sendable {
             try EngineError.translating { try connection.attachImmutable(source, as: "src") }
             let failures = ValueFailures()
             ValueFunction.register(
-                connection, cells: file.plan.computedCells, failures: failures)
+                connection, cells: file.plan.computedCells, failures: failures,
+                methods: environment.policies.methods)
             let links = try failures.translating { () throws(EngineError) in
                 try writer.write(chunk, link: link)
             }
-            return (links, "link")
+            return Made(rows: links, counts: ["link": links])
         }
     }
 
     /// Makes a shard in the attempt's folder, publishes it, and writes the receipt.
     private func shard(
         _ job: Job, _ attempt: Attempt, _ counter: RowCounter?,
-        _ body: (Connection) throws(EngineError) -> (rows: Int64, table: String)
+        _ body: (Connection) throws(EngineError) -> Made
     ) throws(EngineError) -> Receipt {
         let folder = try environment.resolve(attempt.folder)
         let files = environment.files
@@ -136,7 +174,7 @@ package final class JobRunner: Sendable {
                 job: job, attempt: attempt,
                 files: [
                     DeliveredFile(file: reference, bytes: content.bytes, digest: content.digest)
-                ], rows: made.rows, counts: [made.table: made.rows])
+                ], rows: made.rows, sums: made.sums, counts: made.counts)
         }
     }
 }

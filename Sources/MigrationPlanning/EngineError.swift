@@ -15,6 +15,10 @@ package enum EngineError: StoreAccessError, Sendable {
     case sourceChanged(String)
     /// The data break a rule that the plan relied on.
     case dataRefused(String)
+    /// A migration policy gave up, or did what it may not; the text names policy and object.
+    case policyFailed(String)
+    /// The process does not carry a migration policy of the plan.
+    case policyMissing(String)
     /// No mapping leads from the store's model to the destination's.
     case noMapping(String)
     /// The store would lose what was not accepted; the text names the store and its losses.
@@ -46,6 +50,8 @@ package enum EngineError: StoreAccessError, Sendable {
         case .wrongPlan: .wrongPlan
         case .sourceChanged: .sourceChanged
         case .dataRefused: .dataRefused
+        case .policyFailed: .policyFailed
+        case .policyMissing: .policyMissing
         case .noMapping: .noMapping
         case .losses: .losses
         case .olderDestination: .olderDestination
@@ -64,7 +70,7 @@ extension EngineError: CustomStringConvertible {
             "\(text) changed since it was planned. Run the same "
                 + "command again when no program writes to the store"
         case .dataRefused(let text), .noMapping(let text), .losses(let text),
-            .olderDestination(let text):
+            .olderDestination(let text), .policyFailed(let text), .policyMissing(let text):
             text
         case .internalError(let text):
             "a bug of godwit: \(text). The original store was not changed"

@@ -35,6 +35,7 @@ final class SharedRules: Sendable {
         let moves: [String: ValidationScope.KeyMove]
         let dangling: DanglingPolicy
         let now: Double
+        let keysBelowCreated: [String: Int64]
 
         init(_ scope: ValidationScope) {
             source = scope.source
@@ -44,6 +45,7 @@ final class SharedRules: Sendable {
             moves = scope.moves
             dangling = scope.dangling
             now = scope.now
+            keysBelowCreated = scope.keysBelowCreated
         }
     }
 

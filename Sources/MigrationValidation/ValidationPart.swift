@@ -11,6 +11,8 @@ package enum ValidationPart: Hashable, Sendable, Codable {
     case sourceJoin(table: String, keys: KeyRange)
     /// What rows of a destination join table are.
     case destinationJoin(table: String, keys: KeyRange)
+    /// What policies gave, by the place among the rows of the scope.
+    case policyRows(Int)
     /// One index of the destination, from end to end.
     case index(table: String, name: String)
     /// The indexes of a table that its model does not demand.

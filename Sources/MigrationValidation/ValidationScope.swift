@@ -1,4 +1,5 @@
 package import CoreDataStore
+package import Jobs
 package import ManagedObjectModel
 package import MappingModel
 package import SafeSQLite
@@ -49,6 +50,10 @@ package struct ValidationScope: Sendable {
     package var intermediateRenames: [String: IntermediateRename] = [:]
     /// What `now()` gives in mappings: seconds since 2001-01-01 00:00:00 UTC.
     package var now: Double = 0
+    /// Objects of which something comes from migration policies.
+    package var policyRows: [PolicyRows] = []
+    /// The sums that were recorded over them, by the labels of columns.
+    package var recordedSums: [String: ContentSum] = [:]
     /// What is known of models and layouts, which follow from their keys alone.
     package var stores: StoreCache
     /// What other validations worked out.

@@ -52,6 +52,7 @@ package struct Validator: Sendable {
             }
             parts.append(.otherIndexes(table: join.name))
         }
+        parts += scope.policyRows.indices.map { .policyRows($0) }
         parts += layout.indexes.map { .index(table: $0.table, name: $0.name) }
         for table in scope.source.tables {
             parts += (sourceRanges[table.name] ?? [.all]).map {
@@ -97,6 +98,11 @@ package struct Validator: Sendable {
                 connection: reading.source.connection())
         case .destinationJoin(let table, let keys):
             return try destinationJoin(table, keys, reading.destination)
+        case .policyRows(let place):
+            return try PolicyRowsCheck(
+                rows: scope.policyRows[place], scope: scope, places: places,
+                connection: reading.destination.connection()
+            ).run()
         case .index(let table, let name):
             return try index(table, reading.destination) { $0.name == name }
         case .otherIndexes(let table):

@@ -21,7 +21,7 @@ extension CommandStatus {
     package init(_ cause: FailureCause) {
         switch cause {
         case .damaged, .unsupported, .modelMissing, .externalDataMissing, .noMapping,
-            .dataRefused, .losses, .olderDestination:
+            .dataRefused, .losses, .olderDestination, .policyFailed, .policyMissing:
             self = .badData
         case .sourceChanged, .locked, .stopped, .crashed: self = .canBeRepeated
         case .outputExists, .swapRefused: self = .usage

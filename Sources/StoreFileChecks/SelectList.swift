@@ -29,12 +29,15 @@ package struct SelectList: Sendable {
     ///
     /// `key`: the column that the range bounds.
     /// `extra`: expressions after the columns.
+    /// `condition`: that rows must fulfil; nil for all in the range.
     package func sql(
-        table: String, key: String, range: KeyRange, extra: [SQLText] = []
+        table: String, key: String, range: KeyRange, extra: [SQLText] = [],
+        condition: SQLText? = nil
     ) -> SQLText {
+        let conditions = [range.condition(on: SQLText.quoted(key)), condition].compactMap { $0 }
         let list = names.map { expressions[$0] ?? SQLText.quoted($0) } + extra
         return "SELECT \(list.joined(separator: ", ")) FROM \(SQLText.quoted(table)) NOT INDEXED"
-            + (range.condition(on: SQLText.quoted(key)).map { " WHERE \($0)" } ?? "")
+            + (conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))")
     }
 }
 

@@ -113,6 +113,7 @@ enum LayerRules {
             "MappingExpressions", "ModelFiles", "ManagedObjectModel", "RunLedger", "Jobs", "ZeroMQ",
             "Threads", "StoreLocks", "DurableFiles", "ArgumentParser", "Logging",
         ],
+        "Godwit": ["GodwitCommands", "MigrationEngine", "MappingModel", "ManagedObjectModel"],
         "godwit": ["GodwitCommands"],
         "godwit-sim": ["ClusterSimulation", "ArgumentParser"],
         "godwit-bench": [

@@ -82,7 +82,9 @@ extension CommandStatus {
         // A plan on disk that is not the one that was written there.
         case .wrongPlan: self = .inputOutput
         case .sourceChanged: self = .canBeRepeated
-        case .dataRefused, .noMapping, .losses, .olderDestination: self = .badData
+        case .dataRefused, .noMapping, .losses, .olderDestination, .policyFailed,
+            .policyMissing:
+            self = .badData
         case .internalError: self = .bug
         }
     }

@@ -28,7 +28,8 @@ struct SlotCommand: ParsableCommand {
             throw CommandFailure(.usage, "\(error)")
         }
         let stores = WholeStoreJobs(clock: MonotonicClock.start())
-        let work = SlotWork.engine(setup, whole: stores.slotWork)
+        let work = SlotWork.engine(
+            setup, policies: CarriedPolicies.library, whole: stores.slotWork)
         SlotChild.serve(work, reportMilliseconds: reportMilliseconds)
     }
 }

@@ -14,6 +14,8 @@ struct ChunkCopier {
     let connection: Connection
     /// What could not be computed; the copier that attaches the source shares it with others.
     var failures = ValueFailures()
+    /// The policies that the process carries.
+    var policies = PolicyLibrary()
 
     private var plan: MigrationPlan { file.plan }
 
@@ -28,8 +30,18 @@ struct ChunkCopier {
             for (_, route) in routes { try connection.attachImmutable(route, as: "route") }
             ExternalDataFunction.register(connection, folder: support)
             ValueFunction.register(
-                connection, cells: plan.computedCells, failures: failures)
+                connection, cells: plan.computedCells, failures: failures,
+                methods: policies.methods)
         }
+    }
+
+    /// Lets the policies of a chunk's objects take part.
+    private func runPolicies(after chunk: Chunk) throws(EngineError) {
+        guard case .feed(let place) = chunk.subject, plan.feeds.indices.contains(place) else {
+            return
+        }
+        try PolicyCopier(file: file, connection: connection, library: policies)
+            .run(after: plan.feeds[place])
     }
 
     /// Copies the rows of one chunk, in ascending keys.
@@ -38,12 +50,14 @@ struct ChunkCopier {
     /// - Throws: `EngineError` with SQLite's reason.
     func copy(_ chunk: Chunk) throws(EngineError) -> Int64 {
         let sql = try statement(chunk)
-        return try failures.translating { () throws(EngineError) in
+        let rows = try failures.translating { () throws(EngineError) in
             try EngineError.translating {
                 try connection.execute(sql)
                 return connection.changes
             }
         }
+        try runPolicies(after: chunk)
+        return rows
     }
 
     /// Copies the rows of every chunk.
@@ -56,7 +70,7 @@ struct ChunkCopier {
             for chunk in plan.chunks { made.append(try statement(chunk)) }
             return made
         }
-        return try failures.translating { () throws(EngineError) in
+        let rows = try failures.translating { () throws(EngineError) in
             try EngineError.translating {
                 try statements.map { sql in
                     try connection.execute(sql)
@@ -64,6 +78,10 @@ struct ChunkCopier {
                 }
             }
         }
+        if !plan.policies.isEmpty {
+            for chunk in plan.chunks { try runPolicies(after: chunk) }
+        }
+        return rows
     }
 
     private func statement(_ chunk: Chunk) throws(EngineError) -> SQLText {

@@ -13,6 +13,8 @@ package enum AssemblyStep: Hashable, Sendable {
     case merge(chunks: Range<Int>)
     /// Applies the link shard of a link chunk.
     case link(chunk: Int)
+    /// Makes one object of those that several chunks made for one key of a policy.
+    case foundObjects
     /// Makes an index, by its place in the layout.
     case index(Int)
     /// Writes everything else.
@@ -41,6 +43,9 @@ extension MigrationPlan {
             start = end
         }
         steps += linkChunks.indices.map { .link(chunk: $0) }
+        if policies.contains(where: { $0.blocks.contains { !$0.key.isEmpty } }) {
+            steps.append(.foundObjects)
+        }
         steps += (0..<indexes).map { .index($0) }
         return steps + [.finish]
     }

@@ -16,17 +16,17 @@ package struct ShardCheck {
     /// - Parameters:
     ///   - shard: the file, closed.
     ///   - work: the job that made it.
-    ///   - rows: as the receipt says.
+    ///   - counts: rows by table, as the receipt says.
     /// - Returns: words in one printable line each; empty where nothing is wrong.
     /// - Throws: `EngineError` where it cannot be read.
     /// - Complexity: reads the whole file.
     package func faults(
-        of shard: FilePath, _ work: Work, rows: Int64
+        of shard: FilePath, _ work: Work, counts: [String: Int64]
     ) throws(EngineError) -> [String] {
-        let definition = try ShardTable.definition(of: work, file)
+        let definitions = try ShardTable.definitions(of: work, file)
         return try EngineError.translating {
             let sample = try Connection(path: FilePath("shard"), mode: .memory)
-            try sample.create(definition)
+            for definition in definitions { try sample.create(definition) }
             let connection = try Connection(path: shard, mode: .immutable, cacheKibibytes: 256)
             let objects: SQLText = "SELECT type || ' ' || name || ' ' || sql FROM sqlite_master"
             guard try connection.texts(objects) == sample.texts(objects) else {
@@ -40,11 +40,16 @@ package struct ShardCheck {
             guard try RecordWalk(shard, DurableFileSystem()).faults(in: trees).isEmpty else {
                 return ["its records do not fit their columns"]
             }
-            let name = SQLText.quoted(definition.name)
-            let found = try connection.integer("SELECT count(*) FROM main.\(name)")
+            var found: [String: Int64] = [:]
+            for definition in definitions {
+                let name = SQLText.quoted(definition.name)
+                found[definition.name] = try connection.integer(
+                    "SELECT count(*) FROM main.\(name)")
+            }
             try connection.close()
             try sample.close()
-            return found == rows ? [] : ["it holds another number of rows than its receipt says"]
+            return found == counts
+                ? [] : ["it holds another number of rows than its receipt says"]
         }
     }
 }

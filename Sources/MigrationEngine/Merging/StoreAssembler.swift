@@ -1,5 +1,6 @@
 package import CoreDataStore
 package import DurableFiles
+package import Jobs
 import ManagedObjectModel
 package import MigrationPlanning
 import SafeSQLite
@@ -23,10 +24,14 @@ package final class StoreAssembler {
     private var isSourceAttached = false
 
     private let valueFailures: ValueFailures
+    private let policies: PolicyLibrary
+    /// Sums over what policies made in a store that is copied as a whole, by labels.
+    package private(set) var recordedSums: [String: ContentSum] = [:]
 
     private var plan: MigrationPlan { file.plan }
     private var copier: ChunkCopier {
-        ChunkCopier(file: file, connection: connection, failures: valueFailures)
+        ChunkCopier(
+            file: file, connection: connection, failures: valueFailures, policies: policies)
     }
     private var connection: Connection { builder.connection }
 
@@ -38,11 +43,14 @@ package final class StoreAssembler {
     ///   - path: of the file, which must exist; an empty one is begun.
     ///   - recovery: `.transactions` if the file is to be resumed after a crash.
     ///   - isBlank: whether the file holds the plan's `BlankStore` instead of nothing.
+    ///   - policies: that the process carries, for a store that is copied as a whole.
     /// - Throws: `EngineError` when the file cannot be made.
     package init(
         plan file: LaidOutPlan, source: SourceStore, at path: FilePath,
-        recovery: StoreBuilder.Recovery = .none, isBlank: Bool = false
+        recovery: StoreBuilder.Recovery = .none, isBlank: Bool = false,
+        policies: PolicyLibrary = PolicyLibrary()
     ) throws(EngineError) {
+        self.policies = policies
         self.file = file
         self.source = source
         self.recovery = recovery
@@ -146,6 +154,14 @@ package final class StoreAssembler {
             try writer.apply(link, from: "main")
             try EngineError.translating { try connection.drop(table: "link") }
         }
+        let found = FoundObjects(file: file, connection: connection)
+        if found.isNeeded { _ = try found.merge() }
+        recordedSums = try EngineError.translating { () throws(StoreError) in
+            let sums = RecordedSums(connection: connection)
+            var all: [String: ContentSum] = [:]
+            for rows in plan.recordedRows { all.merge(try sums.sums(over: rows)) { $1 } }
+            return all
+        }
         if !isPart { try execute("COMMIT") }
     }
 
@@ -153,8 +169,12 @@ package final class StoreAssembler {
     package func append(_ chunk: Chunk, shard: FilePath) throws(EngineError) -> Int64 {
         let merger = merger(for: chunk)
         try EngineError.translating { try connection.attachImmutable(shard, as: "shard") }
+        let made = try madeMergers(for: chunk)
         let rows = try step { () throws(EngineError) in
-            try EngineError.translating { try merger.append(from: "shard") }
+            try EngineError.translating {
+                for (merger, _) in made { _ = try merger.append(from: "shard") }
+                return try merger.append(from: "shard")
+            }
         }
         try EngineError.translating { try connection.detach("shard") }
         return rows
@@ -168,10 +188,45 @@ package final class StoreAssembler {
         guard let table = file.destination.tables.first(where: { $0.name == merger.table }) else {
             throw .internalError("the destination has no table \(merger.table)")
         }
+        let made = try madeMergers(for: chunk)
         return try step { () throws(EngineError) in
             try EngineError.translating {
-                try merger.merge(shards, scratch: scratch, definition: table.definition)
+                for (merger, definition) in made {
+                    _ = try merger.merge(shards, scratch: scratch, definition: definition)
+                }
+                return try merger.merge(shards, scratch: scratch, definition: table.definition)
             }
+        }
+    }
+
+    /// What puts the objects that policies make in a chunk's shard into their tables.
+    private func madeMergers(
+        for chunk: Chunk
+    ) throws(EngineError) -> [(merger: ShardMerger, definition: SchemaDefinition)] {
+        guard case .feed(let place) = chunk.subject else { return [] }
+        var mergers: [(ShardMerger, SchemaDefinition)] = []
+        for name in plan.madeTables(of: plan.feeds[place]) {
+            guard let table = file.destination.tables.first(where: { $0.name == name }) else {
+                throw .internalError("the destination has no table \(name)")
+            }
+            let merger = ShardMerger(
+                connection: connection, table: name, columns: table.columnNames, isKeyed: true)
+            mergers.append((merger, table.definition))
+        }
+        return mergers
+    }
+
+    /// Makes one object of those that several chunks made for one key of a policy.
+    ///
+    /// - Parameter record: gets the sums over what was removed, before that is final; nothing where
+    ///   an earlier process has done the step.
+    /// - Throws: `EngineError` with SQLite's reason, or what `record` throws.
+    package func mergeFoundObjects(
+        _ record: ([String: ContentSum]) throws(EngineError) -> Void
+    ) throws(EngineError) {
+        guard let number = steps.firstIndex(of: .foundObjects), number >= done else { return }
+        try step { () throws(EngineError) in
+            try record(try FoundObjects(file: file, connection: connection).merge())
         }
     }
 

@@ -14,10 +14,12 @@ package struct ComputedCell: Hashable, Sendable, Codable {
     package var name: String
     /// What `now()` gives: seconds since 2001-01-01 00:00:00 UTC.
     package var now: Double
+    /// The class of the policy whose methods the expression calls; nil where it calls none.
+    package var policy: String?
 
     package init(
         value: ComputedValue, inputs: [SourcePath], type: AttributeType, isRequired: Bool = false,
-        name: String, now: Double
+        name: String, now: Double, policy: String? = nil
     ) {
         self.value = value
         self.inputs = inputs
@@ -25,6 +27,7 @@ package struct ComputedCell: Hashable, Sendable, Codable {
         self.isRequired = isRequired
         self.name = name
         self.now = now
+        self.policy = policy
     }
 }
 

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 import ManagedObjectModel
-import MappingExpressions
+package import MappingExpressions
 import MappingModel
 package import SafeSQLite
 import Synchronization
@@ -24,16 +24,18 @@ package enum ValueFunction {
     ///   - connection: that copies.
     ///   - cells: the plan's computed cells, in its order.
     ///   - failures: gets what could not be computed.
+    ///   - methods: answers calls of the methods of policies.
     package static func register(
-        _ connection: Connection, cells: [ComputedCell], failures: ValueFailures
+        _ connection: Connection, cells: [ComputedCell], failures: ValueFailures,
+        methods: PolicyMethods? = nil
     ) {
         guard let now = cells.first?.now else { return }
         // One for all rows: it keeps what it compiled. All cells of a plan have one time.
-        let evaluator = ExpressionEvaluator(NoObjects(), now: now)
+        let evaluators = Evaluators(now: now, methods)
         let compute = DatabaseFunction(name.description, pure: true) { arguments in
             let cell = try cell(arguments, in: cells, inputs: nil)
             return try failures.naming(cell, arguments[1]) { () throws(ExpressionError) in
-                let value = try value(of: cell, arguments[2...], evaluator)
+                let value = try value(of: cell, arguments[2...], evaluators)
                 if value == nil, cell.isRequired { throw missing }
                 return value
             }
@@ -50,7 +52,7 @@ package enum ValueFunction {
                     throw ExpressionError(.evaluation, "the number is no 64-bit integer")
                 case .double(let number) where !number.isFinite:
                     throw ExpressionError(.evaluation, "the number is not finite")
-                case .int64(let number): return try fitting(number, cell.type).databaseValue
+                case .int64(let number): return try StoredCell.fitting(number, cell.type).databaseValue
                 default: return value
                 }
             }
@@ -59,14 +61,6 @@ package enum ValueFunction {
             $0.add(function: compute)
             $0.add(function: check)
         }
-    }
-
-    /// A whole number that the attribute's type can hold.
-    private static func fitting(
-        _ number: Int64, _ type: AttributeType
-    ) throws(ExpressionError) -> Int64 {
-        guard let range = type.integerRange, !range.contains(number) else { return number }
-        throw ExpressionError(.evaluation, "the number does not fit the type \(type)")
     }
 
     private static let missing = ExpressionError(
@@ -85,17 +79,18 @@ package enum ValueFunction {
 
     private static func value(
         of cell: ComputedCell, _ arguments: ArraySlice<DatabaseValue>,
-        _ evaluator: ExpressionEvaluator<NoObjects>
+        _ evaluators: Evaluators
     ) throws(ExpressionError) -> (any DatabaseValueConvertible)? {
         var variables: [String: ExpressionValue<Never>] = [:]
         for (number, argument) in arguments.enumerated() {
             variables[ComputedValue.name(of: number)] = input(
                 argument, cell.inputs[number].valueType)
         }
-        let value = try evaluator.value(of: cell.value.expression, variables: variables)
+        let value = try evaluators.of(cell.policy).value(
+            of: cell.value.expression, variables: variables)
         switch value {
         case .null: return nil
-        case .scalar(let scalar): return try stored(scalar, cell.type)
+        case .scalar(let scalar): return try StoredCell(scalar, as: cell.type).databaseValue
         case .object, .collection:
             throw ExpressionError(.evaluation, "the expression gives no single value")
         }
@@ -105,63 +100,57 @@ package enum ValueFunction {
     private static func input(
         _ value: DatabaseValue, _ type: AttributeType
     ) -> ExpressionValue<Never> {
-        switch (value.storage, type) {
-        case (.null, _): .null
-        case (.int64(let number), .boolean): .scalar(.boolean(number != 0))
-        case (.int64(let number), .double), (.int64(let number), .float):
-            .scalar(.real(Double(number)))
-        case (.int64(let number), .date): .scalar(.date(Double(number)))
-        case (.int64(let number), .decimal): .scalar(.decimal(String(number)))
-        case (.int64(let number), _): .scalar(.integer(number))
-        case (.double(let number), .date): .scalar(.date(number))
-        case (.double(let number), .decimal): .scalar(.decimal("\(number)"))
-        case (.double(let number), _): .scalar(.real(number))
-        case (.string(let text), .uri): .scalar(.uri(text))
-        case (.string(let text), _): .scalar(.text(text))
-        case (.blob(let data), .uuid): .scalar(.uuid([UInt8](data)))
-        case (.blob(let data), _): .scalar(.data([UInt8](data)))
+        StoredCell(value).map { .scalar($0.value(type)) } ?? .null
+    }
+
+    /// An evaluator for expressions without calls, and one for each policy.
+    private final class Evaluators: Sendable {
+        private let plain: ExpressionEvaluator<NoObjects>
+        private let now: Double
+        private let methods: PolicyMethods?
+        private let byPolicy = Mutex<[String: ExpressionEvaluator<NoObjects>]>([:])
+
+        init(now: Double, _ methods: PolicyMethods?) {
+            self.now = now
+            self.methods = methods
+            plain = ExpressionEvaluator(NoObjects(), now: now)
+        }
+
+        func of(_ policy: String?) throws(ExpressionError) -> ExpressionEvaluator<NoObjects> {
+            guard let policy else { return plain }
+            if let known = byPolicy.withLock({ $0[policy] }) { return known }
+            guard let call = methods?(policy) else {
+                throw ExpressionError(.evaluation, "no policy \(policy) is at hand")
+            }
+            let made = ExpressionEvaluator(NoObjects(), now: now, methodCall: call)
+            byPolicy.withLock { $0[policy] = made }
+            return made
+        }
+    }
+}
+
+/// What answers the calls of a policy's methods, by the name of its class; nil for an unknown one.
+package typealias PolicyMethods =
+    @Sendable (String) -> ExpressionEvaluator<NoObjects>.MethodCall?
+
+extension StoredCell {
+    /// A value of SQLite; nil for NULL.
+    fileprivate init?(_ value: DatabaseValue) {
+        switch value.storage {
+        case .null: return nil
+        case .int64(let number): self = .integer(number)
+        case .double(let number): self = .real(number)
+        case .string(let text): self = .text(text)
+        case .blob(let data): self = .blob([UInt8](data))
         }
     }
 
-    /// A result as the column of an attribute holds it.
-    private static func stored(
-        _ value: DefaultValue, _ type: AttributeType
-    ) throws(ExpressionError) -> any DatabaseValueConvertible {
-        switch (value, type) {
-        case (.integer(let number), .boolean): return number != 0
-        case (.real(let number), .boolean): return number != 0
-        case (.boolean(let flag), .boolean), (.boolean(let flag), .integer16),
-            (.boolean(let flag), .integer32), (.boolean(let flag), .integer64):
-            return flag
-        case (.boolean(let flag), .double), (.boolean(let flag), .float): return flag ? 1.0 : 0.0
-        case (.integer(let number), .double), (.integer(let number), .float):
-            return Double(number)
-        case (.real(let number), .integer16), (.real(let number), .integer32),
-            (.real(let number), .integer64):
-            guard let whole = Int64(exactly: number.rounded(.towardZero)) else {
-                throw ExpressionError(.evaluation, "the number is no 64-bit integer")
-            }
-            return try fitting(whole, type)
-        case (.integer(let number), .integer16), (.integer(let number), .integer32),
-            (.integer(let number), .integer64), (.integer(let number), .decimal):
-            return try fitting(number, type)
-        case (.real(let number), .double), (.real(let number), .float),
-            (.real(let number), .decimal):
-            guard number.isFinite else { throw ExpressionError(.evaluation, "no finite number") }
-            return number
-        case (.decimal(let text), .decimal), (.decimal(let text), .double),
-            (.decimal(let text), .float):
-            guard let number = Double(text) else {
-                throw ExpressionError(.evaluation, "the decimal number is too large")
-            }
-            return number
-        case (.text(let text), .string), (.uri(let text), .uri): return text
-        case (.date(let seconds), .date) where seconds.isFinite: return seconds
-        case (.data(let bytes), .binary), (.data(let bytes), .transformable),
-            (.uuid(let bytes), .uuid):
-            return Data(bytes)
-        default:
-            throw ExpressionError(.evaluation, "the value is of another type than \(type)")
+    fileprivate var databaseValue: any DatabaseValueConvertible {
+        switch self {
+        case .integer(let number): number
+        case .real(let number): number
+        case .text(let text): text
+        case .blob(let bytes): Data(bytes)
         }
     }
 }

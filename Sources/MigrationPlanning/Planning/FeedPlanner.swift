@@ -118,8 +118,8 @@ struct FeedPlanner {
             let value = mapping.attributes.first(where: { $0.destination == key.property })?.value
         else { return nil }
         switch value {
-        case .null: return nil
-        case .expression(let expression):
+        case .null, .policy(nil): return nil
+        case .expression(let expression), .policy(let expression?):
             return .computed(try computed(expression, key, column: column, for: entity))
         case .constant(let value): return .constant(stored(value, in: column))
         case .source(let name):
@@ -140,7 +140,11 @@ struct FeedPlanner {
         for entity: EntityFeed
     ) throws(PlanError) -> ComputedCell {
         let value = ComputedValue(expression)
-        guard !value.readsObjects, ExpressionInspection(expression).calls.isEmpty else {
+        let policy = context.mapping.entityMappings[entity.pass].policy
+        let unknown = ExpressionInspection(value.expression).variables.filter {
+            ComputedValue.input(named: $0) == nil && $0 != PolicyReceiver.name
+        }
+        guard unknown.isEmpty, policy != nil || !value.readsObjects else {
             throw .unsupported(
                 "\(key): \(expression.text) needs objects, which is not supported yet")
         }
@@ -154,7 +158,8 @@ struct FeedPlanner {
         let attribute = context.destination.model.element(key.property, of: entity.destination)
         return ComputedCell(
             value: value, inputs: inputs, type: attribute?.type ?? .undefined,
-            isRequired: attribute?.isOptional == false, name: key.description, now: context.now)
+            isRequired: attribute?.isOptional == false, name: key.description, now: context.now,
+            policy: ExpressionInspection(expression).calls.isEmpty ? nil : policy?.className)
     }
 
     /// A default as the column holds it: with the prefix byte where values are external.

@@ -26,6 +26,10 @@ package struct MigrationPlan: Hashable, Sendable, Codable {
     package var variantRows: [Int64: Int64] = [:]
     /// One for every entity mapping that carries objects, in their order.
     package var passes: [PassMove] = []
+    /// What migration policies do, in the order of the entity mappings.
+    package var policies: [PolicyPass] = []
+    /// Rows of which something comes from policies, with what is recorded of them.
+    package var recordedRows: [RecordedRows] = []
     /// One for every pair of a source table and the destination table that it feeds; one more for
     /// each further entity mapping of the same objects.
     package var feeds: [Feed]
@@ -111,6 +115,8 @@ package struct PlanOptions: Hashable, Sendable, Codable {
     package var losses: LossPolicy
     /// Mapping files; each store takes the one for its version.
     package var mappings: [MappingChoice] = []
+    /// What the migration policies say of themselves that mappings may name.
+    package var policies: [PolicyDeclaration] = []
     /// What `now()` gives in mappings, the same for every try: seconds since 2001-01-01 00:00:00
     /// UTC; 0 without mappings.
     package var now: Double = 0

@@ -21,6 +21,13 @@ struct PlanContext {
     /// The ways into each destination table, in the order in which their keys follow each other.
     private let ways: [String: [Way]]
 
+    /// What policies do to the objects of entity mappings, in their order.
+    let policyPasses: [PolicyPass]
+    /// The highest key of each destination table that comes from a source object.
+    private let firstReserved: [String: Int64]
+    /// The highest key of each destination table.
+    private let tops: [String: Int64]
+
     /// From a source table to a destination table; a layer above 0 is a further way for the same
     /// objects.
     struct Way: Hashable, Sendable {
@@ -41,7 +48,7 @@ struct PlanContext {
     }
 
     /// - Throws: `PlanError.keyOverflow` when keys that are put above others pass 2⁶², and
-    ///   `.unsupported` for mappings that need a policy.
+    ///   `.unsupported` for policies whose objects cannot be told from others.
     init(
         source: StoreLayout, destination: StoreLayout, mapping: Mapping,
         highestKeys: [String: Int64], splits: [EntitySplit] = [], now: Double = 0
@@ -57,9 +64,6 @@ struct PlanContext {
         var tops: [String: Int64] = [:]
         var ways: [String: [Way]] = [:]
         for (place, entityMapping) in mapping.entityMappings.enumerated() {
-            if case .custom(let policy) = entityMapping.kind {
-                throw .unsupported("entity mapping \(entityMapping.name) needs policy \(policy)")
-            }
             guard let from = entityMapping.source, let to = entityMapping.destination,
                 let sourceTable = source.table(of: from)?.name,
                 let destinationTable = destination.table(of: to)?.name,
@@ -93,6 +97,11 @@ struct PlanContext {
         self.passes = passes
         self.offsets = offsets
         self.ways = ways
+        firstReserved = tops
+        policyPasses = try Self.policyPasses(
+            passes.values.flatMap { $0 }.sorted { $0.place < $1.place }, offsets, &tops,
+            highestKeys: highestKeys, destination: destination)
+        self.tops = tops
     }
 
     /// All passes, in the order of the entity mappings.
@@ -105,7 +114,12 @@ struct PlanContext {
     private func keys(of way: Way) -> KeyRange {
         let own = offset(of: way)
         let next = (ways[way.destination] ?? []).drop { $0 != way }.dropFirst().first
-        return KeyRange(lower: own > 0 ? 1 : nil, upper: next.map { offset(of: $0) - own })
+        // Keys of objects that policies make lie above all of these.
+        let top = firstReserved[way.destination]
+        let reserved = top != tops[way.destination] ? top : nil
+        return KeyRange(
+            lower: own > 0 ? 1 : nil,
+            upper: (next.map { offset(of: $0) } ?? reserved).map { $0 - own })
     }
 
     /// Where a pass puts its objects in the destination.
@@ -155,14 +169,8 @@ struct PlanContext {
 
     /// `Z_MAX` of every root of the destination: the top of what feeds its table.
     var maxima: [String: Int64] {
-        var result: [String: Int64] = [:]
-        for table in destination.tables { result[table.rootEntity] = 0 }
-        for (way, offset) in offsets {
-            guard let root = destination.tables.first(where: { $0.name == way.destination })
-            else { continue }
-            let top = offset + (highestKeys[way.source] ?? 0)
-            result[root.rootEntity] = max(result[root.rootEntity] ?? 0, top)
-        }
-        return result
+        Dictionary(
+            destination.tables.map { ($0.rootEntity, tops[$0.name] ?? 0) },
+            uniquingKeysWith: { first, _ in first })
     }
 }

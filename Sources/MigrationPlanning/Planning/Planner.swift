@@ -6,7 +6,7 @@ package import MappingModel
 package enum Planner {
     /// The version of the engine, part of every plan: it rises whenever equal inputs would give
     /// other shards, or plans have another form.
-    package static let engineVersion = "6"
+    package static let engineVersion = "7"
 
     /// Decides everything about one store.
     ///
@@ -55,6 +55,8 @@ package enum Planner {
         plan.passes = context.allPasses.map {
             PassMove(mapping: $0.place, layer: $0.way.layer, offset: context.offset(of: $0.way))
         }
+        plan.policies = context.policyPasses
+        plan.recordedRows = context.recordedRows
         for split in facts.splits {
             for kind in split.kinds {
                 plan.variantRows[kind.number] = facts.tables[split.table]?.rows[kind.number] ?? 0

@@ -12,6 +12,7 @@ package final class PlanningCache: Sendable {
         let source: Model
         let destination: Model
         let mapping: MappingDefinition?
+        let policies: [PolicyDeclaration]
     }
 
     /// What opening stores works out.
@@ -33,7 +34,7 @@ package final class PlanningCache: Sendable {
     package func inference(
         from source: Model, to destination: Model
     ) throws(InferenceError) -> Inference {
-        let pair = Pair(source: source, destination: destination, mapping: nil)
+        let pair = Pair(source: source, destination: destination, mapping: nil, policies: [])
         return try inferences.value(for: pair) { () throws(InferenceError) in
             try Inference(from: source, to: destination)
         }
@@ -43,11 +44,13 @@ package final class PlanningCache: Sendable {
     ///
     /// - Throws: `MappingMismatch`, as `Inference`.
     package func inference(
-        from source: Model, to destination: Model, by mapping: MappingDefinition
+        from source: Model, to destination: Model, by mapping: MappingDefinition,
+        policies: [PolicyDeclaration]
     ) throws(MappingMismatch) -> Inference {
-        let pair = Pair(source: source, destination: destination, mapping: mapping)
+        let pair = Pair(
+            source: source, destination: destination, mapping: mapping, policies: policies)
         return try inferences.value(for: pair) { () throws(MappingMismatch) in
-            try Inference(from: source, to: destination, by: mapping)
+            try Inference(from: source, to: destination, by: mapping, policies: policies)
         }
     }
 

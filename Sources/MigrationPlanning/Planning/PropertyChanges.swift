@@ -153,10 +153,10 @@ extension EntityMapping {
     }
 
     fileprivate func readsAttribute(_ name: String) -> Bool {
-        attributes.contains { $0.value.reads(name) }
+        attributes.contains { $0.value.reads(name) } || policy?.carries.contains(name) == true
     }
 
     fileprivate func readsRelationship(_ name: String) -> Bool {
-        relationships.contains { $0.source == name }
+        relationships.contains { $0.source == name } || policy?.carries.contains(name) == true
     }
 }

@@ -1,9 +1,9 @@
-import CoreDataStore
+package import CoreDataStore
 import ManagedObjectModel
 
 extension StoreLayout {
     /// Where the links of a source relationship lie.
-    func storage(of key: PropertyKey) -> RelationStorage {
+    package func storage(of key: PropertyKey) -> RelationStorage {
         if let (table, found) = column(.toOne(key)) {
             return .ownerColumn(
                 table: table.name, key: found.name,

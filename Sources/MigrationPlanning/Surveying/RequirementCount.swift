@@ -293,7 +293,7 @@ struct RequirementCount {
         case .sourceOrDefault(let name, let fallback):
             return "ifnull(\(source(name)), \(SQLText.literal(fallback) ?? "NULL"))"
         case .constant(let constant): return SQLText.literal(constant) ?? "NULL"
-        case .expression, .null, nil: return "NULL"
+        case .expression, .policy, .null, nil: return "NULL"
         }
     }
 

@@ -51,7 +51,9 @@ extension Validator {
                 found.append(row.difference(uuid, "", .missing))
                 left = try expected.next()
             case (_, let other?):
-                found.append(other.difference(uuid, "", .surplus))
+                if !scope.isCreated(other.key, in: table.name) {
+                    found.append(other.difference(uuid, "", .surplus))
+                }
                 right = try actual.next()
             default: return
             }

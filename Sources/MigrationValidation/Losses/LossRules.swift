@@ -30,7 +30,9 @@ struct LossRules {
         }
         let values = fates.flatMap { $0.mapping.attributes.map(\.value) }
         let number = kind.number
+        let carried = Set(fates.flatMap { $0.mapping.policy?.carries ?? [] })
         for column in table.columns where scope.source.uses(column, by: entity) {
+            if carried.contains(column.role.key.property) { continue }
             switch column.role {
             case .attribute(let key) where !values.contains(where: { $0.reads(key.property) }):
                 columns.append(

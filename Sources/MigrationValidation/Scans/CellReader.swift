@@ -58,6 +58,7 @@ struct CellReader {
         case .addedPrefix: return addedPrefix(rule, row, key)
         case .removedPrefix: return try removedPrefix(rule, row, key)
         case .computed: return try computedValue(rule, row, key)
+        case .policy: return nil
         }
     }
 

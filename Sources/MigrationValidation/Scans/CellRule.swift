@@ -17,6 +17,8 @@ struct CellRule: Sendable {
         case removedPrefix
         /// What an expression gives.
         case computed
+        /// What a policy gives, which its record tells alone.
+        case policy
     }
 
     let origin: Origin
@@ -99,6 +101,7 @@ struct EntityRules {
         let find = { (name: String) in EntityRules.column(name, of: entity, in: scope.source) }
         switch value {
         case .expression, .null: break
+        case .policy: origin = .policy
         case .constant(let value): constant = StoredConstant(value, in: column)
         case .source(let name):
             from = find(name)

@@ -12,10 +12,12 @@ struct DestinationScan {
 
     /// Prepares the pass; entries of the given indexes are summed along.
     ///
+    /// `entity`: the number of the entity whose rows alone are read; nil for all.
     /// `shared`: rules made for the same scope and all its places.
     init(
         _ table: TableLayout, keys: KeyRange, scope: ValidationScope, places: [LinkLocation],
-        indexes: [IndexFacts], connection: Connection, shared: SharedRules? = nil
+        indexes: [IndexFacts], connection: Connection, entity: Int64? = nil,
+        shared: SharedRules? = nil
     ) throws(StoreError) {
         let layout = scope.destination
         hashKey = scope.key
@@ -34,7 +36,8 @@ struct DestinationScan {
         statement = try connection.prepare(
             rules.list.sql(
                 table: table.name, key: "Z_PK", range: keys,
-                extra: indexes.compactMap(\.condition)))
+                extra: indexes.compactMap(\.condition),
+                condition: entity.map { "Z_ENT = \($0)" }))
     }
 
     /// What a pass counts, by the places of cells, links, indexes and entities.

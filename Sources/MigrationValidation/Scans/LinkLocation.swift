@@ -49,7 +49,9 @@ struct EndFates: Sendable {
         {
             greatest = order[place + 1].fate.offset - fate.offset
         } else {
-            greatest = nil
+            greatest = fate.flatMap { fate in
+                scope.keysBelowCreated[fate.table].map { $0 - fate.offset }
+            }
         }
     }
 

@@ -119,7 +119,7 @@ struct SourceScan {
                 for cell in rules.programs[program].cells {
                     guard let digest = try reader.expected(rules.cells[cell], current, row)
                     else {
-                        tally.unmade[cell] += 1
+                        if rules.cells[cell].origin != .policy { tally.unmade[cell] += 1 }
                         continue
                     }
                     tally.sums[cell].add(high: digest.high, low: digest.low)

@@ -122,7 +122,9 @@ package struct MigrateCommand: ParsableCommand {
         let clock = MonotonicClock.start()
         let (fleet, request) = try ScratchFolder.with { scratch in
             let fleet = try FleetArguments(arguments, output: output, state: state)
-            let builder = try RequestBuilder(arguments, slots: place.slots, scratch: scratch)
+            let builder = try RequestBuilder(
+                arguments, slots: place.slots, scratch: scratch,
+                workerCommand: slotOptions.workerCommand)
             var request = try builder.request(
                 fleet, output: output, state: state, defersSwap: deferSwap,
                 waitsForRoom: !noWait, failureLimit: maxFailures)

@@ -3,6 +3,7 @@ import MappingExpressions
 import MappingModel
 import MigrationPlanning
 import RunReports
+import SafeSQLite
 
 /// What a plan says of one entity mapping of a mapping file.
 ///
@@ -17,6 +18,20 @@ struct PassReport: Hashable, Sendable, Codable {
         /// A join table is copied.
         case join
         case linkStage = "link stage"
+        /// The migration policy.
+        case policy
+    }
+
+    /// Objects that the migration policy makes.
+    struct Creation: Hashable, Sendable, Codable {
+        var entity: String
+        /// The most of them for one source object.
+        var most: Int
+        /// The keys reserved for them.
+        var firstKey: Int64
+        var lastKey: Int64
+        /// Attributes by which objects are found first, in the link stage once for all chunks.
+        var foundBy: [String]
     }
 
     /// A destination property that is more than the source property of its name.
@@ -39,6 +54,9 @@ struct PassReport: Hashable, Sendable, Codable {
     /// Destination key = source key + offset.
     var keyOffset: Int64
     var properties: [Property]
+    /// The class of the migration policy; null without one.
+    var policy: String?
+    var creates: [Creation]
 
     init?(_ pass: PassMove, of plan: MigrationPlan) {
         let mapping = plan.mapping.entityMappings[pass.mapping]
@@ -55,9 +73,20 @@ struct PassReport: Hashable, Sendable, Codable {
         filter = mapping.filter?.text
         let cells = plan.computedCells
         filterMaker = mapping.filter.map { Self.maker(of: $0.sourceExpression, in: cells) }
+        policy = mapping.policy?.className
+        creates = (plan.policies.first { $0.mapping == pass.mapping }?.blocks ?? []).map { block in
+            Creation(
+                entity: block.objects.entity, most: Int(clamping: block.most),
+                firstKey: block.base + 1, lastKey: block.objects.keys.upper ?? block.base,
+                foundBy: block.key.map(\.attribute))
+        }
         properties =
             mapping.attributes.compactMap { Self.property($0, in: cells) }
-            + mapping.relationships.compactMap { Self.property($0, from: source, in: plan) }
+            + mapping.relationships.compactMap { relationship in
+                mapping.policy?.sets.contains(relationship.destination) == true
+                    ? Property(name: relationship.destination, value: nil, maker: .policy)
+                    : Self.property(relationship, from: source, in: plan)
+            }
     }
 
     private static func maker(
@@ -80,6 +109,8 @@ struct PassReport: Hashable, Sendable, Codable {
         case .expression(let expression):
             return Property(
                 name: name, value: expression.text, maker: maker(of: expression, in: cells))
+        case .policy(let expression):
+            return Property(name: name, value: expression?.text, maker: .policy)
         case .null: return Property(name: name, value: nil, maker: .row)
         }
     }
@@ -115,10 +146,21 @@ extension PassReport {
             filter.map { " where \($0) (\(filterMaker?.rawValue ?? ""))" } ?? ""
         let moved = keyOffset == 0 ? "" : ", keys moved by \(grouped(keyOffset))"
         let of = rows == sourceRows ? "" : " of \(grouped(sourceRows))"
-        return ["- \(name): \(grouped(rows))\(of) \(source) → \(destination)\(taken)\(moved)"]
+        let by = policy.map { ", with policy \($0)" } ?? ""
+        return [
+            "- \(name): \(grouped(rows))\(of) \(source) → \(destination)\(taken)\(moved)\(by)"
+        ]
             + properties.map { property in
                 let value = property.value.map { "\($0) (\(property.maker.rawValue))" }
-                return "    \(property.name) = \(value ?? "nothing")"
+                let nothing = property.maker == .policy ? "set by the policy" : "nothing"
+                return "    \(property.name) = \(value ?? nothing)"
+            }
+            + creates.map { created in
+                let found =
+                    created.foundBy.isEmpty
+                    ? "" : ", found by \(created.foundBy.joined(separator: ", ")) (link stage)"
+                return "    creates \(created.entity): at most \(created.most) for each object, "
+                    + "keys \(grouped(created.firstKey)) to \(grouped(created.lastKey))\(found)"
             }
     }
 }

@@ -27,6 +27,9 @@ package struct PlanCommand: ParsableCommand {
     @OptionGroup
     var place: PlanPlace
 
+    @Option(help: "The executable with the migration policies that mappings name.")
+    var workerCommand: String?
+
     @Flag(help: "With several stores, print the plan of each one before the totals.")
     var all = false
 
@@ -47,7 +50,8 @@ package struct PlanCommand: ParsableCommand {
         let fleet = try FleetArguments(
             arguments, output: nil, state: try place.stateFolder(of: arguments, output: nil))
         let plans = try ScratchFolder.with(in: place.state) { scratch in
-            let builder = try RequestBuilder(arguments, slots: place.slots, scratch: scratch)
+            let builder = try RequestBuilder(
+                arguments, slots: place.slots, scratch: scratch, workerCommand: workerCommand)
             var plans = PlanList(
                 fleet, policy: builder.losses, versions: builder.bundleDigests())
             plans.keepsPlans = all || format.chosen == .json || fleet.stores.count == 1

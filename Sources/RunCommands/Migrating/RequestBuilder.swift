@@ -30,15 +30,20 @@ struct RequestBuilder {
     ///   - arguments: as parsed.
     ///   - slots: jobs at a time.
     ///   - scratch: an existing folder for snapshots of template stores.
+    ///   - workerCommand: the executable of the worker processes; nil for this one.
     /// - Throws: `CommandFailure`.
     init(
-        _ arguments: MigrationArguments, slots: Int, scratch: FilePath
+        _ arguments: MigrationArguments, slots: Int, scratch: FilePath,
+        workerCommand: String? = nil
     ) throws(CommandFailure) {
         self.arguments = arguments
         self.slots = slots
         var options = try arguments.options()
         options.mappings = try arguments.models.mappings.choices()
-        if !options.mappings.isEmpty { options.now = Date().timeIntervalSinceReferenceDate }
+        if !options.mappings.isEmpty {
+            options.now = Date().timeIntervalSinceReferenceDate
+            options.policies = try WorkerPolicies.declarations(of: workerCommand)
+        }
         sourceModel = try RequestBuilder.load(
             "--from", arguments.from, scratch: scratch)?.model
         if case .itself = arguments.to.form {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import DurableFiles
 import LocalCluster
 import RunReports
@@ -63,6 +64,7 @@ struct SlotOptions: ParsableArguments {
                 .processes
             }
         var slots = LocalSlots(kind, count: count)
+        slots.policies = CarriedPolicies.library
         if let workerMemory { slots.limits.addressSpaceBytes = UInt64(workerMemory.bytes) }
         if let workerTimeout { slots.limits.silenceMilliseconds = Int64(workerTimeout) * 1000 }
         return slots

@@ -299,7 +299,7 @@ extension PartitionedStoreSession {
         case .link(let chunk):
             guard let shard = shards.first else { return }
             try assembler.apply(planned.plan.linkChunks[chunk], shard: shard)
-        case .tables, .index, .finish: return
+        case .tables, .foundObjects, .index, .finish: return
         }
     }
 
@@ -328,20 +328,41 @@ extension PartitionedStoreSession {
             guard planned.plan.chunks.indices.contains(chunk) else { continue }
             copied.add(planned.plan.chunks[chunk], rows: receipt.rows)
         }
+        let removed = PolicyRecord(places, files)
         try restoreSnapshot()
         let assembler = try opened()
         // It is closed with this call; another one opens what there is.
         self.assembler = nil
         try RunError.engine { () throws(EngineError) in
             try copied.check(store: planned.source.path.description)
+            try assembler.mergeFoundObjects { sums throws(EngineError) in
+                try removed.write(sums)
+            }
+        }
+        let sums = try recordedSums()
+        try RunError.engine { () throws(EngineError) in
             validation?.end()
-            validation = try run.builder.beginValidation(planned, nil)
+            validation = try run.builder.beginValidation(planned, nil, recordedSums: sums)
             try run.builder.finish(planned, assembler)
             // In exclusive locking mode SQLite leaves an empty journal behind.
             try EngineError.translating {
                 try files.remove(places.building.adding(suffix: "-journal"))
             }
         }
+    }
+
+    /// The sums over what policies gave and the result has, by labels.
+    private func recordedSums() throws(RunError) -> [String: ContentSum] {
+        let (planned, _) = try known()
+        guard !planned.plan.recordedRows.isEmpty else { return [:] }
+        let record = PolicyRecord(places, files)
+        let removed = try RunError.engine { () throws(EngineError) in try record.read() }
+        var sums: [String: ContentSum] = [:]
+        for receipt in try receipts() {
+            for (label, sum) in receipt.sums { sums[label, default: ContentSum()].add(sum) }
+        }
+        for (label, sum) in removed { sums[label, default: ContentSum()].subtract(sum) }
+        return sums
     }
 
     /// The failure of a task, or `sourceChanged` where a program wrote the store meanwhile.
@@ -360,8 +381,11 @@ extension PartitionedStoreSession {
             validation?.end()
             validation = nil
         }
+        let sums = try recordedSums()
         report = try RunError.engine { () throws(EngineError) in
-            if validation == nil { validation = try run.builder.beginValidation(planned, nil) }
+            if validation == nil {
+                validation = try run.builder.beginValidation(planned, nil, recordedSums: sums)
+            }
             return try validation.map { begun throws(EngineError) in
                 try run.builder.finish(begun)
             }

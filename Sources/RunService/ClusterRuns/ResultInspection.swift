@@ -62,7 +62,7 @@ struct ResultInspection {
         let before = try identity()
         let report: ValidationReport
         do throws(RunError) {
-            report = try compare(planned, connection, steps)
+            report = try compare(planned, connection, steps, receipt.sums)
         } catch {
             // A thread of an earlier process made it, and what that read of the store is unknown.
             guard receipt.isOwn, case .badDelivery = error,
@@ -81,7 +81,12 @@ struct ResultInspection {
             seconds: seconds)
         result.store = store
         let rows = planned.plan.sourceRows.values.reduce(0, +)
-        guard receipt.rows == rows, receipt.sums.isEmpty, receipt.counts.isEmpty else {
+        let labels = planned.plan.recordedRows.flatMap { rows in
+            rows.columns.map { rows.label(of: $0) }
+        }
+        guard receipt.rows == rows, receipt.counts.isEmpty,
+            Set(receipt.sums.keys).isSubset(of: labels)
+        else {
             throw .badDelivery("its receipt differs from what was found")
         }
         return InspectedResult(
@@ -130,7 +135,8 @@ struct ResultInspection {
 
     /// Validates the result; whatever cannot be read of it is the result's fault.
     private func compare(
-        _ planned: PlannedStore, _ connection: Connection?, _ steps: StoreSteps
+        _ planned: PlannedStore, _ connection: Connection?, _ steps: StoreSteps,
+        _ recordedSums: [String: ContentSum]
     ) throws(RunError) -> ValidationReport {
         let report: ValidationReport
         do throws(RunError) {
@@ -138,7 +144,8 @@ struct ResultInspection {
                 places: places, files: files, cache: cache, slots: 1,
                 isInPlace: found.output == nil, steps: steps)
             let validation = try RunError.engine { () throws(EngineError) in
-                try builder.beginValidation(planned, connection, pagesAreChecked: true)
+                try builder.beginValidation(
+                    planned, connection, recordedSums: recordedSums, pagesAreChecked: true)
             }
             defer { validation.end() }
             try inspect(planned, validation)

@@ -252,7 +252,7 @@ extension ResultIntake {
             let shard = target.appending(name)
             let faults: [String]
             do throws(EngineError) {
-                faults = try ShardCheck(file).faults(of: shard, receipt.work, rows: receipt.rows)
+                faults = try ShardCheck(file).faults(of: shard, receipt.work, counts: receipt.counts)
             } catch {
                 let failure = RunError.engine(error)
                 if failure.isOutOfSpace || failure.isOutOfMemory || failure.isCancelled {

@@ -43,6 +43,8 @@ extension FailureCause {
         case .dataRefused: self = .dataRefused
         case .losses: self = .losses
         case .olderDestination: self = .olderDestination
+        case .policyFailed: self = .policyFailed
+        case .policyMissing: self = .policyMissing
         case .noSpace: self = .noSpace
         case .internalError: self = .bug
         case .slotCrashed, .slotTimedOut, .slotOutOfMemory: self = .crashed

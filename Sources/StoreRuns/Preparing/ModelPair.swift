@@ -42,7 +42,8 @@ struct ModelPair {
         let chosen = try options.mappings.chosen(
             from: hashes, to: destination.hashes, models: (source, destination.model)
         ) { definition throws(MappingMismatch) in
-            try cache.planning.inference(from: source, to: destination.model, by: definition)
+            try cache.planning.inference(
+                from: source, to: destination.model, by: definition, policies: options.policies)
         }
         mappingName = chosen?.choice.name
         passesMappingsBy =

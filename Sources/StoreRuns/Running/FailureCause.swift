@@ -7,7 +7,7 @@ import StoreSwap
 /// Why a store failed, coarse enough to count a fleet's failures by it.
 package enum FailureCause: String, Hashable, Sendable, Codable, CaseIterable {
     case damaged, unsupported, modelMissing, externalDataMissing
-    case noMapping, dataRefused, losses, olderDestination
+    case noMapping, dataRefused, losses, olderDestination, policyFailed, policyMissing
     case sourceChanged, locked, missing, outputExists
     case noSpace, inputOutput
     case validationFailed, swapRefused, crashed, stopped, bug
@@ -26,6 +26,8 @@ package enum FailureCause: String, Hashable, Sendable, Codable, CaseIterable {
         case .dataRefused: "the data break a rule of the destination model"
         case .losses: "the result would lack data that the store has"
         case .olderDestination: "newer than the destination model"
+        case .policyFailed: "a migration policy failed"
+        case .policyMissing: "no worker carries a migration policy"
         case .sourceChanged: "changed while it was migrated"
         case .locked: "in use by another run or program"
         case .missing: "a file is missing"
@@ -96,6 +98,8 @@ extension FailureCause {
         case .noMapping: self = .noMapping
         case .losses: self = .losses
         case .olderDestination: self = .olderDestination
+        case .policyFailed: self = .policyFailed
+        case .policyMissing: self = .policyMissing
         case .internalError: self = .bug
         }
     }

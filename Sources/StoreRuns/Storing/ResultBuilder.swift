@@ -1,6 +1,6 @@
 import CoreDataStore
 package import DurableFiles
-import Jobs
+package import Jobs
 package import MigrationEngine
 package import MigrationPlanning
 package import MigrationValidation
@@ -16,11 +16,14 @@ package struct ResultBuilder {
     let slots: Int
     let isInPlace: Bool
     let steps: StoreSteps
+    /// The migration policies that the process carries.
+    let policies: PolicyLibrary
 
     package init(
         places: StorePaths, files: DurableFileSystem, cache: MigrationCache, slots: Int,
-        isInPlace: Bool, steps: StoreSteps
+        isInPlace: Bool, steps: StoreSteps, policies: PolicyLibrary = PolicyLibrary()
     ) {
+        self.policies = policies
         self.places = places
         self.files = files
         self.cache = cache
@@ -35,11 +38,12 @@ package struct ResultBuilder {
     ///   - planned: the store and its plan, which no job names and no process writes down.
     ///   - connection: to the source, where everything runs on this thread.
     ///   - validates: whether the result is held against its source.
-    /// - Returns: what the validation found; nil where there was none.
+    /// - Returns: what the validation found, nil where there was none, and the sums over what
+    ///   policies gave.
     /// - Throws: `RunError`.
     package func buildWhole(
         _ planned: PlannedStore, _ connection: Connection?, validates: Bool
-    ) throws(RunError) -> ValidationReport? {
+    ) throws(RunError) -> (report: ValidationReport?, recordedSums: [String: ContentSum]) {
         try RunError.engine { () throws(EngineError) in
             // Links are filled in by updates, which indexes would make dear.
             let isBlank =
@@ -54,13 +58,14 @@ package struct ResultBuilder {
             }
             let assembler = try StoreAssembler(
                 plan: planned.laidOut, source: planned.source, at: places.building,
-                isBlank: isBlank)
+                isBlank: isBlank, policies: policies)
             try steps.step(.copy) { () throws(EngineError) in try assembler.copyDirectly() }
             guard validates else {
                 try finish(planned, assembler)
-                return nil
+                return (nil, assembler.recordedSums)
             }
-            return try complete(planned, assembler, connection)
+            let report = try complete(planned, assembler, connection)
+            return (report, assembler.recordedSums)
         }
     }
 
@@ -68,7 +73,8 @@ package struct ResultBuilder {
     package func complete(
         _ planned: PlannedStore, _ assembler: StoreAssembler, _ connection: Connection?
     ) throws(EngineError) -> ValidationReport {
-        let validation = try beginValidation(planned, connection)
+        let validation = try beginValidation(
+            planned, connection, recordedSums: assembler.recordedSums)
         defer { validation.end() }
         try finish(planned, assembler)
         return try finish(validation)
@@ -80,18 +86,20 @@ package struct ResultBuilder {
     /// - Parameters:
     ///   - planned: the store and its plan.
     ///   - connection: to the source, for what runs on the caller's thread.
+    ///   - recordedSums: over what policies gave, by labels.
     ///   - pagesAreChecked: whether SQLite's check of the result's pages was run before.
     /// - Returns: the validation, to be finished and ended.
     /// - Throws: `EngineError` where threads cannot be started.
     package func beginValidation(
-        _ planned: PlannedStore, _ connection: Connection?, pagesAreChecked: Bool = false
+        _ planned: PlannedStore, _ connection: Connection?,
+        recordedSums: [String: ContentSum] = [:], pagesAreChecked: Bool = false
     ) throws(EngineError) -> ValidationRun {
         let validation = try ValidationRun(
             planned: planned, building: places.building, slots: slots,
             externalData: isInPlace
                 ? planned.source.externalData
                 : places.buildingSupport.appending(SupportFolder.externalDataName),
-            cache: cache, source: connection, pagesAreChecked: pagesAreChecked)
+            cache: cache, recordedSums: recordedSums, source: connection, pagesAreChecked: pagesAreChecked)
         validation.beginSource()
         return validation
     }

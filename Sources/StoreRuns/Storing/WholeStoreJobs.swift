@@ -76,23 +76,32 @@ package final class WholeStoreJobs: Sendable {
         let places = StorePaths(attempt: folder)
         let steps = StoreSteps(clock: clock)
         try makeFolder(places, isDurable: job.limits.isDurable)
-        let planned: PlannedStore
-        let validation: ValidationReport?
+        let built: Built
         do throws(RunError) {
-            (planned, validation) = try build(
-                store, request, output, places, steps, validates: job.limits.validates)
+            built = try build(
+                store, request, output, places, steps, validates: job.limits.validates,
+                policies: environment.policies)
         } catch {
             guard case .alreadyThere = error else { throw error }
             return Receipt(
                 job: job, attempt: attempt, rows: 0, counts: [Receipt.unchanged: 1])
         }
+        let (planned, validation) = (built.planned, built.validation)
         guard planned.source.fingerprint.contentText == job.sourceFingerprint else {
             throw .engine(.changed(store))
         }
         if let validation, !validation.isEqual {
             throw RunError.validationFailed(validation).unlessChanged(planned.source)
         }
-        return try deliver(job, attempt, planned, validation, output, places, steps)
+        return try deliver(job, attempt, built, output, places, steps)
+    }
+
+    /// What a job has made.
+    private struct Built {
+        let planned: PlannedStore
+        let validation: ValidationReport?
+        /// Over what policies gave, by labels.
+        let recordedSums: [String: ContentSum]
     }
 
     /// Makes an empty folder for an attempt.
@@ -109,8 +118,8 @@ package final class WholeStoreJobs: Sendable {
 
     private func build(
         _ store: FilePath, _ request: RunRequest, _ output: FilePath?, _ places: StorePaths,
-        _ steps: StoreSteps, validates: Bool
-    ) throws(RunError) -> (PlannedStore, ValidationReport?) {
+        _ steps: StoreSteps, validates: Bool, policies: PolicyLibrary
+    ) throws(RunError) -> Built {
         let (planned, connection) = try steps.step(.prepare) { () throws(RunError) in
             try StorePreparation(
                 store: store, request: request, places: places, files: files, cache: cache,
@@ -125,22 +134,21 @@ package final class WholeStoreJobs: Sendable {
         do throws(RunError) {
             let builder = ResultBuilder(
                 places: places, files: files, cache: cache, slots: 1, isInPlace: output == nil,
-                steps: steps)
-            return (
-                planned,
-                try builder.buildWhole(planned, connection, validates: validates)
-            )
+                steps: steps, policies: policies)
+            let made = try builder.buildWhole(planned, connection, validates: validates)
+            return Built(
+                planned: planned, validation: made.report, recordedSums: made.recordedSums)
         } catch {
             throw ResultBuilder.named(error, planned.source.path).unlessChanged(planned.source)
         }
     }
 
     private func deliver(
-        _ job: Job, _ attempt: Attempt, _ planned: PlannedStore,
-        _ validation: ValidationReport?, _ output: FilePath?, _ places: StorePaths,
-        _ steps: StoreSteps
+        _ job: Job, _ attempt: Attempt, _ built: Built, _ output: FilePath?,
+        _ places: StorePaths, _ steps: StoreSteps
     ) throws(RunError) -> Receipt {
-        try RunError.translating {
+        let (planned, validation) = (built.planned, built.validation)
+        return try RunError.translating {
             for route in planned.routes.values { try files.removeScratchTree(route) }
             if validation == nil {
                 // The coordinator makes its own: two of them would lie there at a time.
@@ -165,7 +173,9 @@ package final class WholeStoreJobs: Sendable {
                     OwnResults.Built(outcome: outcome, building: status.identity), of: attempt.id)
                 let file = delivered(
                     places.building, attempt, status.size, DeliveredFile.ownDigest)
-                return Receipt(job: job, attempt: attempt, files: [file], rows: rows)
+                return Receipt(
+                    job: job, attempt: attempt, files: [file], rows: rows,
+                    sums: built.recordedSums)
             }
             let content = try ContentDigest.hexadecimal(of: places.building, files: files)
             let bytes = try write(outcome, places, isDurable: job.limits.isDurable)
@@ -176,7 +186,7 @@ package final class WholeStoreJobs: Sendable {
                     delivered(
                         places.outcome, attempt, Int64(bytes.count),
                         ContentDigest.hexadecimal(of: bytes)),
-                ], rows: rows)
+                ], rows: rows, sums: built.recordedSums)
         }
     }
 

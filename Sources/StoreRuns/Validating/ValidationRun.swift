@@ -1,5 +1,6 @@
 import CoreDataStore
 package import DurableFiles
+package import Jobs
 import MigrationEngine
 package import MigrationPlanning
 package import MigrationValidation
@@ -27,22 +28,25 @@ package final class ValidationRun {
     ///   - slots: parts at a time.
     ///   - externalData: the result's folder of external data.
     ///   - cache: what is known of stores of the same app.
+    ///   - recordedSums: over what policies gave, by labels.
     ///   - source: a connection to the source for parts on the caller's thread.
     ///   - pagesAreChecked: whether SQLite's check of the result's pages was run before.
     /// - Throws: `EngineError` where threads cannot be started.
     package init(
         planned: PlannedStore, building: FilePath, slots: Int, externalData: FilePath,
-        cache: MigrationCache = MigrationCache(), source: Connection? = nil,
+        cache: MigrationCache = MigrationCache(), recordedSums: [String: ContentSum] = [:],
+        source: Connection? = nil,
         pagesAreChecked: Bool = false
     ) throws(EngineError) {
         let files = ValidationFiles(
             source: planned.source.database, sourceExternalData: planned.source.externalData,
             destination: building, destinationExternalData: externalData)
         validator = try EngineError.translating {
-            try Validator(
-                scope: ValidationScope(
-                    plan: planned.plan, hashes: planned.destination.hashes,
-                    stores: cache.stores, cache: cache.validations), files: files)
+            var scope = try ValidationScope(
+                plan: planned.plan, hashes: planned.destination.hashes,
+                stores: cache.stores, cache: cache.validations)
+            scope.recordedSums = recordedSums
+            return Validator(scope: scope, files: files)
         }
         reading = ValidationReading(validator, source: source)
         let parts = validator.parts(
@@ -100,7 +104,7 @@ extension ValidationPart {
     fileprivate var readsSourceAlone: Bool {
         switch self {
         case .source, .sourceJoin: true
-        case .destination, .destinationJoin, .index, .otherIndexes, .dangling, .relationships,
+        case .destination, .destinationJoin, .policyRows, .index, .otherIndexes, .dangling, .relationships,
             .externalData, .keptTables, .pages, .records, .file:
             false
         }

@@ -40,6 +40,25 @@ extension ValidationScope {
             stores: stores, cache: cache)
         intermediateRenames = plan.intermediateRenames
         now = plan.options.now
+        policyRows = plan.recordedRows.map { PolicyRows($0, plan) }
+    }
+}
+
+extension PolicyRows {
+    /// What a plan records.
+    fileprivate init(_ rows: RecordedRows, _ plan: MigrationPlan) {
+        let block = plan.policies.flatMap(\.blocks).first { $0.objects == rows.objects }
+        self.init(
+            entity: rows.objects.entity, number: rows.objects.number, table: rows.objects.table,
+            keys: rows.objects.keys, areCreated: rows.areCreated,
+            columns: rows.columns.map {
+                Column(name: $0.name, label: rows.label(of: $0), isLink: $0.isLink)
+            },
+            found: rows.found.map {
+                Found(
+                    table: $0.objects.table, number: $0.objects.number,
+                    columns: $0.key.map(\.column))
+            }, key: rows.areCreated ? block?.key.map(\.column) ?? [] : [])
     }
 }
 

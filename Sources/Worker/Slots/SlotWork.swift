@@ -44,9 +44,11 @@ package struct SlotWork: Sendable {
     }
 
     /// The engine's jobs: copying and linking by its runner, small stores as the caller says.
-    package static func engine(_ setup: SlotSetup, whole: @escaping Whole) -> SlotWork {
+    package static func engine(
+        _ setup: SlotSetup, policies: PolicyLibrary = PolicyLibrary(), whole: @escaping Whole
+    ) -> SlotWork {
         SlotWork { () throws(SlotFailure) in
-            try engine(in: try environment(setup), whole: whole).prepare()
+            try engine(in: try environment(setup, policies), whole: whole).prepare()
         }
     }
 
@@ -72,7 +74,9 @@ package struct SlotWork: Sendable {
     /// The folders that a slot was given.
     ///
     /// - Throws: `SlotFailure` for a folder that is not there.
-    static func environment(_ setup: SlotSetup) throws(SlotFailure) -> JobEnvironment {
+    private static func environment(
+        _ setup: SlotSetup, _ policies: PolicyLibrary
+    ) throws(SlotFailure) -> JobEnvironment {
         var roots: [FileRoot] = []
         for (name, folder) in setup.roots {
             do throws(DurableFileError) {
@@ -81,6 +85,7 @@ package struct SlotWork: Sendable {
                 throw SlotFailure(EngineError.file(error))
             }
         }
-        return JobEnvironment(roots: roots, files: DurableFileSystem(links: .refused))
+        return JobEnvironment(
+            roots: roots, files: DurableFileSystem(links: .refused), policies: policies)
     }
 }

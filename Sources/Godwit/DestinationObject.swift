@@ -1,0 +1,44 @@
+import MigrationEngine
+
+/// An object of the store that is being made.
+///
+/// A policy can change the destination object of its source object, and objects that it inserted or
+/// found. Objects that other entity mappings make can be linked, and no more.
+public struct DestinationObject {
+    let portion: PolicyPortion
+    let object: MadeObject
+
+    /// The name of its entity.
+    public var entity: String { object.entity }
+    /// Its primary key: the number behind `p` in its URI. An object that was found by its key may
+    /// get another one in the end.
+    public var key: Int64 { object.key }
+
+    /// The value that an attribute has now; nil for none.
+    public func value(_ attribute: String) throws -> Value? {
+        try portion.value(attribute, ofDestination: object).map { Value($0) }
+    }
+
+    /// Sets an attribute.
+    ///
+    /// - Throws: an error for an attribute that is not there, that ``PolicyEffects/sets`` does not
+    ///   name, or that cannot hold such a value.
+    public func set(_ attribute: String, to value: Value?) throws {
+        try portion.set(attribute, of: object, to: value?.engineValue)
+    }
+
+    /// Links the object with another one.
+    ///
+    /// A to-one relationship gets the object as its only target. For a to-many relationship whose
+    /// inverse is to-one, the other object's inverse is set.
+    ///
+    /// - Parameters:
+    ///   - relationship: its name.
+    ///   - other: the target; nil takes the target of a to-one away.
+    /// - Throws: an error for a relationship that is not there, that ``PolicyEffects/sets`` does not
+    ///   name, or that cannot lead to such an object; also for many-to-many and ordered
+    ///   relationships.
+    public func associate(_ relationship: String, with other: DestinationObject?) throws {
+        try portion.link(relationship, of: object, to: other?.object)
+    }
+}

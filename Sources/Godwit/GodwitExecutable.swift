@@ -1,0 +1,15 @@
+import GodwitCommands
+import MigrationEngine
+
+/// The `godwit` command line with policies of an app.
+public enum GodwitExecutable {
+    /// Runs the command that the process was started with, and ends the process.
+    ///
+    /// It has all commands of `godwit`: `migrate` and `work` start worker processes from the same
+    /// executable, which carry the policies.
+    ///
+    /// - Parameter policies: types whose class names mapping models use.
+    public static func main(policies: [any MigrationPolicy.Type]) {
+        GodwitCommand.main(carrying: PolicyLibrary(policies.map { $0.entry }))
+    }
+}

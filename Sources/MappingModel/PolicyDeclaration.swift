@@ -1,0 +1,62 @@
+/// What a migration policy says of itself before it runs: what it does to objects, so that a plan
+/// can reserve keys and the validation knows what it may expect.
+///
+/// A policy is code of the app, the counterpart of a subclass of `NSEntityMigrationPolicy`.
+package struct PolicyDeclaration: Hashable, Sendable, Codable {
+    /// The name that mapping models use.
+    package var className: String
+    /// Names of attributes and to-one relationships of the destination objects that its hooks
+    /// set; what the mapping says of these does not count.
+    package var sets: [String]
+    /// What it makes beside the destination objects of its entity mapping.
+    package var creates: [CreatedObjects]
+    /// Names of attributes and relationships of the source objects that it carries on to wherever:
+    /// they are no losses.
+    package var carries: [String]
+    /// Selectors that mapping models may call on it, such as `epoch` and `color:alpha:`.
+    package var functions: [String]
+    /// Whether equal source objects always give the same.
+    package var isDeterministic: Bool
+
+    package init(
+        className: String, sets: [String] = [], creates: [CreatedObjects] = [],
+        carries: [String] = [], functions: [String] = [], isDeterministic: Bool = true
+    ) {
+        self.className = className
+        self.sets = sets
+        self.creates = creates
+        self.carries = carries
+        self.functions = functions
+        self.isDeterministic = isDeterministic
+    }
+
+    /// Whether it does more than to map values.
+    package var hasHooks: Bool { !sets.isEmpty || !creates.isEmpty }
+}
+
+/// Objects of one entity that a policy makes.
+package struct CreatedObjects: Hashable, Sendable, Codable {
+    /// Name of the destination entity.
+    package var entity: String
+    /// The most of them for one source object; keys are reserved for as many.
+    package var most: Int
+    /// Attributes by whose values objects are found before they are made; empty for objects that
+    /// are always made.
+    package var key: [String]
+
+    package init(entity: String, most: Int = 1, key: [String] = []) {
+        self.entity = entity
+        self.most = most
+        self.key = key
+    }
+
+    /// The greatest `most`: keys of objects are 64-bit integers.
+    package static let limit = 1 << 20
+}
+
+extension [PolicyDeclaration] {
+    /// The policy of a class name.
+    package func named(_ className: String) -> PolicyDeclaration? {
+        first { $0.className == className }
+    }
+}

@@ -1,0 +1,158 @@
+import CoreDataStore
+import ManagedObjectModel
+import MigrationPlanning
+import SafeSQLite
+
+/// Writes what policies make into the main schema of a connection.
+final class MadeObjectWriter {
+    private let connection: Connection
+    private let layout: StoreLayout
+    private var statements: [SQLText: Statement] = [:]
+    private var hasFoundTable = false
+
+    init(_ connection: Connection, _ layout: StoreLayout) {
+        self.connection = connection
+        self.layout = layout
+    }
+
+    private func statement(_ sql: SQLText) throws(StoreError) -> Statement {
+        if let known = statements[sql] { return known }
+        let made = try connection.prepare(sql)
+        statements[sql] = made
+        return made
+    }
+
+    /// Inserts an object with the default values of its attributes.
+    func insert(_ object: MadeObject) throws(StoreError) {
+        var names: [SQLText] = ["Z_PK", "Z_ENT", "Z_OPT"]
+        var values: [SQLText] = ["?1", "\(object.number)", "1"]
+        for (column, value) in defaults(of: object.entity) {
+            names.append(.quoted(column))
+            values.append(value)
+        }
+        let insert = try statement(
+            "INSERT INTO main.\(SQLText.quoted(object.table)) "
+                + "(\(names.joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))")
+        try insert.bind(object.key, at: 1)
+        try insert.run()
+    }
+
+    private var knownDefaults: [String: [(String, SQLText)]] = [:]
+
+    private func defaults(of entity: String) -> [(String, SQLText)] {
+        if let known = knownDefaults[entity] { return known }
+        var found: [(String, SQLText)] = []
+        for column in layout.table(of: entity)?.columns ?? [] {
+            guard case .attribute(let key) = column.role, !column.isExternal,
+                layout.model.isKind(entity, of: key.entity),
+                let value = layout.model.attribute(key.property, of: key.entity)?.attribute
+                    .defaultValue,
+                let literal = SQLText.literal(value)
+            else { continue }
+            found.append((column.name, literal))
+        }
+        knownDefaults[entity] = found
+        return found
+    }
+
+    /// Sets a column of an object.
+    func set(_ column: String, of object: MadeObject, to cell: StoredCell?) throws(StoreError) {
+        let update = try statement(
+            "UPDATE main.\(SQLText.quoted(object.table)) SET \(SQLText.quoted(column)) = ?1 "
+                + "WHERE Z_PK = ?2")
+        try update.bind(cell, at: 1)
+        try update.bind(object.key, at: 2)
+        try update.run()
+    }
+
+    /// What a column of an object holds.
+    func value(_ column: String, of object: MadeObject) throws(StoreError) -> StoredCell? {
+        let query = try statement(
+            "SELECT \(SQLText.quoted(column)) FROM main.\(SQLText.quoted(object.table)) "
+                + "WHERE Z_PK = ?1")
+        defer { query.reset() }
+        try query.bind(object.key, at: 1)
+        return try query.step() ? query.cell(0) : nil
+    }
+
+    // MARK: - Objects that are found
+
+    /// The key of an object that was found before; nil where there is none.
+    func find(_ block: ObjectBlock, _ cells: [StoredCell?]) throws(StoreError) -> Int64? {
+        try makeFoundTable()
+        let query = try statement(
+            "SELECT pk FROM temp.godwit_found WHERE base = ?1 AND value = ?2")
+        defer { query.reset() }
+        try query.bind(block.base, at: 1)
+        try query.bind(Self.identity(of: cells), at: 2)
+        return try query.step() ? query.integer(0) : nil
+    }
+
+    /// Remembers an object by its key.
+    func remember(
+        _ block: ObjectBlock, _ cells: [StoredCell?], key: Int64
+    ) throws(StoreError) {
+        let insert = try statement("INSERT INTO temp.godwit_found VALUES (?1, ?2, ?3)")
+        try insert.bind(block.base, at: 1)
+        try insert.bind(Self.identity(of: cells), at: 2)
+        try insert.bind(key, at: 3)
+        try insert.run()
+    }
+
+    private func makeFoundTable() throws(StoreError) {
+        guard !hasFoundTable else { return }
+        hasFoundTable = true
+        try connection.create(
+            SchemaDefinition(
+                .table, "godwit_found", isTemporary: true,
+                sql: "CREATE TEMP TABLE IF NOT EXISTS godwit_found "
+                    + "(base INTEGER, value BLOB, pk INTEGER, PRIMARY KEY (base, value)) "
+                    + "WITHOUT ROWID"))
+    }
+
+    /// Bytes that only equal values have.
+    private static func identity(of cells: [StoredCell?]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        func add(_ kind: UInt8, _ content: some Collection<UInt8>) {
+            bytes.append(kind)
+            withUnsafeBytes(of: UInt64(content.count).littleEndian) { bytes += $0 }
+            bytes += content
+        }
+        for cell in cells {
+            switch cell {
+            case nil: add(0, [])
+            case .integer(let number): withUnsafeBytes(of: number.littleEndian) { add(1, $0) }
+            case .real(let number):
+                let bits = (number == 0 ? 0 : number).bitPattern
+                withUnsafeBytes(of: bits.littleEndian) { add(2, $0) }
+            case .text(let text): add(3, Array(text.utf8))
+            case .blob(let content): add(4, content)
+            }
+        }
+        return bytes
+    }
+}
+
+extension Statement {
+    /// Binds a cell; nil as NULL.
+    func bind(_ cell: StoredCell?, at parameter: Int) throws(StoreError) {
+        switch cell {
+        case nil: try bindNull(at: parameter)
+        case .integer(let number): try bind(number, at: parameter)
+        case .real(let number): try bind(number, at: parameter)
+        case .text(let text): try bind(text, at: parameter)
+        case .blob(let bytes): try bind(bytes, at: parameter)
+        }
+    }
+
+    /// A column of the row; nil for NULL.
+    func cell(_ column: Int) -> StoredCell? {
+        switch storageClass(column) {
+        case 1: .integer(integer(column))
+        case 2: .real(real(column))
+        case 3: .text(text(column) ?? "")
+        case 4: .blob(blob(column) ?? [])
+        default: nil
+        }
+    }
+}

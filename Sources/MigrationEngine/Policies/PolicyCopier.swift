@@ -1,0 +1,154 @@
+import CoreDataStore
+import MappingModel
+package import MigrationPlanning
+import SafeSQLite
+
+/// Lets policies take part in a chunk whose rows were copied: portion by portion, in ascending keys.
+struct PolicyCopier {
+    let file: LaidOutPlan
+    let connection: Connection
+    let library: PolicyLibrary
+
+    private var plan: MigrationPlan { file.plan }
+
+    /// Objects that a policy has in hand at a time.
+    private static let portion: Int64 = 256
+
+    /// Runs the policies of a feed over the rows of it that the main schema holds.
+    ///
+    /// - Parameter feed: whose rows were just copied.
+    /// - Throws: `EngineError.policyFailed` with policy and object, `.policyMissing`, or `.store`.
+    func run(after feed: Feed) throws(EngineError) {
+        for pass in plan.policies(of: feed) {
+            guard let policy = plan.mapping.entityMappings[pass.mapping].policy else { continue }
+            // Also where its methods alone are called: another version would give other values.
+            let code = try library.code(pass.className, policy)
+            guard policy.hasHooks else { continue }
+            let context = PolicyContext(
+                file: file, pass: pass, policy: policy, connection: connection,
+                writer: MadeObjectWriter(connection, file.destination))
+            try run(code, PolicyPortion(context))
+        }
+    }
+
+    private func run(_ code: any PolicyCode, _ portion: PolicyPortion) throws(EngineError) {
+        let pass = portion.context.pass
+        var last = pass.offset
+        while true {
+            let objects = try objects(of: pass, after: last)
+            guard let final = objects.last else { return }
+            last = final.destination.key
+            do {
+                try run(code, portion, objects)
+            } catch let error as StoreError {
+                throw .store(error)
+            } catch {
+                throw failure(error, portion)
+            }
+        }
+    }
+
+    /// All hooks, in Core Data's order.
+    private func run(
+        _ code: any PolicyCode, _ portion: PolicyPortion, _ objects: [PolicyObject]
+    ) throws {
+        var used: [[Int: Int64]] = []
+        try code.begin(portion)
+        for object in objects {
+            portion.turn(to: object, isNew: true)
+            try code.createDestinationInstances(object, in: portion)
+            used.append(portion.usedPlaces)
+        }
+        try code.endInstanceCreation(portion)
+        for (object, used) in zip(objects, used) {
+            portion.turn(to: object, isNew: true)
+            // Keys go on where the object's first hook ended.
+            portion.usedPlaces = used
+            try code.createRelationships(object, in: portion)
+        }
+        try code.endRelationshipCreation(portion)
+        for object in objects {
+            portion.turn(to: object, isNew: true)
+            try code.validate(object, in: portion)
+        }
+        try code.end(portion)
+    }
+
+    /// The next objects of a pass.
+    private func objects(
+        of pass: PolicyPass, after key: Int64
+    ) throws(EngineError) -> [PolicyObject] {
+        let numbers = SplitNumbers(plan.splits, cells: plan.computedCells)
+        let number = numbers.number(of: .attached("s"), in: pass.sourceTable)
+        let source = plan.mapping.entityMappings[pass.mapping].source ?? ""
+        let isAlone =
+            file.source.table(of: source).map { file.source.onlyEntity(of: $0) != nil } ?? false
+        var conditions = KeyRange(lower: key + 1, upper: pass.objects.keys.upper)
+            .conditions(on: "d.Z_PK")
+        if !isAlone || plan.splits.contains(where: { $0.table == pass.sourceTable }) {
+            conditions.append("\(number) \(CellSQL.membership(pass.sourceNumbers))")
+        }
+        return try EngineError.translating { () throws(StoreError) in
+            let query = try connection.prepare(
+                "SELECT s.Z_PK, d.Z_PK FROM main.\(SQLText.quoted(pass.objects.table)) d "
+                    + "JOIN src.\(SQLText.quoted(pass.sourceTable)) s "
+                    + "ON s.Z_PK = d.Z_PK - \(pass.offset) "
+                    + "WHERE \(conditions.joined(separator: " AND ")) ORDER BY d.Z_PK "
+                    + "LIMIT \(Self.portion)")
+            var found: [PolicyObject] = []
+            while try query.step() {
+                found.append(
+                    PolicyObject(
+                        source: SourceObjectKey(entity: source, key: query.integer(0)),
+                        destination: MadeObject(
+                            entity: pass.objects.entity, number: pass.objects.number,
+                            table: pass.objects.table, key: query.integer(1), origin: .mapped)))
+            }
+            return found
+        }
+    }
+
+    /// A failure with the policy and the object that it had in hand.
+    private func failure(_ error: any Error, _ portion: PolicyPortion) -> EngineError {
+        let name = portion.context.pass.className
+        let object = portion.current.map { " for \(uri(of: $0.source))" } ?? ""
+        return .policyFailed(
+            "migration policy \(name) failed\(object): \(PolicyFailure.text(of: error)). The "
+                + "original store was not changed; correct the policy or the object and replay")
+    }
+
+    /// The URI of a source object, by which the app knows it.
+    private func uri(of object: SourceObjectKey) -> String {
+        var store = ""
+        do throws(StoreError) {
+            store = try connection.texts("SELECT Z_UUID FROM src.Z_METADATA LIMIT 1").first ?? ""
+        } catch {
+            // The object's key says which one it is.
+        }
+        return "x-coredata://\(store)/\(object.entity)/p\(object.key)"
+    }
+}
+
+extension MigrationPlan {
+    /// What policies do to the rows of a feed.
+    func policies(of feed: Feed) -> [PolicyPass] {
+        policies.filter { pass in
+            pass.sourceTable == feed.sourceTable && pass.objects.table == feed.destinationTable
+                && pass.offset == feed.offset
+                && feed.entities.contains { $0.pass == pass.mapping }
+        }
+    }
+
+    /// What is recorded of the rows that a feed and its policies make.
+    func recordedRows(of feed: Feed) -> [RecordedRows] {
+        let ranges = policies(of: feed).flatMap { [$0.objects] + $0.blocks.map(\.objects) }
+        return recordedRows.filter { ranges.contains($0.objects) }
+    }
+
+    /// The tables in which policies make objects while a feed is copied, without its own.
+    package func madeTables(of feed: Feed) -> [String] {
+        policies(of: feed).flatMap(\.blocks).map(\.objects.table).reduce(into: []) { found, name in
+            if name != feed.destinationTable, !found.contains(name) { found.append(name) }
+        }
+    }
+}

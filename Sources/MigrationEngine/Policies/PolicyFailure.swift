@@ -1,0 +1,20 @@
+/// Why a policy gives up, or what it did that it may not.
+///
+/// Of other errors that a policy throws only the type is told: they may hold what users wrote.
+package struct PolicyFailure: Error, CustomStringConvertible {
+    /// Names, numbers and fixed words, never a value of a row.
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+
+    /// What may be told of an error that a policy throws.
+    ///
+    /// - Parameter error: of the policy, or of the engine.
+    /// - Returns: the words of a failure, else the name of the error's type.
+    static func text(of error: any Error) -> String {
+        switch error {
+        case let failure as PolicyFailure: failure.description
+        default: "it threw \(type(of: error))"
+        }
+    }
+}

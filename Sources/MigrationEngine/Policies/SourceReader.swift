@@ -1,0 +1,153 @@
+import CoreDataStore
+import ManagedObjectModel
+import MappingExpressions
+import MigrationPlanning
+import SafeSQLite
+
+/// Reads objects of a source that is attached as `src`, one value at a time.
+final class SourceReader {
+    private let file: LaidOutPlan
+    private let connection: Connection
+    private var statements: [SQLText: Statement] = [:]
+    private let numbers: SplitNumbers
+    private let cells: CellSQL
+
+    init(file: LaidOutPlan, connection: Connection) {
+        self.file = file
+        self.connection = connection
+        numbers = SplitNumbers(file.plan.splits, cells: file.plan.computedCells)
+        cells = CellSQL(file.plan)
+    }
+
+    private var layout: StoreLayout { file.source }
+
+    private func statement(_ sql: SQLText) throws(StoreError) -> Statement {
+        if let known = statements[sql] { return known }
+        let made = try connection.prepare(sql)
+        statements[sql] = made
+        return made
+    }
+
+    private func table(of object: SourceObjectKey) throws -> SQLText {
+        guard let table = layout.table(of: object.entity) else {
+            throw PolicyFailure("entity \(object.entity) has no table")
+        }
+        return .quoted(table.name)
+    }
+
+    // MARK: - Values
+
+    func value(_ name: String, of object: SourceObjectKey) throws -> DefaultValue? {
+        let (column, type) = try attribute(name, object)
+        let query = try statement(
+            "SELECT \(column) FROM src.\(try table(of: object)) s WHERE s.Z_PK = ?1")
+        defer { query.reset() }
+        try query.bind(object.key, at: 1)
+        return try query.step() ? query.cell(0)?.value(type) : nil
+    }
+
+    func bytes(
+        _ name: String, of object: SourceObjectKey, from offset: Int64, count: Int64
+    ) throws -> [UInt8]? {
+        let (column, type) = try attribute(name, object)
+        guard [.binary, .transformable, .string].contains(type) else {
+            throw PolicyFailure("\(object.entity).\(name) is no binary or text attribute")
+        }
+        let query = try statement(
+            "SELECT substr(CAST(\(column) AS BLOB), ?2, ?3) FROM src.\(try table(of: object)) s "
+                + "WHERE s.Z_PK = ?1")
+        defer { query.reset() }
+        try query.bind(object.key, at: 1)
+        try query.bind(max(0, offset) + 1, at: 2)
+        try query.bind(max(0, count), at: 3)
+        return try query.step() ? query.blob(0) : nil
+    }
+
+    private var attributes: [String: [String: (SQLText, AttributeType)]] = [:]
+
+    private func attribute(
+        _ name: String, _ object: SourceObjectKey
+    ) throws -> (SQLText, AttributeType) {
+        if let known = attributes[object.entity]?[name] { return known }
+        for owner in layout.model.ancestry(of: object.entity) {
+            guard let found = layout.column(.attribute(PropertyKey(owner.name, name))),
+                let type = layout.model.element(name, of: object.entity)?.type
+            else { continue }
+            let column = found.column
+            let cell: Cell =
+                column.isExternal ? .removingPrefix(column.name) : .column(column.name)
+            let made = (try cells.expression(cell), type)
+            attributes[object.entity, default: [:]][name] = made
+            return made
+        }
+        throw PolicyFailure("source entity \(object.entity) has no attribute \(name)")
+    }
+
+    // MARK: - Relationships
+
+    func targets(
+        _ name: String, of object: SourceObjectKey, _ body: (SourceObjectKey) throws -> Void
+    ) throws {
+        guard let found = layout.model.relationship(name, of: object.entity),
+            !found.relationship.isTransient,
+            let target = layout.table(of: found.relationship.destination)
+        else {
+            throw PolicyFailure("source entity \(object.entity) has no relationship \(name)")
+        }
+        let key = PropertyKey(found.owner.name, name)
+        let isReflexive = layout.joinTable(of: key)?.isReflexive == true
+        let keys = Self.keys(of: layout.storage(of: key), isReflexive: isReflexive)
+        // A statement of its own: the body may read the same relationship of other objects.
+        let query = try connection.prepare(
+            "SELECT t.Z_PK, t.Z_ENT FROM src.\(SQLText.quoted(target.name)) t WHERE t.Z_PK IN "
+                + "(\(keys)) ORDER BY t.Z_PK")
+        try query.bind(object.key, at: 1)
+        while try query.step() {
+            let entity = entity(number: query.integer(1), in: target)
+            try body(SourceObjectKey(entity: entity, key: query.integer(0)))
+        }
+    }
+
+    /// A query for the keys of the targets of the object with key `?1`.
+    ///
+    /// `isReflexive`: whether rows of a join table lead both ways.
+    private static func keys(of storage: RelationStorage, isReflexive: Bool) -> SQLText {
+        switch storage {
+        case .ownerColumn(let table, let key, _, _):
+            "SELECT \(.quoted(key)) FROM src.\(SQLText.quoted(table)) WHERE Z_PK = ?1"
+        case .targetColumn(let table, let key, _, _):
+            "SELECT Z_PK FROM src.\(SQLText.quoted(table)) WHERE \(.quoted(key)) = ?1"
+        case .join(let table, let owner, let target, _, _):
+            "SELECT \(.quoted(target)) FROM src.\(SQLText.quoted(table)) "
+                + "WHERE \(.quoted(owner)) = ?1"
+                + (isReflexive
+                    ? " UNION SELECT \(.quoted(owner)) FROM src.\(SQLText.quoted(table)) "
+                        + "WHERE \(.quoted(target)) = ?1" : "")
+        // No relationship of a layout is stored as a path.
+        case .path: "SELECT NULL"
+        }
+    }
+
+    private func entity(number: Int64, in table: TableLayout) -> String {
+        if layout.onlyEntity(of: table) != nil { return table.rootEntity }
+        let order = layout.entityOrder
+        return order.indices.contains(Int(number) - 1) ? order[Int(number) - 1] : table.rootEntity
+    }
+
+    /// The number that says what becomes of an object; nil for one that is not there.
+    func splitNumber(of object: SourceObjectKey) throws -> Int64? {
+        guard let table = layout.table(of: object.entity) else { return nil }
+        let number = numbers.number(of: .attached("s"), in: table.name)
+        let query = try statement(
+            "SELECT \(number) FROM src.\(SQLText.quoted(table.name)) s WHERE s.Z_PK = ?1")
+        defer { query.reset() }
+        try query.bind(object.key, at: 1)
+        guard try query.step() else { return nil }
+        if layout.onlyEntity(of: table) != nil,
+            !file.plan.splits.contains(where: { $0.table == table.name })
+        {
+            return layout.number(of: object.entity).map(Int64.init)
+        }
+        return query.integer(0)
+    }
+}

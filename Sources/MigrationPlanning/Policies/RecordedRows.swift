@@ -1,0 +1,24 @@
+
+/// Objects of which something comes from a policy: jobs record sums over it, and the validation
+/// finds the same ones in the result.
+package struct RecordedRows: Hashable, Sendable, Codable {
+    /// Unique in its plan.
+    package var label: String
+    package var objects: ObjectRange
+    /// What comes from the policy; every column where the policy makes the objects.
+    package var columns: [RecordedColumn]
+    /// Whether the policy makes the objects.
+    package var areCreated: Bool
+    /// Objects that several chunks may find: links to them are known by what they are found by.
+    package var found: [ObjectBlock]
+
+    /// What the sum over a column is called.
+    package func label(of column: RecordedColumn) -> String { "\(label).\(column.name)" }
+}
+
+/// A column with what comes from a policy.
+package struct RecordedColumn: Hashable, Sendable, Codable {
+    package var name: String
+    /// Whether it holds keys of objects.
+    package var isLink: Bool
+}

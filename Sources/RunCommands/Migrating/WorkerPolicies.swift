@@ -1,0 +1,35 @@
+import CommandSupport
+import Foundation
+import MappingModel
+import MigrationEngine
+
+/// What migration policies an executable carries.
+enum WorkerPolicies {
+    /// The policies of worker processes.
+    ///
+    /// - Parameter command: the executable of the processes; nil for this one.
+    /// - Returns: what they say of themselves.
+    /// - Throws: `CommandFailure` with status 64 for an executable that cannot be asked.
+    static func declarations(
+        of command: String?
+    ) throws(CommandFailure) -> [PolicyDeclaration] {
+        guard let command else { return CarriedPolicies.library.declarations }
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: command)
+        process.arguments = ["policies", "--json"]
+        process.standardOutput = output
+        process.standardInput = FileHandle.nullDevice
+        do {
+            try process.run()
+            let text = try output.fileHandleForReading.readToEnd() ?? Data()
+            process.waitUntilExit()
+            guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
+            return try JSONDecoder().decode([PolicyDeclaration].self, from: text)
+        } catch {
+            throw .usage(
+                "--worker-command: \(command) policies --json did not say what it carries. Give "
+                    + "godwit or an executable with its commands")
+        }
+    }
+}
