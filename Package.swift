@@ -337,8 +337,8 @@ let package = Package(
             "RunServiceTests",
             [
                 "CStatementTrace", "CFaultVFS", "RunSupport", "FaultSupport", "TestSupport",
-                "GodwitCommands", "RunCommands", "CommandSupport", "RunReports", "StoreForge",
-                "ClusterProtocol", "RunService", "RunMoves", "StoreRuns", "StoreDiscovery",
+                "Godwit", "GodwitCommands", "RunCommands", "CommandSupport", "RunReports",
+                "StoreForge", "ClusterProtocol", "RunService", "RunMoves", "StoreRuns", "StoreDiscovery",
                 "MigrationEngine", "MigrationPlanning", "MigrationValidation", "StoreFileChecks",
                 "StoreSwap", "CoreDataStore", "SafeSQLite", "MappingFiles", "MappingModel",
                 "MappingExpressions", "ModelFiles", "ManagedObjectModel", "RunLedger", "Jobs",

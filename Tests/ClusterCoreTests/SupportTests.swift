@@ -125,9 +125,10 @@ import Testing
         switch code {
         case .badSource, .dataRefused, .internalError, .unsupported, .modelMissing,
             .externalDataMissing, .noMapping, .outputExists, .validationFailed, .swapRefused,
-            .losses, .olderDestination:
+            .losses, .olderDestination, .policyFailed:
             #expect(verdict == .quarantine)
-        case .sourceChanged, .wrongPlan, .noSpace, .returned, .cancelled, .wrongEngine:
+        case .sourceChanged, .wrongPlan, .noSpace, .returned, .cancelled, .wrongEngine,
+            .policyMissing:
             #expect(verdict == .again)
         case .inputOutput, .slotCrashed, .slotTimedOut, .slotOutOfMemory, .leaseExpired, .missing,
             .locked, .badDelivery:

@@ -36,7 +36,8 @@ struct MappingTextTests {
                 "remove Gone",
             ])
         let custom = EntityMapping(
-            name: "AToA", kind: .custom(policyClassName: "App.Policy"), source: "A",
+            name: "AToA", kind: .custom(PolicyDeclaration(className: "App.Policy")),
+            source: "A",
             destination: "A")
         #expect(custom.lines == ["custom A by App.Policy"])
     }

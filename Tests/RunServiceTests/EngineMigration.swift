@@ -15,6 +15,8 @@ import SafeSQLite
 struct MigrationOutcome {
     let plan: MigrationPlan
     let result: StoreResult
+    /// Over what policies gave, by labels.
+    let recordedSums: [String: ContentSum]
     var validation: ValidationReport { result.validation }
     var outputBytes: Int64 { result.outputBytes }
     var oddities: [String] { result.oddities }
@@ -26,6 +28,7 @@ struct EngineMigration {
     private let request: MigrationRequest
     private let files: DurableFileSystem
     private let steps: StoreSteps
+    private let policies: PolicyLibrary
     private let observe: (RunStep) -> Void
 
     /// - Parameters:
@@ -36,8 +39,10 @@ struct EngineMigration {
     init(
         _ request: MigrationRequest, files: DurableFileSystem = DurableFileSystem(),
         clock: @escaping @Sendable () -> Double = { 0 },
+        policies: PolicyLibrary = PolicyLibrary(),
         observe: @escaping (RunStep) -> Void = { _ in }
     ) {
+        self.policies = policies
         self.request = request
         self.files = files
         steps = StoreSteps(clock: clock)
@@ -85,19 +90,25 @@ struct EngineMigration {
         }
         let builder = ResultBuilder(
             places: places, files: files, cache: request.cache, slots: request.slots,
-            isInPlace: false, steps: steps)
+            isInPlace: false, steps: steps, policies: policies)
         let validation: ValidationReport?
+        var recorded: [String: ContentSum] = [:]
         do throws(RunError) {
             observe(.copy)
             switch planned.plan.strategy {
             case .whole:
                 observe(.validate)
-                validation = try builder.buildWhole(planned, connection, validates: true)
+                let made = try builder.buildWhole(planned, connection, validates: true)
+                (validation, recorded) = (made.report, made.recordedSums)
             case .partitioned:
-                let assembler = try assemble(planned, places)
+                let (assembler, sums) = try assemble(planned, places)
+                recorded = sums
                 observe(.validate)
                 validation = try RunError.engine { () throws(EngineError) in
-                    try builder.complete(planned, assembler, nil)
+                    let begun = try builder.beginValidation(planned, nil, recordedSums: sums)
+                    defer { begun.end() }
+                    try builder.finish(planned, assembler)
+                    return try builder.finish(begun)
                 }
             }
         } catch {
@@ -123,22 +134,25 @@ struct EngineMigration {
                 of: planned.source.path, files
             ).run(files)
             try places.removeAll(files)
-            return MigrationOutcome(plan: planned.plan, result: result)
+            return MigrationOutcome(
+                plan: planned.plan, result: result, recordedSums: recorded)
         }
     }
 
     /// Runs every job and takes its shard at once.
     private func assemble(
         _ planned: PlannedStore, _ places: StorePaths
-    ) throws(RunError) -> StoreAssembler {
+    ) throws(RunError) -> (StoreAssembler, recordedSums: [String: ContentSum]) {
         try RunError.engine { () throws(EngineError) in
             let jobs = try EngineJobs(
-                planned, plan: places.plan, attempts: places.attempts, files: files)
+                planned, plan: places.plan, attempts: places.attempts, files: files,
+                policies: policies)
             try EngineError.translating { try files.create(places.building).close() }
             let assembler = try StoreAssembler(
                 plan: jobs.file, source: planned.source, at: places.building,
                 recovery: .transactions)
             var copied = CopiedRows(plan: planned.plan)
+            var sums: [String: ContentSum] = [:]
             for step in assembler.steps {
                 var shards: [FilePath] = []
                 for work in step.works {
@@ -146,12 +160,18 @@ struct EngineMigration {
                     if case .copy(let chunk) = work {
                         copied.add(planned.plan.chunks[chunk], rows: receipt.rows)
                     }
+                    for (label, sum) in receipt.sums {
+                        sums[label, default: ContentSum()].add(sum)
+                    }
                     shards.append(try jobs.shard(of: receipt))
                 }
                 try take(step, shards, assembler, planned.plan, places)
             }
             try copied.check(store: planned.source.path.description)
-            return assembler
+            try assembler.mergeFoundObjects { removed in
+                for (label, sum) in removed { sums[label, default: ContentSum()].subtract(sum) }
+            }
+            return (assembler, sums)
         }
     }
 
@@ -169,7 +189,7 @@ struct EngineMigration {
                 plan.chunks[chunks.lowerBound], shards: shards, scratch: scratch)
             try EngineError.translating { try files.removeTree(scratch) }
         case .link(let chunk): try assembler.apply(plan.linkChunks[chunk], shard: shards[0])
-        case .tables, .index, .finish: return
+        case .tables, .foundObjects, .index, .finish: return
         }
         try EngineError.translating {
             for shard in shards { try files.removeTree(shard.parent) }

@@ -3,7 +3,9 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import GRDB
+import Godwit
 import ManagedObjectModel
+import MigrationEngine
 import MigrationPlanning
 import RunReports
 import RunService
@@ -100,12 +102,18 @@ struct StoreLab {
     /// Migrates to version 2 of the notes, or as asked.
     @discardableResult func migrate(
         to choice: DestinationChoice? = nil, options: PlanOptions = PlanOptions(),
-        from: Model? = nil, observe: @escaping @Sendable (RunStep) -> Void = { _ in }
+        from: Model? = nil, policies: [any MigrationPolicy.Type] = [],
+        observe: @escaping @Sendable (RunStep) -> Void = { _ in }
     ) throws -> MigrationOutcome {
         let standard = DestinationChoice.model(
             try DestinationModel(model: ForgeModels.notes(version: 2)))
+        let library = PolicyLibrary(policies.map { $0.entry })
+        var options = options
+        options.policies = library.declarations
         let request = try request(to: choice ?? standard, options: options, from: from)
-        return try EngineMigration(request, clock: { 0 }, observe: observe).run()
+        return try EngineMigration(
+            request, clock: { 0 }, policies: library, observe: observe
+        ).run()
     }
 }
 

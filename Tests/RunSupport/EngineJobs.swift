@@ -1,7 +1,7 @@
 import CoreDataStore
 package import DurableFiles
 package import Jobs
-import MigrationEngine
+package import MigrationEngine
 package import MigrationPlanning
 import RunService
 import SafeSQLite
@@ -24,10 +24,12 @@ package struct EngineJobs: Sendable {
     ///   - path: where the plan is written.
     ///   - attempts: the folder in which each attempt gets its own.
     ///   - files: through which durable actions go.
+    ///   - policies: that the process carries.
     /// - Throws: `EngineError`.
     package init(
         _ planned: PlannedStore, plan path: FilePath, attempts: FilePath,
-        files: DurableFileSystem = DurableFileSystem()
+        files: DurableFileSystem = DurableFileSystem(),
+        policies: PolicyLibrary = PolicyLibrary()
     ) throws(EngineError) {
         file = try PlanFile(planned.laidOut)
         self.attempts = attempts
@@ -40,7 +42,8 @@ package struct EngineJobs: Sendable {
             }
             return (
                 JobEnvironment(
-                    roots: [try FileRoot(name: Self.root, folder: FilePath("/"))], files: files),
+                    roots: [try FileRoot(name: Self.root, folder: FilePath("/"))], files: files,
+                    policies: policies),
                 Self.reference(try files.resolve(path)),
                 Self.reference(try files.resolve(database)), support
             )

@@ -84,9 +84,8 @@ struct FoundObjects {
     private func relink(_ blocks: [ObjectBlock]) throws(StoreError) {
         let lower = blocks.compactMap(\.objects.keys.lower).min() ?? 0
         let upper = blocks.compactMap(\.objects.keys.upper).max() ?? Int64.max
-        for rows in plan.recordedRows
-        where rows.found.contains(where: { block in blocks.contains { $0 == block } }) {
-            for column in rows.columns where column.isLink {
+        for rows in plan.recordedRows {
+            for column in rows.columns where column.found.contains(where: blocks.contains) {
                 let name = SQLText.quoted(column.name)
                 var conditions = rows.objects.keys.conditions(on: "Z_PK")
                 conditions += KeyRange(lower: lower, upper: upper).conditions(on: name)

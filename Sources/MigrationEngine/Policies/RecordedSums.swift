@@ -26,18 +26,16 @@ struct RecordedSums {
             let own = list.count
             list.append("d.\(SQLText.quoted(column.name))")
             var found: [Range<Int>] = []
-            if column.isLink {
-                for (place, block) in rows.found.enumerated() {
-                    let name: SQLText = "f\(number)_\(place)"
-                    joins +=
-                        " LEFT JOIN main.\(SQLText.quoted(block.objects.table)) \(name) "
-                        + "ON \(name).Z_PK = d.\(SQLText.quoted(column.name)) "
-                        + "AND \(name).Z_ENT = \(block.objects.number)"
-                    let first = list.count
-                    list.append("\(name).Z_ENT")
-                    list += block.key.map { "\(name).\(SQLText.quoted($0.column))" }
-                    found.append(first..<list.count)
-                }
+            for (place, block) in column.found.enumerated() {
+                let name: SQLText = "f\(number)_\(place)"
+                joins +=
+                    " LEFT JOIN main.\(SQLText.quoted(block.objects.table)) \(name) "
+                    + "ON \(name).Z_PK = d.\(SQLText.quoted(column.name)) "
+                    + "AND \(name).Z_ENT = \(block.objects.number)"
+                let first = list.count
+                list.append("\(name).Z_ENT")
+                list += block.key.map { "\(name).\(SQLText.quoted($0.column))" }
+                found.append(first..<list.count)
             }
             places.append((own, found))
         }

@@ -96,7 +96,7 @@ extension PlanContext {
             let found = pass.blocks.filter { !$0.key.isEmpty }
             let own = RecordedRows(
                 label: "\(mapping.name) \(pass.objects.entity)", objects: pass.objects,
-                columns: ownColumns(of: mapping, pass.objects), areCreated: false, found: found)
+                columns: ownColumns(of: mapping, pass.objects, found), areCreated: false)
             if !own.columns.isEmpty, !rows.contains(where: { $0.objects == own.objects }) {
                 rows.append(own)
             }
@@ -104,8 +104,8 @@ extension PlanContext {
                 rows.append(
                     RecordedRows(
                         label: "\(mapping.name) creates \(block.objects.entity)",
-                        objects: block.objects, columns: columns(of: block.objects),
-                        areCreated: true, found: found))
+                        objects: block.objects, columns: columns(of: block.objects, found),
+                        areCreated: true))
             }
         }
         return rows
@@ -113,7 +113,7 @@ extension PlanContext {
 
     /// The columns of an entity mapping's objects that a policy fills.
     private func ownColumns(
-        of mapping: EntityMapping, _ objects: ObjectRange
+        of mapping: EntityMapping, _ objects: ObjectRange, _ found: [ObjectBlock]
     ) -> [RecordedColumn] {
         let byPolicy = Set(
             mapping.attributes.filter { attribute in
@@ -126,13 +126,15 @@ extension PlanContext {
             case .toOne(let key), .toOneEntity(let key): sets.contains(key.property)
             case .hiddenKey, .hiddenOrder, .order: false
             }
-        }.map(Self.recorded)
+        }.map { recorded($0, found) }
     }
 
     /// All columns of objects that a policy makes.
-    private func columns(of objects: ObjectRange) -> [RecordedColumn] {
-        ["Z_ENT", "Z_OPT"].map { RecordedColumn(name: $0, isLink: false) }
-            + usedColumns(of: objects).map(Self.recorded)
+    private func columns(
+        of objects: ObjectRange, _ found: [ObjectBlock]
+    ) -> [RecordedColumn] {
+        ["Z_ENT", "Z_OPT"].map { RecordedColumn(name: $0, found: []) }
+            + usedColumns(of: objects).map { recorded($0, found) }
     }
 
     private func usedColumns(of objects: ObjectRange) -> [ColumnLayout] {
@@ -146,8 +148,13 @@ extension PlanContext {
         }
     }
 
-    private static func recorded(_ column: ColumnLayout) -> RecordedColumn {
-        if case .toOne = column.role { return RecordedColumn(name: column.name, isLink: true) }
-        return RecordedColumn(name: column.name, isLink: false)
+    private func recorded(_ column: ColumnLayout, _ found: [ObjectBlock]) -> RecordedColumn {
+        guard case .toOne(let key) = column.role,
+            let target = destination.model.relationship(key.property, of: key.entity)?
+                .relationship.destination
+        else { return RecordedColumn(name: column.name, found: []) }
+        return RecordedColumn(
+            name: column.name,
+            found: found.filter { destination.model.isKind($0.objects.entity, of: target) })
     }
 }

@@ -9,9 +9,6 @@ package struct RecordedRows: Hashable, Sendable, Codable {
     package var columns: [RecordedColumn]
     /// Whether the policy makes the objects.
     package var areCreated: Bool
-    /// Objects that several chunks may find: links to them are known by what they are found by.
-    package var found: [ObjectBlock]
-
     /// What the sum over a column is called.
     package func label(of column: RecordedColumn) -> String { "\(label).\(column.name)" }
 }
@@ -19,6 +16,7 @@ package struct RecordedRows: Hashable, Sendable, Codable {
 /// A column with what comes from a policy.
 package struct RecordedColumn: Hashable, Sendable, Codable {
     package var name: String
-    /// Whether it holds keys of objects.
-    package var isLink: Bool
+    /// Objects that several chunks may find and to which its links may lead: a link to one is known
+    /// by what the object is found by.
+    package var found: [ObjectBlock]
 }

@@ -15,13 +15,13 @@ package struct PolicyRows: Hashable, Sendable {
         package let name: String
         /// What the record calls the sum over it.
         package let label: String
-        /// Whether it holds keys of objects.
-        package let isLink: Bool
+        /// Objects that are found by a key, and to which its links may lead.
+        package let found: [Found]
 
-        package init(name: String, label: String, isLink: Bool) {
+        package init(name: String, label: String, found: [Found]) {
             self.name = name
             self.label = label
-            self.isLink = isLink
+            self.found = found
         }
     }
 
@@ -48,13 +48,12 @@ package struct PolicyRows: Hashable, Sendable {
     /// policy's.
     package let areCreated: Bool
     package let columns: [Column]
-    package let found: [Found]
     /// Columns by which the objects themselves were found; empty where they were not.
     package let key: [String]
 
     package init(
         entity: String, number: Int64, table: String, keys: KeyRange, areCreated: Bool,
-        columns: [Column], found: [Found], key: [String]
+        columns: [Column], key: [String]
     ) {
         self.entity = entity
         self.number = number
@@ -62,7 +61,6 @@ package struct PolicyRows: Hashable, Sendable {
         self.keys = keys
         self.areCreated = areCreated
         self.columns = columns
-        self.found = found
         self.key = key
     }
 }
@@ -129,35 +127,39 @@ struct PolicyRowsCheck {
             "SELECT \((["Z_PK"] + names).joined(separator: ", ")) "
                 + "FROM \(SQLText.quoted(rows.table)) NOT INDEXED "
                 + "WHERE \(range)Z_ENT = \(rows.number)")
-        var targets: [Statement] = []
-        for found in rows.found {
-            let list = found.columns.map { SQLText.quoted($0) }
-            targets.append(
-                try connection.prepare(
-                    "SELECT \((["Z_ENT"] + list).joined(separator: ", ")) "
-                        + "FROM \(SQLText.quoted(found.table)) "
-                        + "WHERE Z_PK = ?1 AND Z_ENT = \(found.number)"))
-        }
+        var targets: [[Statement]] = []
+        for column in rows.columns { targets.append(try lookups(column)) }
         var sums: [String: ContentSum] = [:]
         while try query.step() {
             let key = query.integer(0)
             for (place, column) in rows.columns.enumerated() {
                 var hash = RecordedHash(
                     column: column.name, key: key, of: query, place + 1...place + 1)
-                if column.isLink, !query.isNull(place + 1) {
-                    for target in targets {
-                        target.reset()
-                        try target.bind(query.integer(place + 1), at: 1)
-                        guard try target.step() else { continue }
-                        hash = RecordedHash(
-                            column: column.name, key: key, of: target, 0..<target.columnCount)
-                        break
-                    }
+                for target in targets[place] where !query.isNull(place + 1) {
+                    target.reset()
+                    try target.bind(query.integer(place + 1), at: 1)
+                    guard try target.step() else { continue }
+                    hash = RecordedHash(
+                        column: column.name, key: key, of: target, 0..<target.columnCount)
+                    break
                 }
                 sums[column.label, default: ContentSum()].add(high: hash.high, low: hash.low)
             }
         }
         return sums
+    }
+
+    /// Statements that give the key by which the target of a link was found.
+    private func lookups(_ column: PolicyRows.Column) throws(StoreError) -> [Statement] {
+        var lookups: [Statement] = []
+        for found in column.found {
+            let list: [SQLText] = ["Z_ENT"] + found.columns.map { SQLText.quoted($0) }
+            lookups.append(
+                try connection.prepare(
+                    "SELECT \(list.joined(separator: ", ")) FROM \(SQLText.quoted(found.table)) "
+                        + "WHERE Z_PK = ?1 AND Z_ENT = \(found.number)"))
+        }
+        return lookups
     }
 
     /// Whether no two objects of the entity, of which one was found, have one key.

@@ -63,7 +63,7 @@ struct PlainMigration {
                 attributes[attribute.destination] = computed(
                     expression, attribute.destination, of: to,
                     for: PlainReference(entity: object.entity, key: key))
-            case .null: attributes[attribute.destination] = .null
+            case .null, .policy: attributes[attribute.destination] = .null
             }
         }
         objects[model.root(of: to)?.name ?? to, default: [:]][moved] = Expected(

@@ -1,0 +1,161 @@
+import CoreDataStore
+import Foundation
+import GRDB
+import Godwit
+import ManagedObjectModel
+import MappingModel
+import MigrationPlanning
+import StoreRuns
+import TestSupport
+import Testing
+
+/// What a policy does that it may not.
+enum Misdeed: String, CaseIterable, Sendable {
+    case refuses, throwsItsOwn, setsUndeclared, setsUnknown, setsWrongType, setsTooLargeNumber
+    case insertsUndeclared, insertsTooMany, insertsFound, findsInserted, findsByOther
+    case linksWrongEntity, linksNotFound, changesOthers, readsUnknown, readsWrongType
+
+    /// What the report says.
+    var words: String {
+        switch self {
+        case .refuses: "the score is out of range"
+        case .throwsItsOwn: "it threw SecretError"
+        case .setsUndeclared: "it sets Note.score, which it does not declare"
+        case .setsUnknown: "Line has no attribute places"
+        case .setsWrongType: "it sets Line.place: the value is of another type"
+        case .setsTooLargeNumber: "it sets Line.place: the number does not fit"
+        case .insertsUndeclared: "it makes objects of Person, which it does not declare"
+        case .insertsTooMany: "it asks for more than 3 objects of Line"
+        case .insertsFound: "objects of Tag are found by a key, and not inserted"
+        case .findsInserted: "objects of Line are inserted, and have no key"
+        case .findsByOther: "objects of Tag are found by name"
+        case .linksWrongEntity: "Line.note leads to objects of Note, and not of Tag"
+        case .linksNotFound: "Note.tag leads to objects of Tag, and not of Line"
+        case .changesOthers: "of an object of Person that another mapping makes"
+        case .readsUnknown: "source entity Note has no attribute title"
+        case .readsWrongType: "source attribute Note.tag is of another type"
+        }
+    }
+}
+
+private struct SecretError: Error { let content = "what a user wrote" }
+
+/// A policy that misbehaves at the note with key 77.
+private struct WrongPolicy: MigrationPolicy {
+    static let className = "NotePolicy"
+    static let effects = NotePolicy.effects
+    @TaskLocal static var misdeed = Misdeed.refuses
+
+    func createDestinationInstances(
+        for source: SourceObject, destination: DestinationObject, in context: MigrationContext
+    ) throws {
+        guard source.key == 77 else { return }
+        switch Self.misdeed {
+        case .refuses: throw PolicyRefusal("the score is out of range")
+        case .throwsItsOwn: throw SecretError()
+        case .setsUndeclared: try destination.set("score", to: 1)
+        case .setsUnknown: try context.insert("Line").set("places", to: 1)
+        case .setsWrongType: try context.insert("Line").set("place", to: "what a user wrote")
+        case .setsTooLargeNumber: try context.insert("Line").set("place", to: 40_000)
+        case .insertsUndeclared: _ = try context.insert("Person")
+        case .insertsTooMany: for _ in 0..<4 { _ = try context.insert("Line") }
+        case .insertsFound: _ = try context.insert("Tag")
+        case .findsInserted: _ = try context.findOrInsert("Line", key: [:])
+        case .findsByOther: _ = try context.findOrInsert("Tag", key: ["firstScore": 1])
+        case .linksWrongEntity:
+            let tag = try context.findOrInsert("Tag", key: ["name": "x"])
+            try context.insert("Line").associate("note", with: tag)
+        case .linksNotFound:
+            try destination.associate("tag", with: try context.insert("Line"))
+        case .changesOthers:
+            let author = try #require(try source.object("author"))
+            try context.destinationObjects(for: author).first?.set("name", to: "x")
+        case .readsUnknown: _ = try source.string("title")
+        case .readsWrongType: _ = try source.integer("tag")
+        }
+    }
+
+    func value(for selector: String, arguments: [Value?]) throws -> Value? { nil }
+}
+
+@Suite("Policies that fail") struct PolicyFailureTests {
+    private func destination() throws -> DestinationChoice {
+        .model(try DestinationModel(model: PolicyLab.destination()))
+    }
+
+    private func failure(
+        _ strategy: MigrationPlanning.Strategy, mapping: String = PolicyLab.mapping,
+        _ policies: [any MigrationPolicy.Type]
+    ) throws -> String {
+        var text = ""
+        try StoreLab.run { lab in
+            try PolicyLab.forge(lab)
+            try lab.damage("UPDATE ZNOTE SET ZAUTHOR = 3, ZTAG = 'what a user wrote'")
+            do {
+                _ = try lab.migrate(
+                    to: destination(), options: PolicyLab.options(strategy, mapping: mapping),
+                    policies: policies)
+                Issue.record("it was migrated")
+            } catch let error as RunError {
+                text = "\(error)"
+                #expect(
+                    [.policyFailed, .noMapping, .dataRefused].contains(FailureCause(error)),
+                    "\(FailureCause(error))")
+            }
+            try lab.expectNothingLeft()
+        }
+        return text
+    }
+
+    @Test("the policy, the object and the reason are told, and nothing of what users wrote",
+        arguments: Misdeed.allCases)
+    func misdeed(_ misdeed: Misdeed) throws {
+        for strategy in [MigrationPlanning.Strategy.whole, .partitioned] {
+            let text = try WrongPolicy.$misdeed.withValue(misdeed) {
+                try failure(strategy, [WrongPolicy.self])
+            }
+            #expect(text.contains(misdeed.words), "\(text)")
+            #expect(text.contains("migration policy NotePolicy failed for x-coredata://"))
+            #expect(text.contains("/Note/p77"))
+            #expect(!text.contains("what a user wrote"))
+        }
+    }
+
+    @Test("a mapping that no policy fits is refused before the store is read")
+    func refusedBefore() throws {
+        let unknown = try failure(.whole, [])
+        #expect(
+            unknown.contains(
+                "migration policy NotePolicy (called: summary:score:) is code of the app"))
+        #expect(unknown.contains("line 3, column"))
+        let noFunction = try failure(
+            .whole,
+            mapping: PolicyLab.mapping.replacingOccurrences(of: "score:\"", with: "scores:\""),
+            [NotePolicy.self])
+        #expect(noFunction.contains("does not answer summary:scores:. Did you mean summary:score:?"))
+        let noTag = try failure(
+            .whole,
+            mapping: PolicyLab.mapping.replacingOccurrences(of: "entity: Note", with: "entity: Person"),
+            [NotePolicy.self])
+        #expect(noTag.contains("migration policy NotePolicy sets Person.tag, which does not exist"))
+    }
+
+    @Test("a method that fails names its object")
+    func methodFails() throws {
+        let text = try failure(.partitioned, [FailingMethodPolicy.self])
+        #expect(text.contains("Note.summary of the object with key 77 cannot be computed"))
+        #expect(text.contains("policy NotePolicy, summary:score:: the body is too long"))
+    }
+}
+
+private struct FailingMethodPolicy: MigrationPolicy {
+    static let className = "NotePolicy"
+    static let effects = NotePolicy.effects
+
+    func value(for selector: String, arguments: [Value?]) throws -> Value? {
+        if arguments.last == .some(.integer(77 * 37 % 101)) {
+            throw PolicyRefusal("the body is too long")
+        }
+        return nil
+    }
+}
