@@ -337,7 +337,8 @@ let package = Package(
             "RunServiceTests",
             [
                 "CStatementTrace", "CFaultVFS", "RunSupport", "FaultSupport", "TestSupport",
-                "Godwit", "GodwitCommands", "RunCommands", "CommandSupport", "RunReports",
+                "sample-policies", "Godwit", "GodwitCommands", "RunCommands", "CommandSupport",
+                "RunReports",
                 "StoreForge", "ClusterProtocol", "RunService", "RunMoves", "StoreRuns", "StoreDiscovery",
                 "MigrationEngine", "MigrationPlanning", "MigrationValidation", "StoreFileChecks",
                 "StoreSwap", "CoreDataStore", "SafeSQLite", "MappingFiles", "MappingModel",

@@ -63,7 +63,8 @@ package final class JobRunner: Sendable {
                 for table in tables { try connection.create(table) }
             }
             let copier = ChunkCopier(
-                file: file.laidOut, connection: connection, policies: environment.policies)
+                file: file.laidOut, connection: connection, policies: environment.policies,
+                attempt: try environment.resolve(attempt.folder))
             try copier.attach(
                 source: environment.resolve(job.source),
                 support: job.sourceSupport.map { reference throws(EngineError) in

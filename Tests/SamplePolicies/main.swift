@@ -1,5 +1,5 @@
 import Godwit
 
 GodwitExecutable.main(policies: [
-    Country5ToCountry6Policy.self, Post2ToPost3MigrationPolicy.self,
+    Country5ToCountry6Policy.self, Post2ToPost3MigrationPolicy.self, MisbehavingPolicy.self,
 ])

@@ -16,6 +16,9 @@ struct ChunkCopier {
     var failures = ValueFailures()
     /// The policies that the process carries.
     var policies = PolicyLibrary()
+    /// The folder of the attempt, for what must be known of a process that ends; nil where nobody
+    /// looks there.
+    var attempt: FilePath?
 
     private var plan: MigrationPlan { file.plan }
 
@@ -35,12 +38,30 @@ struct ChunkCopier {
         }
     }
 
-    /// Lets the policies of a chunk's objects take part.
-    private func runPolicies(after chunk: Chunk) throws(EngineError) {
-        guard case .feed(let place) = chunk.subject, plan.feeds.indices.contains(place) else {
-            return
+    /// Does something in which policies may take part, with a note of what they have in hand.
+    private func noting<Result>(
+        _ body: (PolicyNote?) throws(EngineError) -> Result
+    ) throws(EngineError) -> Result {
+        guard let attempt, !plan.policies.isEmpty else { return try body(nil) }
+        let note = try EngineError.translating {
+            try PolicyNote(in: attempt, files: DurableFileSystem(links: .refused))
         }
-        try PolicyCopier(file: file, connection: connection, library: policies)
+        // Methods are called from SQL, which does not tell for which object.
+        let names = Set(plan.policies.map(\.className)).sorted().joined(separator: ", ")
+        try EngineError.translating { try note.write("migration policy \(names) was called") }
+        let result = try body(note)
+        try EngineError.translating { try note.remove() }
+        return result
+    }
+
+    /// Lets the policies of a chunk's objects take part.
+    private func runPolicies(
+        after chunk: Chunk, _ note: PolicyNote?
+    ) throws(EngineError) {
+        guard case .feed(let place) = chunk.subject, plan.feeds.indices.contains(place),
+            !plan.policies.isEmpty
+        else { return }
+        try PolicyCopier(file: file, connection: connection, library: policies, note: note)
             .run(after: plan.feeds[place])
     }
 
@@ -50,14 +71,16 @@ struct ChunkCopier {
     /// - Throws: `EngineError` with SQLite's reason.
     func copy(_ chunk: Chunk) throws(EngineError) -> Int64 {
         let sql = try statement(chunk)
-        let rows = try failures.translating { () throws(EngineError) in
-            try EngineError.translating {
-                try connection.execute(sql)
-                return connection.changes
+        return try noting { note throws(EngineError) in
+            let rows = try failures.translating { () throws(EngineError) in
+                try EngineError.translating {
+                    try connection.execute(sql)
+                    return connection.changes
+                }
             }
+            try runPolicies(after: chunk, note)
+            return rows
         }
-        try runPolicies(after: chunk)
-        return rows
     }
 
     /// Copies the rows of every chunk.
@@ -70,18 +93,18 @@ struct ChunkCopier {
             for chunk in plan.chunks { made.append(try statement(chunk)) }
             return made
         }
-        let rows = try failures.translating { () throws(EngineError) in
-            try EngineError.translating {
-                try statements.map { sql in
-                    try connection.execute(sql)
-                    return connection.changes
+        return try noting { note throws(EngineError) in
+            let rows = try failures.translating { () throws(EngineError) in
+                try EngineError.translating {
+                    try statements.map { sql in
+                        try connection.execute(sql)
+                        return connection.changes
+                    }
                 }
             }
+            for chunk in plan.chunks { try runPolicies(after: chunk, note) }
+            return rows
         }
-        if !plan.policies.isEmpty {
-            for chunk in plan.chunks { try runPolicies(after: chunk) }
-        }
-        return rows
     }
 
     private func statement(_ chunk: Chunk) throws(EngineError) -> SQLText {

@@ -25,13 +25,15 @@ package final class StoreAssembler {
 
     private let valueFailures: ValueFailures
     private let policies: PolicyLibrary
+    private let attempt: FilePath?
     /// Sums over what policies made in a store that is copied as a whole, by labels.
     package private(set) var recordedSums: [String: ContentSum] = [:]
 
     private var plan: MigrationPlan { file.plan }
     private var copier: ChunkCopier {
         ChunkCopier(
-            file: file, connection: connection, failures: valueFailures, policies: policies)
+            file: file, connection: connection, failures: valueFailures, policies: policies,
+            attempt: attempt)
     }
     private var connection: Connection { builder.connection }
 
@@ -44,13 +46,15 @@ package final class StoreAssembler {
     ///   - recovery: `.transactions` if the file is to be resumed after a crash.
     ///   - isBlank: whether the file holds the plan's `BlankStore` instead of nothing.
     ///   - policies: that the process carries, for a store that is copied as a whole.
+    ///   - attempt: the folder of the attempt that copies it.
     /// - Throws: `EngineError` when the file cannot be made.
     package init(
         plan file: LaidOutPlan, source: SourceStore, at path: FilePath,
         recovery: StoreBuilder.Recovery = .none, isBlank: Bool = false,
-        policies: PolicyLibrary = PolicyLibrary()
+        policies: PolicyLibrary = PolicyLibrary(), attempt: FilePath? = nil
     ) throws(EngineError) {
         self.policies = policies
+        self.attempt = attempt
         self.file = file
         self.source = source
         self.recovery = recovery

@@ -8,6 +8,30 @@ struct PolicyCopier {
     let file: LaidOutPlan
     let connection: Connection
     let library: PolicyLibrary
+    /// Gets what is in hand.
+    let note: PolicyNote?
+
+    /// The store's UUID, by which the app knows its objects.
+    private let store: StoreName
+
+    /// - Parameters:
+    ///   - file: the plan.
+    ///   - connection: with the source attached as `src`.
+    ///   - library: the policies that the process carries.
+    ///   - note: gets what is in hand; nil where nobody reads it.
+    /// - Throws: `EngineError.store` for a source without metadata.
+    init(
+        file: LaidOutPlan, connection: Connection, library: PolicyLibrary, note: PolicyNote?
+    ) throws(EngineError) {
+        self.file = file
+        self.connection = connection
+        self.library = library
+        self.note = note
+        store = try EngineError.translating { () throws(StoreError) in
+            StoreName(
+                uuid: try connection.texts("SELECT Z_UUID FROM src.Z_METADATA LIMIT 1").first ?? "")
+        }
+    }
 
     private var plan: MigrationPlan { file.plan }
 
@@ -55,23 +79,31 @@ struct PolicyCopier {
         var used: [[Int: Int64]] = []
         try code.begin(portion)
         for object in objects {
-            portion.turn(to: object, isNew: true)
+            try turn(portion, to: object)
             try code.createDestinationInstances(object, in: portion)
             used.append(portion.usedPlaces)
         }
         try code.endInstanceCreation(portion)
         for (object, used) in zip(objects, used) {
-            portion.turn(to: object, isNew: true)
+            try turn(portion, to: object)
             // Keys go on where the object's first hook ended.
             portion.usedPlaces = used
             try code.createRelationships(object, in: portion)
         }
         try code.endRelationshipCreation(portion)
         for object in objects {
-            portion.turn(to: object, isNew: true)
+            try turn(portion, to: object)
             try code.validate(object, in: portion)
         }
         try code.end(portion)
+    }
+
+    /// Begins with an object.
+    private func turn(_ portion: PolicyPortion, to object: PolicyObject) throws {
+        portion.turn(to: object)
+        guard let note else { return }
+        let name = portion.context.pass.className
+        try note.write("migration policy \(name) had \(store.uri(of: object.source)) in hand")
     }
 
     /// The next objects of a pass.
@@ -111,21 +143,20 @@ struct PolicyCopier {
     /// A failure with the policy and the object that it had in hand.
     private func failure(_ error: any Error, _ portion: PolicyPortion) -> EngineError {
         let name = portion.context.pass.className
-        let object = portion.current.map { " for \(uri(of: $0.source))" } ?? ""
+        let object = portion.current.map { " for \(store.uri(of: $0.source))" } ?? ""
         return .policyFailed(
             "migration policy \(name) failed\(object): \(PolicyFailure.text(of: error)). The "
                 + "original store was not changed; correct the policy or the object and replay")
     }
+}
+
+/// What the URIs of a store's objects begin with.
+private struct StoreName {
+    let uuid: String
 
     /// The URI of a source object, by which the app knows it.
-    private func uri(of object: SourceObjectKey) -> String {
-        var store = ""
-        do throws(StoreError) {
-            store = try connection.texts("SELECT Z_UUID FROM src.Z_METADATA LIMIT 1").first ?? ""
-        } catch {
-            // The object's key says which one it is.
-        }
-        return "x-coredata://\(store)/\(object.entity)/p\(object.key)"
+    func uri(of object: SourceObjectKey) -> String {
+        "x-coredata://\(uuid)/\(object.entity)/p\(object.key)"
     }
 }
 

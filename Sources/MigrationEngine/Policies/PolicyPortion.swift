@@ -24,9 +24,9 @@ package final class PolicyPortion {
     }
 
     /// Begins with an object: keys of what is made for it follow from its own.
-    func turn(to object: PolicyObject, isNew: Bool) {
+    func turn(to object: PolicyObject) {
         current = object
-        if isNew { places.removeAll(keepingCapacity: true) }
+        places.removeAll(keepingCapacity: true)
     }
 
     /// The number of places that each block has given for the current object.

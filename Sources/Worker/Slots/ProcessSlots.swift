@@ -1,6 +1,8 @@
 internal import CLinux
 package import ClusterProtocol
+import DurableFiles
 import Jobs
+import MigrationEngine
 
 /// Slots that are processes.
 ///
@@ -61,6 +63,7 @@ package final class ProcessSlots: Slots {
             throw error
         }
         slots[slot].state = .running(order.attempt.id, SlotWatchdog(plan.limits, now: now))
+        slots[slot].attempt = order.attempt
         watchWriting(slot)
     }
 
@@ -183,7 +186,8 @@ package final class ProcessSlots: Slots {
     }
 
     private func ended(_ slot: Int, _ exit: SlotExit, _ now: Int64) {
-        let (code, text) = SlotExitDiagnosis.failure(exit, cause: slots[slot].cause, plan.limits)
+        var (code, text) = SlotExitDiagnosis.failure(exit, cause: slots[slot].cause, plan.limits)
+        if code != .cancelled, let note = note(slot) { text += "; \(note)" }
         switch slots[slot].state {
         case .running(let attempt, _):
             notices.append(
@@ -196,6 +200,21 @@ package final class ProcessSlots: Slots {
         }
         rest(slot, now)
         if case .down(let until) = slots[slot].state, until <= now { start(slot, now) }
+    }
+
+    /// Which policy had which object in hand when a slot's process ended; nil where none had.
+    private func note(_ slot: Int) -> String? {
+        guard case .running = slots[slot].state, let folder = slots[slot].attempt?.folder,
+            let root = plan.setup.roots[folder.root]
+        else { return nil }
+        do {
+            let place = try FileRoot(name: folder.root, folder: root)
+                .resolve(try RootedPath(folder))
+            return try PolicyNote.text(in: place, files: DurableFileSystem(links: .refused))
+        } catch {
+            // The end of the process is told all the same.
+            return nil
+        }
     }
 
     /// What time alone brings about.
@@ -227,6 +246,8 @@ struct PooledSlot {
     var state = State.unused
     var process: SlotProcess?
     var backOff = SlotBackOff()
+    /// The attempt that was given to it last.
+    var attempt: Attempt?
     /// Set once the process was killed: nothing that it says counts any more.
     var cause: SlotStopCause?
 

@@ -1,0 +1,103 @@
+import Foundation
+import GRDB
+import ManagedObjectModel
+import StoreForge
+import TestSupport
+import Testing
+
+/// Executables that carry policies, as processes.
+@Suite("Processes with policies") struct PolicyProcessTests {
+    private static let programs = URL(fileURLWithPath: CommandLine.arguments[0])
+        .deletingLastPathComponent()
+    private static var carrier: URL { programs.appendingPathComponent("sample-policies") }
+    private static var plain: URL { programs.appendingPathComponent("godwit") }
+
+    private struct Ended {
+        let status: Int32
+        let output: String
+    }
+
+    /// Runs a program to its end.
+    private func run(_ program: URL, _ arguments: [String]) throws -> Ended {
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = program
+        process.arguments = arguments
+        process.standardOutput = pipe
+        process.standardError = pipe
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        return Ended(
+            status: process.terminationStatus, output: String(decoding: output, as: UTF8.self))
+    }
+
+    private static let mapping = """
+        godwit-mapping: 1
+        entities:
+          - entity: Note
+            policy: MisbehavingPolicy
+        """
+
+    /// Migrates a store whose note 77 says what the policy does.
+    private func migrate(
+        _ lab: StoreLab, deed: String, by program: URL, _ options: [String]
+    ) throws -> Ended {
+        try PolicyLab.forge(lab)
+        try lab.damage("UPDATE ZNOTE SET ZTAG = '\(deed)' WHERE Z_PK = 77")
+        let template = lab.folder.appendingPathComponent("template.sqlite")
+        let recipe = ForgeRecipe(model: try PolicyLab.destination(), seed: 1)
+        _ = try Forge(recipe).write(to: lab.path(template))
+        let mapping = lab.folder.appendingPathComponent("m.yaml")
+        try Self.mapping.write(to: mapping, atomically: true, encoding: .utf8)
+        return try run(
+            program,
+            [
+                "migrate", lab.store.path, "--to", template.path, "--mapping", mapping.path,
+                "--output", lab.results.path, "--workers", "2", "--chunk-bytes", "4096",
+            ] + options)
+    }
+
+    @Test("godwit runs the policies of another executable") func workerCommand() throws {
+        try StoreLab.run { lab in
+            let ended = try migrate(
+                lab, deed: "", by: Self.plain, ["--worker-command", Self.carrier.path])
+            #expect(ended.status == 0, "\(ended.output)")
+            let count = try lab.raw(lab.output) {
+                try Int.fetchOne($0, sql: "SELECT count(*) FROM ZNOTE WHERE ZSUMMARY = 'fine'")
+            }
+            #expect(count == 300)
+        }
+    }
+
+    @Test("without the executable the mapping is refused at once") func withoutCarrier() throws {
+        try StoreLab.run { lab in
+            let ended = try migrate(lab, deed: "", by: Self.plain, [])
+            #expect(ended.status == 65)
+            #expect(ended.output.contains("migration policy MisbehavingPolicy is code of the app"))
+            #expect(!FileManager.default.fileExists(atPath: lab.output.path))
+        }
+    }
+
+    @Test(
+        "a policy that traps, hangs or takes all memory costs its chunk, and is named with its object",
+        arguments: ["trap", "hang", "exhaust", "refuse"])
+    func misbehaves(deed: String) throws {
+        try StoreLab.run { lab in
+            let ended = try migrate(
+                lab, deed: deed, by: Self.carrier,
+                ["--worker-timeout", "2", "--worker-memory", "512MiB"])
+            #expect(ended.status == (deed == "refuse" ? 65 : 75), "\(ended.output)")
+            #expect(ended.output.contains("migration policy MisbehavingPolicy"))
+            #expect(ended.output.contains("/Note/p77"), "\(ended.output)")
+            #expect(!FileManager.default.fileExists(atPath: lab.output.path))
+            // Once the object is put right, replaying does the rest.
+            try lab.damage("UPDATE ZNOTE SET ZTAG = 'mended' WHERE Z_PK = 77")
+            let state = lab.results.appendingPathComponent(".godwit").path
+            let replayed = try run(Self.carrier, ["replay", "--state", state, "--workers", "2"])
+            #expect(replayed.status == 0, "\(replayed.output)")
+            #expect(FileManager.default.fileExists(atPath: lab.output.path))
+        }
+    }
+}
