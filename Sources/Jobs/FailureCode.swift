@@ -85,13 +85,13 @@ extension FailureCode {
         switch self {
         case .badSource, .dataRefused, .unsupported, .modelMissing, .externalDataMissing,
             .noMapping, .outputExists, .validationFailed, .swapRefused, .losses,
-            .olderDestination, .policyFailed:
+            .olderDestination, .policyFailed, .policyMissing:
             .quarantineChunk
         case .sourceChanged, .wrongPlan: .planAgain
         case .inputOutput, .slotCrashed, .slotTimedOut, .slotOutOfMemory, .leaseExpired, .returned,
             .missing, .locked, .badDelivery:
             .retry
-        case .wrongEngine, .policyMissing: .quarantineWorker
+        case .wrongEngine: .quarantineWorker
         case .noSpace: .pause
         case .internalError: .stopRun
         case .cancelled: .nothing
@@ -107,10 +107,10 @@ extension FailureCode {
         case .badSource, .dataRefused, .inputOutput, .internalError, .slotCrashed, .slotTimedOut,
             .slotOutOfMemory, .unsupported, .modelMissing, .externalDataMissing, .noMapping,
             .outputExists, .validationFailed, .swapRefused, .missing, .locked, .badDelivery,
-            .losses, .olderDestination, .policyFailed:
+            .losses, .olderDestination, .policyFailed, .policyMissing:
             true
-        case .sourceChanged, .wrongPlan, .wrongEngine, .policyMissing, .noSpace, .leaseExpired,
-            .returned, .cancelled:
+        case .sourceChanged, .wrongPlan, .wrongEngine, .noSpace, .leaseExpired, .returned,
+            .cancelled:
             false
         }
     }

@@ -97,6 +97,8 @@ package struct LocalCluster: Sendable {
             ledger: ledger, state: state,
             roots: try SharedRoots([Self.root: FilePath("/")], files: environment.files),
             environment: environment, limits: .local, slots: slots.count)
+        // The only worker says what it lacks at once, instead of waiting for another one.
+        runs.choosesByPolicies = false
         if slots.kind == .threads {
             runs.validation = .ownThreads
         } else if trustsWorkers {

@@ -30,6 +30,26 @@ package struct PolicyDeclaration: Hashable, Sendable, Codable {
         self.isDeterministic = isDeterministic
     }
 
+    /// What workers and stores call it: the class name with a hash of everything that it says, so
+    /// that a policy of another version is another one.
+    package var identity: String {
+        // FNV-1a: the same on every machine.
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        func add(_ texts: [String]) {
+            for byte in texts.joined(separator: "\u{1F}").utf8 + [0x1E] {
+                hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
+            }
+        }
+        add([className])
+        add(sets)
+        for created in creates { add([created.entity, String(created.most)] + created.key) }
+        add(carries)
+        add(functions)
+        add([String(isDeterministic)])
+        let digits = String(hash, radix: 16)
+        return "\(className)#\(String(repeating: "0", count: 16 - digits.count))\(digits)"
+    }
+
     /// Whether it does more than to map values.
     package var hasHooks: Bool { !sets.isEmpty || !creates.isEmpty }
 }

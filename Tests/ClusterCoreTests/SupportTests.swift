@@ -125,10 +125,9 @@ import Testing
         switch code {
         case .badSource, .dataRefused, .internalError, .unsupported, .modelMissing,
             .externalDataMissing, .noMapping, .outputExists, .validationFailed, .swapRefused,
-            .losses, .olderDestination, .policyFailed:
+            .losses, .olderDestination, .policyFailed, .policyMissing:
             #expect(verdict == .quarantine)
-        case .sourceChanged, .wrongPlan, .noSpace, .returned, .cancelled, .wrongEngine,
-            .policyMissing:
+        case .sourceChanged, .wrongPlan, .noSpace, .returned, .cancelled, .wrongEngine:
             #expect(verdict == .again)
         case .inputOutput, .slotCrashed, .slotTimedOut, .slotOutOfMemory, .leaseExpired, .missing,
             .locked, .badDelivery:

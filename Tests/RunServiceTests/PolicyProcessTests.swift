@@ -40,10 +40,30 @@ import Testing
             policy: MisbehavingPolicy
         """
 
+    /// A process in the background.
+    private func start(_ program: URL, _ arguments: [String]) throws -> Process {
+        let process = Process()
+        process.executableURL = program
+        process.arguments = arguments
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        return process
+    }
+
     /// Migrates a store whose note 77 says what the policy does.
     private func migrate(
         _ lab: StoreLab, deed: String, by program: URL, _ options: [String]
     ) throws -> Ended {
+        try run(
+            program,
+            ["migrate"] + forge(lab, deed: deed)
+                + ["--output", lab.results.path, "--workers", "2"] + options)
+    }
+
+    /// Makes a store, and what commands are told about it.
+    private func forge(_ lab: StoreLab, deed: String) throws -> [String] {
         try PolicyLab.forge(lab)
         try lab.damage("UPDATE ZNOTE SET ZTAG = '\(deed)' WHERE Z_PK = 77")
         let template = lab.folder.appendingPathComponent("template.sqlite")
@@ -51,12 +71,35 @@ import Testing
         _ = try Forge(recipe).write(to: lab.path(template))
         let mapping = lab.folder.appendingPathComponent("m.yaml")
         try Self.mapping.write(to: mapping, atomically: true, encoding: .utf8)
-        return try run(
-            program,
-            [
-                "migrate", lab.store.path, "--to", template.path, "--mapping", mapping.path,
-                "--output", lab.results.path, "--workers", "2", "--chunk-bytes", "4096",
-            ] + options)
+        return [
+            lab.store.path, "--to", template.path, "--mapping", mapping.path,
+            "--chunk-bytes", "4096",
+        ]
+    }
+
+    @Test("a coordinator gives jobs to workers that carry their policies alone")
+    func coordinated() throws {
+        try StoreLab.run { lab in
+            let options = try forge(lab, deed: "")
+            let socket = ["--connect", "ipc://\(lab.folder.path)/c", "--plain"]
+            let root = ["--root", "lab=\(lab.folder.path)"]
+            let coordinator = try start(
+                Self.plain,
+                ["coordinate", "--listen", socket[1], "--plain", "--state", lab.state.path] + root)
+            defer { coordinator.terminate() }
+            let idle = try start(Self.plain, ["work", "--slots", "1"] + socket + root)
+            defer { idle.terminate() }
+            let carrier = try start(Self.carrier, ["work", "--slots", "1"] + socket + root)
+            defer { carrier.terminate() }
+            let ended = try run(
+                Self.carrier,
+                ["submit"] + options + ["--output", lab.results.path, "--wait"] + socket + root)
+            #expect(ended.status == 0, "\(ended.output)")
+            let count = try lab.raw(lab.output) {
+                try Int.fetchOne($0, sql: "SELECT count(*) FROM ZNOTE WHERE ZSUMMARY = 'fine'")
+            }
+            #expect(count == 300)
+        }
     }
 
     @Test("godwit runs the policies of another executable") func workerCommand() throws {

@@ -173,7 +173,7 @@ extension StorePlan {
                 plan: whole.request, planDigest: whole.requestDigest, source: whole.source,
                 destination: whole.destination, sourceFingerprint: whole.fingerprint,
                 engine: nil, limits: limits),
-            attempts: whole.attempts, roots: whole.roots)
+            attempts: whole.attempts, roots: whole.roots, policies: whole.policies)
     }
 
     /// The plan of a store that was cut into chunks.
@@ -184,7 +184,8 @@ extension StorePlan {
                 plan: chunks.plan, planDigest: chunks.planDigest, source: chunks.source,
                 sourceSupport: chunks.support, sourceFingerprint: chunks.fingerprint,
                 engine: chunks.engine, limits: limits),
-            attempts: chunks.attempts, hasSnapshot: chunks.hasSnapshot, roots: chunks.roots)
+            attempts: chunks.attempts, hasSnapshot: chunks.hasSnapshot, roots: chunks.roots,
+            policies: chunks.policies)
     }
 }
 

@@ -6,6 +6,8 @@ import DurableFiles
 import Foundation
 import Glibc
 import Logging
+import MappingModel
+import MigrationEngine
 import MigrationPlanning
 import RunReports
 import SafeSQLite
@@ -151,6 +153,7 @@ struct WorkCommand: ParsableCommand {
             protocols: .current, engine: Planner.engineVersion, sqlite: SQLiteLibrary.version,
             slots: count, jitterSeed: .random(in: 0 ... .max, using: &generator))
         settings.host = host
+        settings.policies = CarriedPolicies.library.declarations.map(\.identity).sorted()
         settings.instance = RandomText.hexadecimal(bytes: 8)
         settings.grace = Int64(grace) * 1000
         var limits = SlotLimits.standard

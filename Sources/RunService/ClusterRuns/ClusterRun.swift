@@ -2,7 +2,9 @@ import CoreDataStore
 package import DurableFiles
 import Foundation
 package import Jobs
+import MappingModel
 import MigrationEngine
+import MigrationPlanning
 package import RunLedger
 import RunMoves
 package import StoreRuns
@@ -13,6 +15,7 @@ import Synchronization
 package final class ClusterRun: Sendable {
     package let context: RunContext
     let roots: SharedRoots
+    private let choosesByPolicies: Bool
     /// What jobs are told to keep to.
     package let limits: JobLimits
     /// What the run keeps to.
@@ -40,6 +43,9 @@ package final class ClusterRun: Sendable {
         package var slots: Int
         /// What validates results of small stores.
         package var validation = ResultValidation.coordinator
+        /// Whether jobs wait for workers that carry the migration policies of their store: false
+        /// where there are no workers to choose from.
+        package var choosesByPolicies = true
         /// Where threads of this process leave what they found of small stores.
         package let ownResults = OwnResults()
 
@@ -65,6 +71,7 @@ package final class ClusterRun: Sendable {
         roots = dependencies.roots
         limits = dependencies.limits.validating(dependencies.validation != .coordinator)
         validation = dependencies.validation
+        choosesByPolicies = dependencies.choosesByPolicies
         ownResults = dependencies.ownResults
         bounds = recorded.bounds ?? RunBounds()
         text = try recorded.forWorkers().text()
@@ -126,6 +133,21 @@ package final class ClusterRun: Sendable {
         package let attempts: FileReference
         /// The roots that its files lie in.
         package let roots: Set<String>
+        /// The migration policies that a worker must carry.
+        package let policies: Set<String>
+    }
+
+    /// The policies that a worker must carry for some of those that mappings name.
+    func wanted(_ policies: [PolicyDeclaration]) -> Set<String> {
+        choosesByPolicies ? Set(policies.map(\.identity)) : []
+    }
+
+    /// The policies that mappings of the run may name.
+    private var namedPolicies: [PolicyDeclaration] {
+        let options = context.request.options
+        let names = Set(
+            options.mappings.flatMap(\.definition.entityMappings).compactMap(\.policy))
+        return options.policies.filter { names.contains($0.className) }
     }
 
     /// Looks at a small store.
@@ -146,7 +168,8 @@ package final class ClusterRun: Sendable {
         return WholeStore(
             request: request, requestDigest: digest, source: source, destination: destination,
             fingerprint: fingerprint, attempts: attempts,
-            roots: Set([source, request, attempts].map(\.root)))
+            roots: Set([source, request, attempts].map(\.root)),
+            policies: wanted(namedPolicies))
     }
 
     /// The store's file and the result's place, without symbolic links and in a root.

@@ -1,5 +1,6 @@
 import CoreDataStore
 import DurableFiles
+import MappingModel
 package import Jobs
 package import MigrationEngine
 import MigrationPlanning
@@ -91,6 +92,8 @@ extension PartitionedStoreSession {
         package let attempts: FileReference
         package let hasSnapshot: Bool
         package let roots: Set<String>
+        /// The migration policies that a worker must carry.
+        package let policies: Set<String>
         /// The steps that take shards, in their order.
         package let steps: [AssemblyStep]
         /// How many of them an earlier process has done; nil where this one planned the store.
@@ -169,6 +172,7 @@ extension PartitionedStoreSession {
             attempts: attempts, hasSnapshot: planned.source.isSnapshot,
             roots: Set(
                 [plan.root, source.root, attempts.root] + (support.map { [$0.root] } ?? [])),
+            policies: shared.wanted(planned.plan.mapping.entityMappings.compactMap(\.policy)),
             steps: steps, done: isKept ? done : nil, voided: voided)
     }
 
