@@ -10,8 +10,9 @@ public struct DestinationObject {
 
     /// The name of its entity.
     public var entity: String { object.entity }
-    /// Its primary key: the number behind `p` in its URI. An object that was found by its key may
-    /// get another one in the end.
+    /// Its primary key: the number behind `p` in its URI.
+    ///
+    /// An object that was found by its key may get another one in the end.
     public var key: Int64 { object.key }
 
     /// The value that an attribute has now; nil for none.
@@ -35,8 +36,8 @@ public struct DestinationObject {
     /// - Parameters:
     ///   - relationship: its name.
     ///   - other: the target; nil takes the target of a to-one away.
-    /// - Throws: an error for a relationship that is not there, that ``PolicyEffects/sets`` does not
-    ///   name, or that cannot lead to such an object; also for many-to-many and ordered
+    /// - Throws: an error for a relationship that is not there, that ``PolicyEffects/sets`` does
+    ///   not name, or that cannot lead to such an object; also for many-to-many and ordered
     ///   relationships.
     public func associate(_ relationship: String, with other: DestinationObject?) throws {
         try portion.link(relationship, of: object, to: other?.object)

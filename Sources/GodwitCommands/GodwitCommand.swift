@@ -48,7 +48,8 @@ package struct GodwitCommand: ParsableCommand {
             CommandGroup(
                 name: "Store and model",
                 subcommands: [
-                    InspectCommand.self, ModelCommand.self, MappingCommand.self, PoliciesCommand.self,
+                    InspectCommand.self, ModelCommand.self, MappingCommand.self,
+                    PoliciesCommand.self,
                     DemoCommand.self,
                 ]),
         ])

@@ -21,9 +21,10 @@ struct MappingCheck {
         checkNames()
         for mapping in definition.entityMappings { check(mapping) }
         checkPasses()
-        mistakes += PolicyCheck(
-            definition, from: source, to: destination, policies: policies
-        ).mistakes
+        mistakes +=
+            PolicyCheck(
+                definition, from: source, to: destination, policies: policies
+            ).mistakes
     }
 
     private mutating func add(

@@ -20,7 +20,8 @@ package struct PolicyCheck {
             guard let name = mapping.policy else {
                 if let call = calls.first {
                     add(
-                        mapping, "FUNCTION($entityPolicy, \"\(call.selector)\"): the entity "
+                        mapping,
+                        "FUNCTION($entityPolicy, \"\(call.selector)\"): the entity "
                             + "mapping names no policy", call.property)
                 }
                 continue

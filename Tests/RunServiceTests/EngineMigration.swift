@@ -35,6 +35,7 @@ struct EngineMigration {
     ///   - request: with an output.
     ///   - files: through which durable actions go.
     ///   - clock: seconds that never go back.
+    ///   - policies: that the process carries.
     ///   - observe: called for each step before it begins.
     init(
         _ request: MigrationRequest, files: DurableFileSystem = DurableFileSystem(),

@@ -107,7 +107,8 @@ private struct WrongPolicy: MigrationPolicy {
         return text
     }
 
-    @Test("the policy, the object and the reason are told, and nothing of what users wrote",
+    @Test(
+        "the policy, the object and the reason are told, and nothing of what users wrote",
         arguments: Misdeed.allCases)
     func misdeed(_ misdeed: Misdeed) throws {
         for strategy in [MigrationPlanning.Strategy.whole, .partitioned] {
@@ -132,10 +133,12 @@ private struct WrongPolicy: MigrationPolicy {
             .whole,
             mapping: PolicyLab.mapping.replacingOccurrences(of: "score:\"", with: "scores:\""),
             [NotePolicy.self])
-        #expect(noFunction.contains("does not answer summary:scores:. Did you mean summary:score:?"))
+        #expect(
+            noFunction.contains("does not answer summary:scores:. Did you mean summary:score:?"))
         let noTag = try failure(
             .whole,
-            mapping: PolicyLab.mapping.replacingOccurrences(of: "entity: Note", with: "entity: Person"),
+            mapping: PolicyLab.mapping.replacingOccurrences(
+                of: "entity: Note", with: "entity: Person"),
             [NotePolicy.self])
         #expect(noTag.contains("migration policy NotePolicy sets Person.tag, which does not exist"))
     }

@@ -19,7 +19,9 @@ struct PoliciesCommand: ParsableCommand {
     func run() throws {
         let policies = CarriedPolicies.library.declarations
         if json { return try Console.printJSON(policies) }
-        guard !policies.isEmpty else { return Console.print("This executable carries no policies.") }
+        guard !policies.isEmpty else {
+            return Console.print("This executable carries no policies.")
+        }
         for policy in policies { Console.print(Self.lines(of: policy).joined(separator: "\n")) }
     }
 

@@ -138,8 +138,9 @@ struct PolicyLink {
             throw PolicyFailure(
                 "\(object.entity).\(name) has no to-one inverse: many-to-many links cannot be set")
         }
-        guard inverse.destination == object.entity
-            || context.destination.model.isKind(object.entity, of: inverse.destination)
+        guard
+            inverse.destination == object.entity
+                || context.destination.model.isKind(object.entity, of: inverse.destination)
         else { throw PolicyFailure("\(object.entity).\(name) has no inverse for such an object") }
         try PolicyLink(inverse.name, of: target, context).set(object)
     }

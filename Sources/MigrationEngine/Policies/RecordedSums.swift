@@ -15,6 +15,7 @@ struct RecordedSums {
     /// - Parameters:
     ///   - rows: of a plan.
     ///   - limit: a table with keys `loser` of the only objects that count; nil for all.
+    /// - Returns: none for columns of no objects.
     /// - Throws: `StoreError` with SQLite's reason.
     func sums(
         over rows: RecordedRows, onlyIn limit: SQLText? = nil

@@ -52,7 +52,8 @@ package enum ValueFunction {
                     throw ExpressionError(.evaluation, "the number is no 64-bit integer")
                 case .double(let number) where !number.isFinite:
                     throw ExpressionError(.evaluation, "the number is not finite")
-                case .int64(let number): return try StoredCell.fitting(number, cell.type).databaseValue
+                case .int64(let number):
+                    return try StoredCell.fitting(number, cell.type).databaseValue
                 default: return value
                 }
             }

@@ -14,6 +14,7 @@ extension PlanContext {
     ///   - tops: the highest key of each destination table; gets those of the reserved keys.
     ///   - highestKeys: of the source tables.
     ///   - destination: the layout to write.
+    /// - Returns: one for each entity mapping with a policy.
     /// - Throws: `PlanError.keyOverflow` for keys beyond 2⁶², and `.unsupported` where only some of
     ///   the objects of one entity, from one source table, are a policy's.
     static func policyPasses(
@@ -31,8 +32,8 @@ extension PlanContext {
             }
             if let mixed {
                 throw .unsupported(
-                    "entity mappings \(pass.mapping.name) and \(mixed.mapping.name) make objects of "
-                        + "one entity from one source entity: give both the same migration policy")
+                    "entity mappings \(pass.mapping.name) and \(mixed.mapping.name) make objects "
+                        + "of one entity from one source entity: give both the same policy")
             }
             let offset = offsets[pass.way] ?? 0
             let highest = highestKeys[pass.way.source] ?? 0

@@ -46,6 +46,7 @@ package struct ObjectBlock: Hashable, Sendable, Codable {
     /// - Parameters:
     ///   - source: the key of the source object, at least 1.
     ///   - place: among the objects that are made for that one, from 0.
+    /// - Returns: a key of the block.
     package func key(forSource source: Int64, at place: Int64) -> Int64 {
         base + (source - 1) * most + place + 1
     }

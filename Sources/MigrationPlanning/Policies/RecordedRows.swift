@@ -1,4 +1,3 @@
-
 /// Objects of which something comes from a policy: jobs record sums over it, and the validation
 /// finds the same ones in the result.
 package struct RecordedRows: Hashable, Sendable, Codable {

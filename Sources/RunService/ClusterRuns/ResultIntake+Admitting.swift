@@ -252,7 +252,8 @@ extension ResultIntake {
             let shard = target.appending(name)
             let faults: [String]
             do throws(EngineError) {
-                faults = try ShardCheck(file).faults(of: shard, receipt.work, counts: receipt.counts)
+                faults = try ShardCheck(file).faults(
+                    of: shard, receipt.work, counts: receipt.counts)
             } catch {
                 let failure = RunError.engine(error)
                 if failure.isOutOfSpace || failure.isOutOfMemory || failure.isCancelled {

@@ -99,7 +99,8 @@ package struct ResultBuilder {
             externalData: isInPlace
                 ? planned.source.externalData
                 : places.buildingSupport.appending(SupportFolder.externalDataName),
-            cache: cache, recordedSums: recordedSums, source: connection, pagesAreChecked: pagesAreChecked)
+            cache: cache, recordedSums: recordedSums, source: connection,
+            pagesAreChecked: pagesAreChecked)
         validation.beginSource()
         return validation
     }

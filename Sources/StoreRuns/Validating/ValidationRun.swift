@@ -104,7 +104,8 @@ extension ValidationPart {
     fileprivate var readsSourceAlone: Bool {
         switch self {
         case .source, .sourceJoin: true
-        case .destination, .destinationJoin, .policyRows, .index, .otherIndexes, .dangling, .relationships,
+        case .destination, .destinationJoin, .policyRows, .index, .otherIndexes, .dangling,
+            .relationships,
             .externalData, .keptTables, .pages, .records, .file:
             false
         }
