@@ -53,7 +53,6 @@ let package = Package(
         .target(name: "CLinux"),
         // A shim for SQLite's variadic calls, which Swift cannot make (decision 0002).
         .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
-
         // Files that survive a crash: clone, publish, fsync, free space, identity.
         layer("DurableFiles", ["CLinux"]),
         // Locks and leases on stores, which keep other runs and every client out.
@@ -64,10 +63,8 @@ let package = Package(
         layer("ZeroMQ", ["Threads", "CLinux", "CZeroMQ"]),
         // The job vocabulary as values.
         layer("Jobs"),
-
         // The durable truth of the runs of one state folder.
         layer("RunLedger", ["Jobs", "DurableFiles", "CSQLite", grdb, sqlite]),
-
         // Model values, version hashes, predicates, diff.
         layer("ManagedObjectModel", [crypto]),
         // Model files: readers of every form, archive writer, property lists.
@@ -180,9 +177,7 @@ let package = Package(
         // The lives of a coordinator's runs, around that machine.
         layer(
             "RunSupervision",
-            [
-                "ClusterCore", "ClusterTables", "ClusterVocabulary", "ClusterProtocol", "Jobs",
-            ]),
+            ["ClusterCore", "ClusterTables", "ClusterVocabulary", "ClusterProtocol", "Jobs"]),
         // A worker as a pure state machine.
         layer("WorkerRules", ["ClusterTables", "ClusterVocabulary", "ClusterProtocol", "Jobs"]),
         // Those machines under virtual time, with faults and checkers.
@@ -196,7 +191,6 @@ let package = Package(
         layer(
             "StoreForge",
             ["CoreDataStore", "SafeSQLite", "ModelFiles", "ManagedObjectModel", "DurableFiles"]),
-
         // Reports of runs for people and programs.
         layer(
             "RunReports",
@@ -338,13 +332,11 @@ let package = Package(
             [
                 "CStatementTrace", "CFaultVFS", "RunSupport", "FaultSupport", "TestSupport",
                 "sample-policies", "Godwit", "GodwitCommands", "RunCommands", "CommandSupport",
-                "RunReports",
-                "StoreForge", "ClusterProtocol", "RunService", "RunMoves", "StoreRuns",
-                "StoreDiscovery",
-                "MigrationEngine", "MigrationPlanning", "MigrationValidation", "StoreFileChecks",
-                "StoreSwap", "CoreDataStore", "SafeSQLite", "MappingFiles", "MappingModel",
-                "MappingExpressions", "ModelFiles", "ManagedObjectModel", "RunLedger", "Jobs",
-                "StoreLocks", "DurableFiles", grdb,
+                "RunReports", "StoreForge", "ClusterProtocol", "RunService", "RunMoves",
+                "StoreRuns", "StoreDiscovery", "MigrationEngine", "MigrationPlanning",
+                "MigrationValidation", "StoreFileChecks", "StoreSwap", "CoreDataStore",
+                "SafeSQLite", "MappingFiles", "MappingModel", "MappingExpressions", "ModelFiles",
+                "ManagedObjectModel", "RunLedger", "Jobs", "StoreLocks", "DurableFiles", grdb,
             ]),
         tests(
             "RunReportsTests",
@@ -361,9 +353,8 @@ let package = Package(
                 "CommandSupport", "ClusterClient", "RunReports", "StoreForge", "Worker",
                 "ClusterProtocol", "RunService", "StoreRuns", "MigrationEngine",
                 "MigrationPlanning", "MigrationValidation", "StoreSwap", "CoreDataStore",
-                "SafeSQLite", "MappingModel",
-                "ModelFiles", "ManagedObjectModel", "RunLedger", "Jobs", "ZeroMQ", "Threads",
-                "DurableFiles", "CLinux", arguments, grdb, logging,
+                "SafeSQLite", "MappingModel", "ModelFiles", "ManagedObjectModel", "RunLedger",
+                "Jobs", "ZeroMQ", "Threads", "DurableFiles", "CLinux", arguments, grdb, logging,
             ]),
         tests(
             "ClusterCoreTests",

@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test(
-        "a policy that traps, hangs or takes all memory costs its chunk, and is named with its object",
+        "a policy that traps, hangs or takes all memory costs its chunk, and is named",
         arguments: ["trap", "hang", "exhaust", "refuse"])
     func misbehaves(deed: String) throws {
         try StoreLab.run { lab in
@@ -136,7 +136,7 @@ import Testing
             #expect(ended.output.contains("/Note/p77"), "\(ended.output)")
             #expect(!FileManager.default.fileExists(atPath: lab.output.path))
             // Once the object is put right, replaying does the rest.
-            try lab.damage("UPDATE ZNOTE SET ZTAG = 'mended' WHERE Z_PK = 77")
+            try lab.damage("UPDATE ZNOTE SET ZTAG = 'repaired' WHERE Z_PK = 77")
             let state = lab.results.appendingPathComponent(".godwit").path
             let replayed = try run(Self.carrier, ["replay", "--state", state, "--workers", "2"])
             #expect(replayed.status == 0, "\(replayed.output)")

@@ -16,8 +16,8 @@ struct ChunkCopier {
     var failures = ValueFailures()
     /// The policies that the process carries.
     var policies = PolicyLibrary()
-    /// The folder of the attempt, for what must be known of a process that ends; nil where nobody
-    /// looks there.
+    /// The folder of the attempt, for what must be known of a process that ends; nil where no other
+    /// process looks there.
     var attempt: FilePath?
 
     private var plan: MigrationPlan { file.plan }

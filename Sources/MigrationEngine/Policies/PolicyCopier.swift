@@ -3,7 +3,7 @@ import MappingModel
 package import MigrationPlanning
 import SafeSQLite
 
-/// Lets policies take part in a chunk whose rows were copied: portion by portion, in ascending keys.
+/// Lets policies take part in a chunk whose rows were copied: portion by portion, by their keys.
 struct PolicyCopier {
     let file: LaidOutPlan
     let connection: Connection
@@ -18,7 +18,7 @@ struct PolicyCopier {
     ///   - file: the plan.
     ///   - connection: with the source attached as `src`.
     ///   - library: the policies that the process carries.
-    ///   - note: gets what is in hand; nil where nobody reads it.
+    ///   - note: gets what is in hand; nil where no process reads it.
     /// - Throws: `EngineError.store` for a source without metadata.
     init(
         file: LaidOutPlan, connection: Connection, library: PolicyLibrary, note: PolicyNote?

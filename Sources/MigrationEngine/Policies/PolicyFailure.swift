@@ -7,7 +7,7 @@ package struct PolicyFailure: Error, CustomStringConvertible {
 
     package init(_ description: String) { self.description = description }
 
-    /// What may be told of an error that a policy throws.
+    /// What a report may say about an error that a policy throws.
     ///
     /// - Parameter error: of the policy, or of the engine.
     /// - Returns: the words of a failure, else the name of the error's type.

@@ -222,7 +222,7 @@ extension PolicyPortion {
 
     /// The value that an attribute of a destination object has now; nil for none.
     ///
-    /// - Throws: `PolicyFailure` for an object of another source object, which may not be there yet.
+    /// - Throws: `PolicyFailure` for an object of another source object, which may come later.
     package func value(_ name: String, ofDestination object: MadeObject) throws -> DefaultValue? {
         guard object.origin != .elsewhere else {
             throw PolicyFailure("values of objects that other mappings make cannot be read")

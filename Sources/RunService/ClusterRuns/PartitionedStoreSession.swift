@@ -50,7 +50,7 @@ package final class PartitionedStoreSession {
         since = shared.context.environment.clock()
     }
 
-    private var files: DurableFileSystem { shared.context.files }
+    var files: DurableFileSystem { shared.context.files }
     var places: StorePaths { run.places }
 
     /// Lets go of locks, connections and threads.
@@ -204,7 +204,7 @@ extension PartitionedStoreSession {
         return assembler.steps.dropFirst(assembler.done).contains { $0.works.contains(work) }
     }
 
-    private func receipts() throws(RunError) -> [Receipt] {
+    func receipts() throws(RunError) -> [Receipt] {
         try shared.context.read { ledger throws(LedgerError) in
             try ledger.acceptedReceipts(run: shared.id, store: run.found.number)
         }
@@ -353,20 +353,6 @@ extension PartitionedStoreSession {
                 try files.remove(places.building.adding(suffix: "-journal"))
             }
         }
-    }
-
-    /// The sums over what policies gave and the result has, by labels.
-    private func recordedSums() throws(RunError) -> [String: ContentSum] {
-        let (planned, _) = try known()
-        guard !planned.plan.recordedRows.isEmpty else { return [:] }
-        let record = PolicyRecord(places, files)
-        let removed = try RunError.engine { () throws(EngineError) in try record.read() }
-        var sums: [String: ContentSum] = [:]
-        for receipt in try receipts() {
-            for (label, sum) in receipt.sums { sums[label, default: ContentSum()].add(sum) }
-        }
-        for (label, sum) in removed { sums[label, default: ContentSum()].subtract(sum) }
-        return sums
     }
 
     /// The failure of a task, or `sourceChanged` where a program wrote the store meanwhile.
