@@ -121,6 +121,9 @@ struct MappingCheckCommand: ParsableCommand {
     @OptionGroup
     var models: MappingModels
 
+    @Option(help: "The executable with the migration policies that the mapping names.")
+    var workerCommand: String?
+
     @OptionGroup
     var format: FormatOptions
 
@@ -134,7 +137,9 @@ struct MappingCheckCommand: ParsableCommand {
             throw CommandFailure.usage(
                 "give the source and the destination model after \(file.path)")
         }
-        let check = MappingVerdict(file, from: source, to: destination)
+        let check = MappingVerdict(
+            file, from: source, to: destination,
+            policies: try WorkerPolicies.declarations(of: workerCommand))
         switch format.chosen {
         case .text: Console.print(check.text)
         case .json: try Console.printJSON(check)

@@ -16,10 +16,19 @@ struct MappingVerdict: Encodable {
     let conditions: [String]
     let notes: [String]
 
-    init(_ file: MappingFile, from source: Model, to destination: Model) {
+    /// - Parameters:
+    ///   - file: the mapping.
+    ///   - source: the model of the stores as they are.
+    ///   - destination: the model that they are to have.
+    ///   - policies: what policies say of themselves that the mapping may name.
+    init(
+        _ file: MappingFile, from source: Model, to destination: Model,
+        policies: [PolicyDeclaration] = []
+    ) {
         self.file = file.path
         do throws(MappingMismatch) {
-            let inference = try Inference(from: source, to: destination, by: file.definition)
+            let inference = try Inference(
+                from: source, to: destination, by: file.definition, policies: policies)
             mistakes = []
             mapping = inference.mapping.lines
             conditions = inference.requirements.map(\.condition)

@@ -43,6 +43,11 @@ package struct MappingChoice: Hashable, Sendable, Codable {
         }
     }
 
+    /// Whether a migration policy takes part.
+    package var hasPolicies: Bool {
+        definition.entityMappings.contains { $0.policy != nil }
+    }
+
     /// Whether every version hash in the file is that of the model's entity.
     func fits(_ source: VersionHashes, _ destination: VersionHashes) -> Bool {
         definition.entityMappings.allSatisfy { mapping in

@@ -97,6 +97,9 @@ struct PolicyRowsCheck {
             findings.append("several objects of \(rows.entity) have one key of a policy")
         }
         result.findings["policies"] = findings
+        result.notes = [
+            "what migration policies gave was compared with what they gave when they ran"
+        ]
         return result
     }
 

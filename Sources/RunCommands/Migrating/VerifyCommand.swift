@@ -54,6 +54,11 @@ package struct VerifyCommand: ParsableCommand {
                 "\(timed.name) uses now(): verify does not know when the result was made. The run "
                     + "itself validated its results")
         }
+        if let coded = choices.first(where: \.hasPolicies) {
+            throw CommandFailure.usage(
+                "\(coded.name) names a migration policy: verify does not know what that gave. The "
+                    + "run itself validated its results")
+        }
         let report = try ScratchFolder.with { scratch in
             let given = try from?.load(option: "--from", scratch: scratch)
             let verification = LocalVerification(

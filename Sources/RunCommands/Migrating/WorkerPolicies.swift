@@ -1,16 +1,16 @@
-import CommandSupport
+package import CommandSupport
 import Foundation
-import MappingModel
+package import MappingModel
 import MigrationEngine
 
 /// What migration policies an executable carries.
-enum WorkerPolicies {
+package enum WorkerPolicies {
     /// The policies of worker processes.
     ///
     /// - Parameter command: the executable of the processes; nil for this one.
     /// - Returns: what they say of themselves.
     /// - Throws: `CommandFailure` with status 64 for an executable that cannot be asked.
-    static func declarations(
+    package static func declarations(
         of command: String?
     ) throws(CommandFailure) -> [PolicyDeclaration] {
         guard let command else { return CarriedPolicies.library.declarations }
