@@ -11,7 +11,8 @@ import Testing
             .slotOutOfMemory: 11, .leaseExpired: 12, .returned: 13, .cancelled: 14,
             .unsupported: 15, .modelMissing: 16, .externalDataMissing: 17, .noMapping: 18,
             .outputExists: 19, .validationFailed: 20, .swapRefused: 21, .missing: 22, .locked: 23,
-            .badDelivery: 24, .losses: 25, .olderDestination: 26,
+            .badDelivery: 24, .losses: 25, .olderDestination: 26, .policyFailed: 27,
+            .policyMissing: 28,
         ]
         for code in FailureCode.allCases { #expect(numbers[code] == code.rawValue) }
         #expect(numbers.count == FailureCode.allCases.count)
@@ -28,7 +29,8 @@ import Testing
             .noMapping: .quarantineChunk, .outputExists: .quarantineChunk,
             .validationFailed: .quarantineChunk, .swapRefused: .quarantineChunk,
             .missing: .retry, .locked: .retry, .badDelivery: .retry, .losses: .quarantineChunk,
-            .olderDestination: .quarantineChunk,
+            .olderDestination: .quarantineChunk, .policyFailed: .quarantineChunk,
+            .policyMissing: .quarantineChunk,
         ]
         for code in FailureCode.allCases { #expect(decisions[code] == code.decision) }
     }

@@ -1,0 +1,134 @@
+import CoreDataStore
+import Foundation
+import GRDB
+import Godwit
+import ManagedObjectModel
+import MigrationPlanning
+import MigrationValidation
+import StoreForge
+import StoreRuns
+import TestSupport
+import Testing
+
+/// Two policies that find objects of one entity, some of which come from the source, in tables of
+/// several entities.
+@Suite("Policies that share objects") struct PolicySharingTests {
+    private static func model(isNew: Bool) throws -> Model {
+        let link = Relationship(name: "tag", destination: "Tag", inverse: "items")
+        let item = Entity(
+            name: "Item", isAbstract: true,
+            attributes: isNew ? [] : [Attribute(name: "tagName", type: .string)],
+            relationships: isNew ? [link] : [])
+        let note = Entity(
+            name: "Note", parent: "Item", attributes: [Attribute(name: "body", type: .string)])
+        let task = Entity(
+            name: "Task", parent: "Item",
+            attributes: [Attribute(name: "isDone", type: .boolean)])
+        let plain = Entity(name: "Plain", parent: "Item")
+        let items = Relationship(
+            name: "items", destination: "Item", inverse: "tag", maximumCount: 0)
+        let tag = Entity(
+            name: "Tag", attributes: [Attribute(name: "name", type: .string)],
+            relationships: isNew ? [items] : [])
+        let special = Entity(
+            name: "SpecialTag", parent: "Tag",
+            attributes: [Attribute(name: "color", type: .string)])
+        return try Model(entities: [item, note, plain, special, tag, task])
+    }
+
+    private static let mapping = """
+        godwit-mapping: 1
+        entities:
+          - entity: Note
+            policy: TaggingPolicy
+            filter: body != nil
+          - entity: Task
+            policy: TaggingPolicy
+        """
+
+    @Test("one object for each key, the source's before new ones", arguments: [1, 2, 3])
+    func shared(seed: UInt64) throws {
+        var first: [[DatabaseValue]]?
+        for strategy in [MigrationPlanning.Strategy.whole, .partitioned] {
+            for partition in [PartitionMode.key, .entity] {
+                try StoreLab.run { lab in
+                    var recipe = ForgeRecipe(model: try Self.model(isNew: false), seed: seed)
+                    recipe.rows = [
+                        "Note": 150, "Task": 90, "Plain": 30, "Tag": 6, "SpecialTag": 4,
+                    ]
+                    try lab.forge(recipe)
+                    try lab.damage(
+                        "UPDATE ZITEM SET ZTAGNAME = 't' || (Z_PK * \(seed * 13) % 17); "
+                            + "UPDATE ZITEM SET ZTAGNAME = NULL WHERE Z_PK % 9 = 0; "
+                            + "UPDATE ZITEM SET ZBODY = NULL WHERE Z_PK % 5 = 0; "
+                            + "UPDATE ZTAG SET ZNAME = 't' || (Z_PK * 2)")
+                    let options = try PolicyLab.options(
+                        strategy, partition, mapping: Self.mapping)
+                    let outcome = try lab.migrate(
+                        to: .model(DestinationModel(model: Self.model(isNew: true))),
+                        options: options, policies: [TaggingPolicy.self])
+                    #expect(outcome.validation.isEqual, "\(outcome.validation.lines)")
+                    try check(lab)
+                    let rows = try ["ZITEM", "ZTAG", "Z_PRIMARYKEY"].flatMap { table in
+                        try lab.raw(lab.output) { database in
+                            try Row.fetchAll(database, sql: "SELECT * FROM \(table) ORDER BY 1")
+                                .map { Array($0.databaseValues) }
+                        }
+                    }
+                    if let first { #expect(rows == first, "\(strategy) \(partition)") }
+                    first = first ?? rows
+                }
+            }
+        }
+    }
+
+    private func check(_ lab: StoreLab) throws {
+        let store = lab.store.path
+        let wrong = try lab.raw(lab.output) { database in
+            try database.execute(sql: "ATTACH '\(store)' AS old")
+            func entity(_ name: String) -> String {
+                "(SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = '\(name)')"
+            }
+            let column = try #require(
+                try String.fetchOne(
+                    database,
+                    sql: "SELECT name FROM pragma_table_info('ZITEM') "
+                        + "WHERE name GLOB 'Z[0-9]*TAG'"))
+            let tags = "FROM ZTAG WHERE Z_ENT = \(entity("Tag"))"
+            return try [
+                "SELECT count(*) - count(DISTINCT ZNAME) \(tags)",
+                // What came from the source is as it was.
+                "SELECT count(*) FROM old.ZTAG o LEFT JOIN ZTAG t USING (Z_PK) "
+                    + "WHERE t.ZNAME IS NOT o.ZNAME",
+                // Every object leads to the tag of its name; those without a policy to none.
+                """
+                SELECT count(*) FROM ZITEM i JOIN old.ZITEM o USING (Z_PK)
+                LEFT JOIN ZTAG t ON t.Z_PK = i.ZTAG WHERE t.ZNAME IS NOT
+                CASE WHEN i.Z_ENT <> \(entity("Plain")) THEN o.ZTAGNAME END
+                """,
+                // The tag's entity stands beside its key.
+                "SELECT count(*) FROM ZITEM i LEFT JOIN ZTAG t ON t.Z_PK = i.ZTAG "
+                    + "WHERE i.\(column) IS NOT t.Z_ENT",
+                // No tag without a name that an object has, or the source.
+                """
+                SELECT count(*) \(tags) AND Z_PK NOT IN (SELECT Z_PK FROM old.ZTAG)
+                AND ZNAME NOT IN (SELECT ZTAGNAME FROM old.ZITEM WHERE ZTAGNAME IS NOT NULL)
+                """,
+            ].map { try Int.fetchOne(database, sql: $0) }
+        }
+        #expect(wrong.allSatisfy { $0 == 0 }, "\(wrong)")
+    }
+}
+
+private struct TaggingPolicy: MigrationPolicy {
+    static let effects = PolicyEffects(
+        sets: ["tag"], creates: [.found("Tag", by: ["name"])], carries: ["tagName"])
+
+    func createRelationships(
+        for source: SourceObject, destination: DestinationObject, in context: MigrationContext
+    ) throws {
+        guard let name = try source.value("tagName") else { return }
+        try destination.associate(
+            "tag", with: try context.findOrInsert("Tag", key: ["name": name]))
+    }
+}
