@@ -2,8 +2,9 @@ import MigrationEngine
 
 /// An object of the store that is being made.
 ///
-/// A policy can change the destination object of its source object, and objects that it inserted or
-/// found. Objects that other entity mappings make can be linked, and no more.
+/// A policy can change the destination object of its source object, objects that it inserted for
+/// it, and an object that it found and that is new. Objects that other entity mappings make can be
+/// linked, and no more.
 public struct DestinationObject {
     let portion: PolicyPortion
     let object: MadeObject

@@ -18,7 +18,9 @@ public struct MigrationContext {
     ///
     /// It comes out once for the whole store, although chunks run apart: where several chunks
     /// insert it, the one for the lowest source object stays, with the values that `configure` gave
-    /// it there. An object that came from the source by an entity mapping stays before all of them.
+    /// it there. An object that came from the source by an entity mapping, or that another policy
+    /// inserted, stays before all of them. Only `configure` can change the object. A policy finds
+    /// the objects of one entity in one of its hooks.
     ///
     /// - Parameters:
     ///   - entity: one that ``PolicyEffects/creates`` names as found.
@@ -33,7 +35,7 @@ public struct MigrationContext {
         let values = key.mapValues { $0?.engineValue }
         let found = try portion.find(entity, key: values)
         let object = DestinationObject(portion: portion, object: found.object)
-        if found.isNew { try configure(object) }
+        if found.isNew { try portion.configure(found.object) { try configure(object) } }
         return object
     }
 

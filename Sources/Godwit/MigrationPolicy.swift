@@ -8,8 +8,8 @@
 /// ``end(in:)``. Different portions may run in different processes, in any order, and again after a
 /// failure: what a policy keeps from one portion must not change what it makes of another.
 ///
-/// A policy whose ``effects`` name neither ``PolicyEffects/sets`` nor ``PolicyEffects/creates``
-/// maps values alone: Godwit calls ``value(for:arguments:)`` from SQL and no hook.
+/// A policy whose ``effects`` name ``PolicyEffects/answers`` alone maps values: Godwit calls
+/// ``value(for:arguments:)`` from SQL and no hook.
 ///
 /// Throw ``PolicyRefusal`` to give up: the chunk fails, the report names the policy and the URI of
 /// the object, and the original store stays as it is.

@@ -9,7 +9,8 @@ extension MigrationPolicy {
         let declaration = PolicyDeclaration(
             className: className, sets: effects.sets, creates: effects.creates.map(\.declared),
             carries: effects.carries, functions: effects.answers,
-            isDeterministic: effects.isDeterministic)
+            validates: effects.validates, isDeterministic: effects.isDeterministic,
+            version: effects.version)
         return PolicyLibrary.Entry(declaration) { PolicyAdapter(Self()) }
     }
 }

@@ -15,19 +15,29 @@ public struct PolicyEffects: Sendable {
     public var carries: [String]
     /// Selectors that the mapping model calls: `FUNCTION($entityPolicy, "color:alpha:", …)`.
     public var answers: [String]
+    /// Whether the hooks are called although the policy sets and makes nothing: for one that
+    /// answers selectors and validates.
+    public var validates: Bool
     /// Whether equal source objects always give the same result.
     public var isDeterministic: Bool
+    /// The version of the code: raise it when the policy gives something else than before.
+    ///
+    /// A run never mixes what two versions gave: it goes on with the one that it was begun with.
+    public var version: Int
 
     /// Makes the description of a policy; what is left out does not happen.
     public init(
         sets: [String] = [], creates: [CreatedEntity] = [], carries: [String] = [],
-        answers: [String] = [], isDeterministic: Bool = true
+        answers: [String] = [], validates: Bool = false,
+        isDeterministic: Bool = true, version: Int = 1
     ) {
         self.sets = sets
         self.creates = creates
         self.carries = carries
         self.answers = answers
+        self.validates = validates
         self.isDeterministic = isDeterministic
+        self.version = version
     }
 }
 
@@ -52,14 +62,15 @@ public struct CreatedEntity: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - entity: its name.
-    ///   - attributes: whose values identify an object.
+    ///   - attributes: whose values identify an object; at least one.
     ///   - most: the most objects that the policy asks for on behalf of one source object, 1 to
     ///     1,048,576.
     /// - Returns: the declaration.
     public static func found(
         _ entity: String, by attributes: [String], atMost most: Int = 1
     ) -> CreatedEntity {
-        CreatedEntity(
+        precondition(!attributes.isEmpty, "objects are found by the values of attributes")
+        return CreatedEntity(
             declared: CreatedObjects(entity: entity, most: most, key: attributes))
     }
 }

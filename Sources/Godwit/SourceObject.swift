@@ -55,7 +55,9 @@ public struct SourceObject {
         try typed(attribute) { if case .uuid(let uuid) = $0 { uuid } else { nil } }
     }
 
-    /// A part of the value of a binary or string attribute, for values too large for memory.
+    /// A part of the value of a binary or string attribute.
+    ///
+    /// Godwit holds the whole value while it takes the part out.
     ///
     /// - Parameters:
     ///   - attribute: its name.

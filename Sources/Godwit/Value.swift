@@ -42,7 +42,10 @@ extension Value {
         switch value {
         case .integer(let number): self = .integer(number)
         case .real(let number): self = .double(number)
-        case .decimal(let text): self = .decimal(Decimal(string: text) ?? .nan)
+        case .decimal(let text):
+            // A column can hold numbers that are beyond decimals.
+            let decimal = Decimal(string: text) ?? .nan
+            self = decimal.isNaN ? .double(Double(text) ?? 0) : .decimal(decimal)
         case .boolean(let flag): self = .boolean(flag)
         case .text(let text): self = .string(text)
         case .date(let seconds): self = .date(Date(timeIntervalSinceReferenceDate: seconds))

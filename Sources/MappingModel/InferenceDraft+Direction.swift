@@ -47,7 +47,9 @@ extension InferenceDraft {
                 sourceAttribute[entity, default: [:]][property.destination] = key
             }
             for property in mapping.relationships
-            where !isSetByPolicy(property.destination, of: entity) {
+            where !isSetByPolicy(property.destination, of: entity)
+                && !isInverseOfPolicy(property.destination, of: entity)
+            {
                 guard case .expression(let expression) = property.value,
                     let call = ManagerCall(expression)
                 else { continue }

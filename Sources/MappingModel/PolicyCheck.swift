@@ -77,7 +77,7 @@ package struct PolicyCheck {
         guard let entity = mapping.destination, destination.entities[entity] != nil,
             let from = mapping.source, source.entities[from] != nil
         else {
-            guard policy.hasHooks else { return }
+            guard !policy.sets.isEmpty || !policy.creates.isEmpty else { return }
             return add(
                 mapping,
                 "migration policy \(name) needs a source entity and a destination entity: it is "

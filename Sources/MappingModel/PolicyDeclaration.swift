@@ -15,19 +15,26 @@ package struct PolicyDeclaration: Hashable, Sendable, Codable {
     package var carries: [String]
     /// Selectors that mapping models may call on it, such as `epoch` and `color:alpha:`.
     package var functions: [String]
+    /// Whether its hooks are called although it sets and makes nothing.
+    package var validates: Bool
     /// Whether equal source objects always give the same.
     package var isDeterministic: Bool
+    /// Rises when the policy gives something else than before.
+    package var version: Int
 
     package init(
         className: String, sets: [String] = [], creates: [CreatedObjects] = [],
-        carries: [String] = [], functions: [String] = [], isDeterministic: Bool = true
+        carries: [String] = [], functions: [String] = [], validates: Bool = false,
+        isDeterministic: Bool = true, version: Int = 1
     ) {
         self.className = className
         self.sets = sets
         self.creates = creates
         self.carries = carries
         self.functions = functions
+        self.validates = validates
         self.isDeterministic = isDeterministic
+        self.version = version
     }
 
     /// What workers and stores call it: the class name with a hash of everything that it says, so
@@ -45,13 +52,15 @@ package struct PolicyDeclaration: Hashable, Sendable, Codable {
         for created in creates { add([created.entity, String(created.most)] + created.key) }
         add(carries)
         add(functions)
-        add([String(isDeterministic)])
+        add([String(validates), String(isDeterministic), String(version)])
         let digits = String(hash, radix: 16)
         return "\(className)#\(String(repeating: "0", count: 16 - digits.count))\(digits)"
     }
 
     /// Whether it does more than to map values.
-    package var hasHooks: Bool { !sets.isEmpty || !creates.isEmpty }
+    package var hasHooks: Bool {
+        !sets.isEmpty || !creates.isEmpty || validates || functions.isEmpty
+    }
 }
 
 /// Objects of one entity that a policy makes.

@@ -14,6 +14,8 @@ enum Misdeed: String, CaseIterable, Sendable {
     case refuses, throwsItsOwn, setsUndeclared, setsUnknown, setsWrongType, setsTooLargeNumber
     case insertsUndeclared, insertsTooMany, insertsFound, findsInserted, findsByOther
     case linksWrongEntity, linksNotFound, changesOthers, readsUnknown, readsWrongType
+    case swallows, changesFound, changesKey, changesWhileValidating, addsWrongEntity
+    case findsInTwoHooks, insertsForPortion, keepsObject
 
     /// What the report says.
     var words: String {
@@ -21,7 +23,7 @@ enum Misdeed: String, CaseIterable, Sendable {
         case .refuses: "the score is out of range"
         case .throwsItsOwn: "it threw SecretError"
         case .setsUndeclared: "it sets Note.score, which it does not declare"
-        case .setsUnknown: "Line has no attribute places"
+        case .setsUnknown: "Line has no attribute (a name that no model has)"
         case .setsWrongType: "it sets Line.place: the value is of another type"
         case .setsTooLargeNumber: "it sets Line.place: the number does not fit"
         case .insertsUndeclared: "it makes objects of Person, which it does not declare"
@@ -32,8 +34,17 @@ enum Misdeed: String, CaseIterable, Sendable {
         case .linksWrongEntity: "Line.note leads to objects of Note, and not of Tag"
         case .linksNotFound: "Note.tag leads to objects of Tag, and not of Line"
         case .changesOthers: "of an object of Person that another mapping makes"
-        case .readsUnknown: "source entity Note has no attribute title"
+        case .readsUnknown:
+            "source entity Note has no attribute (a name that the model does not have)"
         case .readsWrongType: "source attribute Note.tag is of another type"
+        case .swallows: "it makes objects of Person, which it does not declare"
+        case .changesFound: "it changes an object of Tag that is found"
+        case .changesKey: "it changes Tag.name, by which it finds objects"
+        case .changesWhileValidating: "it changes objects while it validates"
+        case .addsWrongEntity: "Note.lines leads to objects of Line, and not of Tag"
+        case .findsInTwoHooks: "it finds objects of one entity in two hooks"
+        case .insertsForPortion: "it makes objects outside of createDestinationInstances"
+        case .keepsObject: "it changes an object of Note that belongs to another source object"
         }
     }
 }
@@ -45,10 +56,15 @@ private struct WrongPolicy: MigrationPolicy {
     static let className = "NotePolicy"
     static let effects = NotePolicy.effects
     @TaskLocal static var misdeed = Misdeed.refuses
+    private var kept: DestinationObject?
 
-    func createDestinationInstances(
+    mutating func createDestinationInstances(
         for source: SourceObject, destination: DestinationObject, in context: MigrationContext
     ) throws {
+        if Self.misdeed == .keepsObject, source.key == 76 || source.key == 77 {
+            try (kept ?? destination).associate("tag", with: nil)
+            kept = destination
+        }
         guard source.key == 77 else { return }
         switch Self.misdeed {
         case .refuses: throw PolicyRefusal("the score is out of range")
@@ -70,9 +86,37 @@ private struct WrongPolicy: MigrationPolicy {
         case .changesOthers:
             let author = try #require(try source.object("author"))
             try context.destinationObjects(for: author).first?.set("name", to: "x")
+        case .swallows: _ = try? context.insert("Person")
+        case .changesFound:
+            try context.findOrInsert("Tag", key: ["name": "x"]).set("firstScore", to: 1)
+        case .changesKey:
+            _ = try context.findOrInsert("Tag", key: ["name": "x"]) { try $0.set("name", to: "y") }
+        case .addsWrongEntity:
+            let tag = try context.findOrInsert("Tag", key: ["name": "x"])
+            try destination.associate("lines", with: tag)
+        case .findsInTwoHooks: _ = try context.findOrInsert("Tag", key: ["name": "x"])
+        case .changesWhileValidating, .insertsForPortion, .keepsObject: break
         case .readsUnknown: _ = try source.string("title")
         case .readsWrongType: _ = try source.integer("tag")
         }
+    }
+
+    func createRelationships(
+        for source: SourceObject, destination: DestinationObject, in context: MigrationContext
+    ) throws {
+        guard source.key == 77, Self.misdeed == .findsInTwoHooks else { return }
+        _ = try context.findOrInsert("Tag", key: ["name": "y"])
+    }
+
+    func endInstanceCreation(in context: MigrationContext) throws {
+        if Self.misdeed == .insertsForPortion { _ = try context.insert("Line") }
+    }
+
+    func validate(
+        _ destination: DestinationObject, from source: SourceObject, in context: MigrationContext
+    ) throws {
+        guard source.key == 77, Self.misdeed == .changesWhileValidating else { return }
+        try destination.associate("tag", with: nil)
     }
 
     func value(for selector: String, arguments: [Value?]) throws -> Value? { nil }
@@ -116,8 +160,11 @@ private struct WrongPolicy: MigrationPolicy {
                 try failure(strategy, [WrongPolicy.self])
             }
             #expect(text.contains(misdeed.words), "\(text)")
-            #expect(text.contains("migration policy NotePolicy failed for x-coredata://"))
-            #expect(text.contains("/Note/p77"))
+            #expect(text.contains("migration policy NotePolicy failed"))
+            if misdeed != .insertsForPortion {
+                #expect(text.contains(" for x-coredata://"))
+                #expect(text.contains("/Note/p77"))
+            }
             #expect(!text.contains("what a user wrote"))
         }
     }

@@ -132,3 +132,83 @@ private struct TaggingPolicy: MigrationPolicy {
             "tag", with: try context.findOrInsert("Tag", key: ["name": name]))
     }
 }
+
+/// Policies that find objects of several entities, each in a table of its own.
+@Suite("Policies that find several entities") struct SeveralFoundEntitiesTests {
+    private static func model(isNew: Bool) throws -> Model {
+        let city = Entity(
+            name: "City",
+            attributes: [
+                Attribute(name: "country", type: .integer32),
+                Attribute(name: "region", type: .integer32),
+            ].filter { _ in !isNew },
+            relationships: isNew
+                ? [
+                    Relationship(name: "country", destination: "Country", inverse: "cities"),
+                    Relationship(name: "region", destination: "Region", inverse: "cities"),
+                ] : [])
+        let found = ["Country", "Region"].map { name in
+            Entity(
+                name: name, attributes: [Attribute(name: "code", type: .integer32)],
+                relationships: [
+                    Relationship(
+                        name: "cities", destination: "City", inverse: name.lowercased(),
+                        maximumCount: 0)
+                ])
+        }
+        return try Model(entities: isNew ? [city] + found : [city])
+    }
+
+    @Test("equal keys of two entities are different objects")
+    func equalKeys() throws {
+        for strategy in [MigrationPlanning.Strategy.whole, .partitioned] {
+            try StoreLab.run { lab in
+                var recipe = ForgeRecipe(model: try Self.model(isNew: false), seed: 5)
+                recipe.rows = ["City": 200]
+                try lab.forge(recipe)
+                try lab.damage("UPDATE ZCITY SET ZCOUNTRY = Z_PK % 7, ZREGION = Z_PK % 11")
+                let mapping = """
+                    godwit-mapping: 1
+                    entities:
+                      - entity: City
+                        policy: CityPolicy
+                    """
+                let outcome = try lab.migrate(
+                    to: .model(DestinationModel(model: Self.model(isNew: true))),
+                    options: PolicyLab.options(strategy, mapping: mapping, chunkBytes: 1024),
+                    policies: [CityPolicy.self])
+                #expect(outcome.validation.isEqual)
+                let store = lab.store.path
+                let wrong = try lab.raw(lab.output) { database in
+                    try database.execute(sql: "ATTACH '\(store)' AS old")
+                    return try [
+                        "SELECT count(*) <> 7 FROM ZCOUNTRY", "SELECT count(*) <> 11 FROM ZREGION",
+                        """
+                        SELECT count(*) FROM ZCITY c JOIN old.ZCITY o USING (Z_PK)
+                        JOIN ZCOUNTRY l ON l.Z_PK = c.ZCOUNTRY JOIN ZREGION r
+                        ON r.Z_PK = c.ZREGION WHERE l.ZCODE <> o.ZCOUNTRY OR r.ZCODE <> o.ZREGION
+                        """,
+                    ].map { try Int.fetchOne(database, sql: $0) }
+                }
+                #expect(wrong == [0, 0, 0])
+            }
+        }
+    }
+}
+
+private struct CityPolicy: MigrationPolicy {
+    static let effects = PolicyEffects(
+        sets: ["country", "region"],
+        creates: [.found("Country", by: ["code"]), .found("Region", by: ["code"])],
+        carries: ["country", "region"])
+
+    func createDestinationInstances(
+        for source: SourceObject, destination: DestinationObject, in context: MigrationContext
+    ) throws {
+        for (name, entity) in [("country", "Country"), ("region", "Region")] {
+            let code = try source.value(name)
+            try destination.associate(
+                name, with: try context.findOrInsert(entity, key: ["code": code]))
+        }
+    }
+}

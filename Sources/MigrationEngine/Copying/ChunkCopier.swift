@@ -49,7 +49,11 @@ struct ChunkCopier {
         // Methods are called from SQL, which does not tell for which object.
         let names = Set(plan.policies.map(\.className)).sorted().joined(separator: ", ")
         try EngineError.translating { try note.write("migration policy \(names) was called") }
+        // Row by row, each in a transaction of its own, would write most pages over and over.
+        let isPart = connection.isInTransaction
+        if !isPart { try EngineError.translating { try connection.execute("BEGIN") } }
         let result = try body(note)
+        if !isPart { try EngineError.translating { try connection.execute("COMMIT") } }
         try EngineError.translating { try note.remove() }
         return result
     }

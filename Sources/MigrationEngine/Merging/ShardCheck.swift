@@ -16,12 +16,13 @@ package struct ShardCheck {
     /// - Parameters:
     ///   - shard: the file, closed.
     ///   - work: the job that made it.
+    ///   - rows: without those that policies made, as the receipt says.
     ///   - counts: rows by table, as the receipt says.
     /// - Returns: words in one printable line each; empty where nothing is wrong.
     /// - Throws: `EngineError` where it cannot be read.
     /// - Complexity: reads the whole file.
     package func faults(
-        of shard: FilePath, _ work: Work, counts: [String: Int64]
+        of shard: FilePath, _ work: Work, rows: Int64, counts: [String: Int64]
     ) throws(EngineError) -> [String] {
         let definitions = try ShardTable.definitions(of: work, file)
         return try EngineError.translating {
@@ -41,15 +42,39 @@ package struct ShardCheck {
                 return ["its records do not fit their columns"]
             }
             var found: [String: Int64] = [:]
-            for definition in definitions {
+            var own: Int64 = 0
+            for (place, definition) in definitions.enumerated() {
                 let name = SQLText.quoted(definition.name)
-                found[definition.name] = try connection.integer(
-                    "SELECT count(*) FROM main.\(name)")
+                let made = madeKeys(work, definition.name)
+                let isMade: SQLText = made.map {
+                    "(\($0.conditions(on: "Z_PK").joined(separator: " AND ")))" as SQLText
+                }.joined(separator: " OR ")
+                let all = try connection.integer("SELECT count(*) FROM main.\(name)") ?? 0
+                found[definition.name] = all
+                // Only tables with policies have keys of made objects, and only these are asked.
+                let others =
+                    made.isEmpty
+                    ? all
+                    : try connection.integer(
+                        "SELECT count(*) FROM main.\(name) WHERE NOT (\(isMade))") ?? 0
+                if place == 0 {
+                    own = others
+                } else if others != 0 {
+                    return ["it holds objects that no policy of it makes"]
+                }
             }
             try connection.close()
             try sample.close()
-            return found == counts
+            return found == counts && own == rows
                 ? [] : ["it holds another number of rows than its receipt says"]
         }
+    }
+
+    /// Keys of the objects that policies make in a table while a job copies.
+    private func madeKeys(_ work: Work, _ table: String) -> [KeyRange] {
+        guard case .copy(let chunk) = work, case .feed(let place) = file.plan.chunks[chunk].subject
+        else { return [] }
+        return file.plan.policies(of: file.plan.feeds[place]).flatMap(\.blocks).map(\.objects)
+            .filter { $0.table == table }.map(\.keys)
     }
 }

@@ -81,10 +81,11 @@ final class MadeObjectWriter {
     func find(_ block: ObjectBlock, _ cells: [StoredCell?]) throws(StoreError) -> Int64? {
         try makeFoundTable()
         let query = try statement(
-            "SELECT pk FROM temp.godwit_found WHERE base = ?1 AND value = ?2")
+            "SELECT pk FROM temp.godwit_found WHERE entity = ?1 AND base = ?2 AND value = ?3")
         defer { query.reset() }
-        try query.bind(block.base, at: 1)
-        try query.bind(Self.identity(of: cells), at: 2)
+        try query.bind(block.objects.number, at: 1)
+        try query.bind(block.base, at: 2)
+        try query.bind(Self.identity(of: cells), at: 3)
         return try query.step() ? query.integer(0) : nil
     }
 
@@ -92,10 +93,11 @@ final class MadeObjectWriter {
     func remember(
         _ block: ObjectBlock, _ cells: [StoredCell?], key: Int64
     ) throws(StoreError) {
-        let insert = try statement("INSERT INTO temp.godwit_found VALUES (?1, ?2, ?3)")
-        try insert.bind(block.base, at: 1)
-        try insert.bind(Self.identity(of: cells), at: 2)
-        try insert.bind(key, at: 3)
+        let insert = try statement("INSERT INTO temp.godwit_found VALUES (?1, ?2, ?3, ?4)")
+        try insert.bind(block.objects.number, at: 1)
+        try insert.bind(block.base, at: 2)
+        try insert.bind(Self.identity(of: cells), at: 3)
+        try insert.bind(key, at: 4)
         try insert.run()
     }
 
@@ -106,7 +108,8 @@ final class MadeObjectWriter {
             SchemaDefinition(
                 .table, "godwit_found", isTemporary: true,
                 sql: "CREATE TEMP TABLE IF NOT EXISTS godwit_found "
-                    + "(base INTEGER, value BLOB, pk INTEGER, PRIMARY KEY (base, value)) "
+                    + "(entity INTEGER, base INTEGER, value BLOB, pk INTEGER, "
+                    + "PRIMARY KEY (entity, base, value)) "
                     + "WITHOUT ROWID"))
     }
 

@@ -59,6 +59,8 @@ package struct MadeObject: Hashable, Sendable {
     package let table: String
     package let key: Int64
     package let origin: Origin
+    /// The key of the source object that it comes of.
+    package let source: Int64
 }
 
 /// The migration policies that a process carries.
@@ -104,7 +106,8 @@ package struct PolicyLibrary: Sendable {
         guard declared == nil || declared == entry.declaration else {
             throw .policyMissing(
                 "migration policy \(className) of this worker is another version than the plan was "
-                    + "made for. Start all workers from one executable")
+                    + "made for. Use the executable that the run was begun with, or cancel the run "
+                    + "and begin a new one")
         }
         return entry.make()
     }

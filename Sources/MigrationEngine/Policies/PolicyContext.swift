@@ -17,25 +17,31 @@ struct PolicyContext {
     var destination: StoreLayout { file.destination }
 
     /// Refuses a change that the policy does not declare.
-    func expectChange(of name: String, _ object: MadeObject) throws {
+    func expectChange(of name: String, _ object: MadeObject, _ state: PolicyState) throws {
+        try state.expectOwn(object, name)
         switch object.origin {
         case .mapped:
             guard policy.sets.contains(name) else {
                 throw PolicyFailure(
-                    "it sets \(object.entity).\(name), which it does not declare")
+                    "it sets \(object.entity).\(shown(name)), which it does not declare")
             }
-        case .inserted, .found: return
+        case .inserted: return
+        case .found:
+            guard !isKey(name, of: object.entity) else {
+                throw PolicyFailure(
+                    "it changes \(object.entity).\(name), by which it finds objects")
+            }
         case .elsewhere:
             throw PolicyFailure(
-                "it sets \(name) of an object of \(object.entity) that another mapping makes: only "
-                    + "a policy of that mapping can")
+                "it sets \(shown(name)) of an object of \(object.entity) that another mapping makes: "
+                    + "only a policy of that mapping can")
         }
     }
 
     /// The column of an attribute.
     func attributeColumn(_ name: String, _ entity: String) throws -> ColumnLayout {
         guard let attribute = destination.model.attribute(name, of: entity)?.attribute else {
-            throw PolicyFailure("\(entity) has no attribute \(name)")
+            throw PolicyFailure("\(entity) has no attribute \(shown(name))")
         }
         if let reason = PolicyCheck.refusal(of: attribute) {
             throw PolicyFailure("it sets \(entity).\(name): \(reason)")
@@ -64,6 +70,18 @@ struct PolicyContext {
         }
     }
 
+    /// A name that a policy uses, for messages: one that no model has may be what a user wrote.
+    func shown(_ name: String) -> String {
+        file.source.model.knows(name) || destination.model.knows(name)
+            ? name : "(a name that no model has)"
+    }
+
+    private func isKey(_ name: String, of entity: String) -> Bool {
+        pass.blocks.contains { block in
+            block.objects.entity == entity && block.key.contains { $0.attribute == name }
+        }
+    }
+
     /// Whether objects of an entity are found by a key.
     func areFound(_ entity: String) -> Bool {
         pass.blocks.contains { $0.objects.entity == entity && !$0.key.isEmpty }
@@ -75,16 +93,20 @@ struct PolicyLink {
     private let name: String
     private let object: MadeObject
     private let context: PolicyContext
+    private let state: PolicyState
     private let relationship: Relationship
     private let key: PropertyKey
 
-    init(_ name: String, of object: MadeObject, _ context: PolicyContext) throws {
+    init(
+        _ name: String, of object: MadeObject, _ context: PolicyContext, _ state: PolicyState
+    ) throws {
+        self.state = state
         self.name = name
         self.object = object
         self.context = context
         let model = context.destination.model
         guard let found = model.relationship(name, of: object.entity) else {
-            throw PolicyFailure("\(object.entity) has no relationship \(name)")
+            throw PolicyFailure("\(object.entity) has no relationship \(context.shown(name))")
         }
         guard !found.relationship.isTransient else {
             throw PolicyFailure("\(object.entity).\(name) is transient: no store holds its links")
@@ -97,7 +119,7 @@ struct PolicyLink {
     func set(_ target: MadeObject?) throws {
         let model = context.destination.model
         guard !relationship.isToMany else { return try add(target) }
-        try context.expectChange(of: name, object)
+        try context.expectChange(of: name, object, state)
         if let target {
             guard model.isKind(target.entity, of: relationship.destination) else {
                 throw PolicyFailure(
@@ -110,21 +132,33 @@ struct PolicyLink {
                         + "\(object.entity).\(name) by its key, too")
             }
         }
-        try write(key, of: object, to: target)
-        guard let (owner, inverse) = model.inverse(of: relationship) else { return }
+        guard let (owner, inverse) = model.inverse(of: relationship) else {
+            return try write(key, of: object, to: target)
+        }
         if inverse.isOrdered {
             throw PolicyFailure(
                 "the inverse of \(object.entity).\(name) is ordered, and places in lists cannot be "
                     + "set")
         }
-        guard !inverse.isToMany, let target else { return }
-        guard target.origin == .mapped || target.origin == .inserted else {
+        guard !inverse.isToMany else { return try write(key, of: object, to: target) }
+        try setBoth(target, PropertyKey(owner.name, inverse.name))
+    }
+
+    /// Links two objects of one source object by a one-to-one relationship.
+    private func setBoth(_ target: MadeObject?, _ inverse: PropertyKey) throws {
+        let subject = "\(object.entity).\(name) is one-to-one"
+        guard let target, object.origin != .found, target.origin != .found else {
             throw PolicyFailure(
-                "the inverse of \(object.entity).\(name) is to-one: only objects that come of the "
-                    + "same source object can be linked")
+                "\(subject): it can only be set, between objects that come of one source object")
         }
-        try context.expectChange(of: inverse.name, target)
-        try write(PropertyKey(owner.name, inverse.name), of: target, to: object)
+        try context.expectChange(of: inverse.property, target, state)
+        for (key, holder) in [(key, object), (inverse, target)] {
+            guard let column = context.destination.column(.toOne(key))?.column,
+                try context.writer.value(column.name, of: holder) == nil
+            else { throw PolicyFailure("\(subject), and one of the objects is linked already") }
+        }
+        try write(key, of: object, to: target)
+        try write(inverse, of: target, to: object)
     }
 
     /// Adds a target to a to-many relationship, by the to-one inverse.
@@ -138,11 +172,13 @@ struct PolicyLink {
             throw PolicyFailure(
                 "\(object.entity).\(name) has no to-one inverse: many-to-many links cannot be set")
         }
-        guard
-            inverse.destination == object.entity
-                || context.destination.model.isKind(object.entity, of: inverse.destination)
-        else { throw PolicyFailure("\(object.entity).\(name) has no inverse for such an object") }
-        try PolicyLink(inverse.name, of: target, context).set(object)
+        let model = context.destination.model
+        guard model.isKind(target.entity, of: relationship.destination) else {
+            throw PolicyFailure(
+                "\(object.entity).\(name) leads to objects of \(relationship.destination), and not "
+                    + "of \(target.entity)")
+        }
+        try PolicyLink(inverse.name, of: target, context, state).set(object)
     }
 
     private func write(
@@ -156,5 +192,16 @@ struct PolicyLink {
         if let number = layout.column(.toOneEntity(key))?.column {
             try context.writer.set(number.name, of: holder, to: target.map { .integer($0.number) })
         }
+    }
+}
+
+extension Model {
+    /// Whether an entity or a property has a name.
+    func knows(_ name: String) -> Bool {
+        entities[name] != nil
+            || entities.values.contains { entity in
+                entity.attributes.contains { $0.name == name }
+                    || entity.relationships.contains { $0.name == name }
+            }
     }
 }

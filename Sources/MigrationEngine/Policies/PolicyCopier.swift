@@ -1,4 +1,5 @@
 import CoreDataStore
+import DurableFiles
 import MappingModel
 package import MigrationPlanning
 import SafeSQLite
@@ -57,6 +58,7 @@ struct PolicyCopier {
 
     private func run(_ code: any PolicyCode, _ portion: PolicyPortion) throws(EngineError) {
         let pass = portion.context.pass
+        try refuseLowKeys(of: pass)
         var last = pass.offset
         while true {
             let objects = try objects(of: pass, after: last)
@@ -64,43 +66,86 @@ struct PolicyCopier {
             last = final.destination.key
             do {
                 try run(code, portion, objects)
-            } catch let error as StoreError {
-                throw .store(error)
             } catch {
-                throw failure(error, portion)
+                throw translated(error, portion)
             }
         }
+    }
+
+    /// Refuses objects whose keys no store of Core Data has: keys of made objects follow from them.
+    private func refuseLowKeys(of pass: PolicyPass) throws(EngineError) {
+        let count = try EngineError.translating { () throws(StoreError) in
+            try connection.integer(
+                "SELECT count(*) FROM main.\(SQLText.quoted(pass.objects.table)) "
+                    + "WHERE Z_PK < 1 AND Z_ENT = \(pass.objects.number)")
+        }
+        guard count == 0 else {
+            throw .dataRefused(
+                "\(count ?? 0) objects of \(pass.objects.entity) have keys below 1, for which a "
+                    + "migration policy can make nothing. Nothing was written")
+        }
+    }
+
+    /// A failure of the policy with the object that it had in hand, or one of the files as it is.
+    private func translated(_ error: any Error, _ portion: PolicyPortion) -> EngineError {
+        switch error {
+        case let error as StoreError: return .store(error)
+        case let error as DurableFileError: return .file(error)
+        case let error as EngineError: return error
+        default: break
+        }
+        let name = portion.context.pass.className
+        let object = portion.state.current.map { " for \(store.uri(of: $0.source))" } ?? ""
+        return .policyFailed(
+            "migration policy \(name) failed\(object): \(PolicyFailure.text(of: error)). The "
+                + "original store was not changed; correct the policy or the object and replay")
     }
 
     /// All hooks, in Core Data's order.
     private func run(
         _ code: any PolicyCode, _ portion: PolicyPortion, _ objects: [PolicyObject]
     ) throws {
+        let state = portion.state
         var used: [[Int: Int64]] = []
-        try code.begin(portion)
+        try call(state) { try code.begin(portion) }
         for object in objects {
-            try turn(portion, to: object)
-            try code.createDestinationInstances(object, in: portion)
-            used.append(portion.usedPlaces)
+            try turn(portion, to: object, .create)
+            try call(state) { try code.createDestinationInstances(object, in: portion) }
+            used.append(state.places)
         }
-        try code.endInstanceCreation(portion)
+        state.turnToPortion()
+        try call(state) { try code.endInstanceCreation(portion) }
         for (object, used) in zip(objects, used) {
-            try turn(portion, to: object)
+            try turn(portion, to: object, .relate)
             // Keys go on where the object's first hook ended.
-            portion.usedPlaces = used
-            try code.createRelationships(object, in: portion)
+            state.places = used
+            try call(state) { try code.createRelationships(object, in: portion) }
         }
-        try code.endRelationshipCreation(portion)
+        state.turnToPortion()
+        try call(state) { try code.endRelationshipCreation(portion) }
         for object in objects {
-            try turn(portion, to: object)
-            try code.validate(object, in: portion)
+            try turn(portion, to: object, .validate)
+            try call(state) { try code.validate(object, in: portion) }
         }
-        try code.end(portion)
+        state.turnToPortion()
+        try call(state) { try code.end(portion) }
+    }
+
+    /// Calls a hook; what failed in it counts also where the policy goes on.
+    private func call(_ state: PolicyState, _ hook: () throws -> Void) throws {
+        do {
+            try hook()
+        } catch {
+            throw state.failure ?? error
+        }
+        if let failure = state.failure { throw failure }
     }
 
     /// Begins with an object.
-    private func turn(_ portion: PolicyPortion, to object: PolicyObject) throws {
-        portion.turn(to: object)
+    private func turn(
+        _ portion: PolicyPortion, to object: PolicyObject, _ hook: PolicyState.Hook
+    ) throws {
+        portion.state.turn(to: object, hook)
         guard let note else { return }
         let name = portion.context.pass.className
         try note.write("migration policy \(name) had \(store.uri(of: object.source)) in hand")
@@ -134,19 +179,11 @@ struct PolicyCopier {
                         source: SourceObjectKey(entity: source, key: query.integer(0)),
                         destination: MadeObject(
                             entity: pass.objects.entity, number: pass.objects.number,
-                            table: pass.objects.table, key: query.integer(1), origin: .mapped)))
+                            table: pass.objects.table, key: query.integer(1), origin: .mapped,
+                            source: query.integer(0))))
             }
             return found
         }
-    }
-
-    /// A failure with the policy and the object that it had in hand.
-    private func failure(_ error: any Error, _ portion: PolicyPortion) -> EngineError {
-        let name = portion.context.pass.className
-        let object = portion.current.map { " for \(store.uri(of: $0.source))" } ?? ""
-        return .policyFailed(
-            "migration policy \(name) failed\(object): \(PolicyFailure.text(of: error)). The "
-                + "original store was not changed; correct the policy or the object and replay")
     }
 }
 

@@ -13,26 +13,11 @@ import SafeSQLite
 package final class PolicyPortion {
     let context: PolicyContext
     let reader: SourceReader
-    /// The object that a hook is called for, for messages and for the keys of new objects.
-    private(set) var current: PolicyObject?
-    /// How many objects of each block were asked for, for the current object.
-    private var places: [Int: Int64] = [:]
+    let state = PolicyState()
 
     init(_ context: PolicyContext) {
         self.context = context
         reader = SourceReader(file: context.file, connection: context.connection)
-    }
-
-    /// Begins with an object: keys of what is made for it follow from its own.
-    func turn(to object: PolicyObject) {
-        current = object
-        places.removeAll(keepingCapacity: true)
-    }
-
-    /// The number of places that each block has given for the current object.
-    var usedPlaces: [Int: Int64] {
-        get { places }
-        set { places = newValue }
     }
 }
 
@@ -43,10 +28,10 @@ extension PolicyPortion {
     ///
     /// - Throws: `PolicyFailure` for an attribute that the entity does not have.
     package func value(_ name: String, of object: SourceObjectKey) throws -> DefaultValue? {
-        try reader.value(name, of: object)
+        try state.keeping { try reader.value(name, of: object) }
     }
 
-    /// A part of a binary or text attribute in bytes, for values that are too large for memory.
+    /// A part of a binary or text attribute in bytes.
     ///
     /// - Parameters:
     ///   - name: of the attribute.
@@ -58,16 +43,18 @@ extension PolicyPortion {
     package func bytes(
         _ name: String, of object: SourceObjectKey, from offset: Int64, count: Int64
     ) throws -> [UInt8]? {
-        try reader.bytes(name, of: object, from: offset, count: count)
+        try state.keeping { try reader.bytes(name, of: object, from: offset, count: count) }
     }
 
     /// The target of a to-one relationship of a source object; nil for none.
     ///
     /// - Throws: `PolicyFailure` for a relationship that the entity does not have.
     package func target(_ name: String, of object: SourceObjectKey) throws -> SourceObjectKey? {
-        var found: SourceObjectKey?
-        try reader.targets(name, of: object) { found = found ?? $0 }
-        return found
+        try state.keeping {
+            var found: SourceObjectKey?
+            try reader.targets(name, of: object) { found = found ?? $0 }
+            return found
+        }
     }
 
     /// Calls a body for each target of a relationship of a source object, in the order of keys.
@@ -77,7 +64,21 @@ extension PolicyPortion {
     package func forEachTarget(
         _ name: String, of object: SourceObjectKey, _ body: (SourceObjectKey) throws -> Void
     ) throws {
-        try reader.targets(name, of: object, body)
+        // What the body throws is the policy's own, and no failure unless the policy gives up.
+        var own: (any Error)?
+        do {
+            try reader.targets(name, of: object) { target in
+                do {
+                    try body(target)
+                } catch {
+                    own = error
+                    throw error
+                }
+            }
+        } catch {
+            if let own { throw own }
+            try state.keeping { throw error }
+        }
     }
 
     /// The destination objects that entity mappings make of a source object.
@@ -90,7 +91,8 @@ extension PolicyPortion {
     package func destinations(
         of object: SourceObjectKey, by mapping: String?
     ) throws -> [MadeObject] {
-        guard let number = try reader.splitNumber(of: object) else { return [] }
+        let split = try state.keeping { try reader.splitNumber(of: object) }
+        guard let number = split else { return [] }
         let plan = context.plan
         return plan.passes.compactMap { pass in
             let mapped = plan.mapping.entityMappings[pass.mapping]
@@ -105,7 +107,7 @@ extension PolicyPortion {
             else { return nil }
             return MadeObject(
                 entity: entity, number: fed.destinationNumber, table: feed.destinationTable,
-                key: object.key + feed.offset, origin: .elsewhere)
+                key: object.key + feed.offset, origin: .elsewhere, source: object.key)
         }
     }
 }
@@ -118,15 +120,16 @@ extension PolicyPortion {
     /// - Throws: `PolicyFailure` for an entity that the policy does not declare, and for more
     ///   objects than it declares.
     package func insert(_ entity: String) throws -> MadeObject {
-        let (number, block) = try block(of: entity)
-        guard block.key.isEmpty else {
-            throw PolicyFailure("objects of \(entity) are found by a key, and not inserted")
+        try state.keeping {
+            let (number, block) = try block(of: entity)
+            guard block.key.isEmpty else {
+                throw PolicyFailure("objects of \(entity) are found by a key, and not inserted")
+            }
+            let source = try state.maker(of: number, finds: false)
+            let object = made(block, try nextKey(in: number, block, for: source), .inserted, source)
+            try context.writer.insert(object)
+            return object
         }
-        let object = MadeObject(
-            entity: entity, number: block.objects.number, table: block.objects.table,
-            key: try nextKey(in: number, block), origin: .inserted)
-        try context.writer.insert(object)
-        return object
     }
 
     /// Finds an object by its key, or inserts it.
@@ -141,60 +144,69 @@ extension PolicyPortion {
     package func find(
         _ entity: String, key: [String: DefaultValue?]
     ) throws -> (object: MadeObject, isNew: Bool) {
-        let (number, block) = try block(of: entity)
-        guard !block.key.isEmpty else {
-            throw PolicyFailure("objects of \(entity) are inserted, and have no key to be found by")
+        try state.keeping {
+            let (number, block) = try block(of: entity)
+            guard !block.key.isEmpty else {
+                throw PolicyFailure(
+                    "objects of \(entity) are inserted, and have no key to be found by")
+            }
+            guard Set(key.keys) == Set(block.key.map(\.attribute)) else {
+                let names = block.key.map(\.attribute).joined(separator: ", ")
+                throw PolicyFailure("objects of \(entity) are found by \(names), all of these")
+            }
+            let source = try state.maker(of: number, finds: true)
+            let reserved = try nextKey(in: number, block, for: source)
+            var cells: [StoredCell?] = []
+            for column in block.key {
+                cells.append(
+                    try context.cell(key[column.attribute] ?? nil, column.attribute, entity))
+            }
+            if let known = try context.writer.find(block, cells) {
+                return (made(block, known, .found, source), false)
+            }
+            let object = made(block, reserved, .found, source)
+            try context.writer.insert(object)
+            for (column, cell) in zip(block.key, cells) {
+                try context.writer.set(column.column, of: object, to: cell)
+            }
+            try context.writer.remember(block, cells, key: reserved)
+            return (object, true)
         }
-        guard Set(key.keys) == Set(block.key.map(\.attribute)) else {
-            let names = block.key.map(\.attribute).joined(separator: ", ")
-            throw PolicyFailure("objects of \(entity) are found by \(names), all of these")
-        }
-        let reserved = try nextKey(in: number, block)
-        var cells: [StoredCell?] = []
-        for column in block.key {
-            cells.append(try context.cell(key[column.attribute] ?? nil, column.attribute, entity))
-        }
-        if let known = try context.writer.find(block, cells) {
-            return (made(block, key: known, .found), false)
-        }
-        let object = made(block, key: reserved, .found)
-        try context.writer.insert(object)
-        for (column, cell) in zip(block.key, cells) {
-            try context.writer.set(column.column, of: object, to: cell)
-        }
-        try context.writer.remember(block, cells, key: reserved)
-        return (object, true)
     }
 
-    private func made(_ block: ObjectBlock, key: Int64, _ origin: MadeObject.Origin) -> MadeObject {
+    /// Lets the policy give an object that it has just found, and that is new, its values.
+    package func configure(_ object: MadeObject, _ body: () throws -> Void) throws {
+        try state.configure(object, body)
+    }
+
+    private func made(
+        _ block: ObjectBlock, _ key: Int64, _ origin: MadeObject.Origin, _ source: SourceObjectKey
+    ) -> MadeObject {
         MadeObject(
             entity: block.objects.entity, number: block.objects.number,
-            table: block.objects.table, key: key, origin: origin)
+            table: block.objects.table, key: key, origin: origin, source: source.key)
     }
 
     private func block(of entity: String) throws -> (Int, ObjectBlock) {
         let blocks = context.pass.blocks
         guard let number = blocks.firstIndex(where: { $0.objects.entity == entity }) else {
-            throw PolicyFailure("it makes objects of \(entity), which it does not declare")
+            throw PolicyFailure(
+                "it makes objects of \(context.shown(entity)), which it does not declare")
         }
         return (number, blocks[number])
     }
 
-    private func nextKey(in number: Int, _ block: ObjectBlock) throws -> Int64 {
-        guard let current else {
-            throw PolicyFailure("objects can be made only for a source object")
-        }
-        guard current.source.key > 0 else {
-            throw PolicyFailure("the key of the source object is not above 0")
-        }
-        let place = places[number, default: 0]
+    private func nextKey(
+        in number: Int, _ block: ObjectBlock, for source: SourceObjectKey
+    ) throws -> Int64 {
+        let place = state.places[number, default: 0]
         guard place < block.most else {
             throw PolicyFailure(
                 "it asks for more than \(block.most) objects of \(block.objects.entity) for one "
                     + "source object, which is the most that it declares")
         }
-        places[number] = place + 1
-        return block.key(forSource: current.source.key, at: place)
+        state.places[number] = place + 1
+        return block.key(forSource: source.key, at: place)
     }
 
     /// Sets an attribute of an object.
@@ -204,10 +216,12 @@ extension PolicyPortion {
     package func set(
         _ name: String, of object: MadeObject, to value: DefaultValue?
     ) throws {
-        try context.expectChange(of: name, object)
-        let column = try context.attributeColumn(name, object.entity)
-        try context.writer.set(
-            column.name, of: object, to: try context.cell(value, name, object.entity))
+        try state.keeping {
+            try context.expectChange(of: name, object, state)
+            let column = try context.attributeColumn(name, object.entity)
+            try context.writer.set(
+                column.name, of: object, to: try context.cell(value, name, object.entity))
+        }
     }
 
     /// Links an object by a to-one relationship.
@@ -217,18 +231,20 @@ extension PolicyPortion {
     package func link(
         _ name: String, of object: MadeObject, to target: MadeObject?
     ) throws {
-        try PolicyLink(name, of: object, context).set(target)
+        try state.keeping { try PolicyLink(name, of: object, context, state).set(target) }
     }
 
     /// The value that an attribute of a destination object has now; nil for none.
     ///
     /// - Throws: `PolicyFailure` for an object of another source object, which may come later.
     package func value(_ name: String, ofDestination object: MadeObject) throws -> DefaultValue? {
-        guard object.origin != .elsewhere else {
-            throw PolicyFailure("values of objects that other mappings make cannot be read")
+        try state.keeping {
+            guard object.origin != .elsewhere else {
+                throw PolicyFailure("values of objects that other mappings make cannot be read")
+            }
+            let column = try context.attributeColumn(name, object.entity)
+            let type = context.type(of: name, object.entity)
+            return try context.writer.value(column.name, of: object)?.value(type)
         }
-        let column = try context.attributeColumn(name, object.entity)
-        let type = context.type(of: name, object.entity)
-        return try context.writer.value(column.name, of: object)?.value(type)
     }
 }

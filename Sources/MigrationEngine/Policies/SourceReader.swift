@@ -35,6 +35,11 @@ final class SourceReader {
         return .quoted(table.name)
     }
 
+    /// A name that a policy uses, for messages: another one may be what a user wrote.
+    private func shown(_ name: String) -> String {
+        layout.model.knows(name) ? name : "(a name that the model does not have)"
+    }
+
     // MARK: - Values
 
     func value(_ name: String, of object: SourceObjectKey) throws -> DefaultValue? {
@@ -58,7 +63,7 @@ final class SourceReader {
                 + "WHERE s.Z_PK = ?1")
         defer { query.reset() }
         try query.bind(object.key, at: 1)
-        try query.bind(max(0, offset) + 1, at: 2)
+        try query.bind(min(max(0, offset), Int64.max - 1) + 1, at: 2)
         try query.bind(max(0, count), at: 3)
         return try query.step() ? query.blob(0) : nil
     }
@@ -80,7 +85,7 @@ final class SourceReader {
             attributes[object.entity, default: [:]][name] = made
             return made
         }
-        throw PolicyFailure("source entity \(object.entity) has no attribute \(name)")
+        throw PolicyFailure("source entity \(object.entity) has no attribute \(shown(name))")
     }
 
     // MARK: - Relationships
@@ -92,7 +97,7 @@ final class SourceReader {
             !found.relationship.isTransient,
             let target = layout.table(of: found.relationship.destination)
         else {
-            throw PolicyFailure("source entity \(object.entity) has no relationship \(name)")
+            throw PolicyFailure("source entity \(object.entity) has no relationship \(shown(name))")
         }
         let key = PropertyKey(found.owner.name, name)
         let isReflexive = layout.joinTable(of: key)?.isReflexive == true

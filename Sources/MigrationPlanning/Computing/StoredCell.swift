@@ -40,7 +40,7 @@ package enum StoredCell: Hashable, Sendable {
             self = .real(number)
         case (.decimal(let text), .decimal), (.decimal(let text), .double),
             (.decimal(let text), .float):
-            guard let number = Double(text) else {
+            guard let number = Double(text), number.isFinite else {
                 throw ExpressionError(.evaluation, "the decimal number is too large")
             }
             self = .real(number)

@@ -28,12 +28,14 @@ extension PlanContext {
             else { continue }
             let mixed = passes.first { other in
                 other.way == pass.way && other.destination == pass.destination
-                    && other.mapping.policy != policy
+                    && (other.mapping.policy != policy
+                        || other.mapping.attributesOfPolicy != pass.mapping.attributesOfPolicy)
             }
             if let mixed {
                 throw .unsupported(
                     "entity mappings \(pass.mapping.name) and \(mixed.mapping.name) make objects "
-                        + "of one entity from one source entity: give both the same policy")
+                        + "of one entity from one source entity: give both the same policy, and "
+                        + "the same attributes to it")
             }
             let offset = offsets[pass.way] ?? 0
             let highest = highestKeys[pass.way.source] ?? 0
@@ -51,7 +53,23 @@ extension PlanContext {
                     sourceTable: pass.way.source, sourceNumbers: pass.numbers, offset: offset,
                     objects: objects, blocks: blocks))
         }
+        try refuseDifferentKeys(found)
         return found
+    }
+
+    /// Refuses an entity whose objects are found by one key here and by another one there: no
+    /// object could be told to be the same.
+    private static func refuseDifferentKeys(_ passes: [PolicyPass]) throws(PlanError) {
+        var keys: [String: Set<String>] = [:]
+        for block in passes.flatMap(\.blocks) where !block.key.isEmpty {
+            let key = Set(block.key.map(\.attribute))
+            guard keys[block.objects.entity, default: key] == key else {
+                throw .unsupported(
+                    "policies find objects of \(block.objects.entity) by different attributes: "
+                        + "find them by the same ones")
+            }
+            keys[block.objects.entity] = key
+        }
     }
 
     private static func block(
@@ -69,7 +87,7 @@ extension PlanContext {
         }
         tops[table.name] = top
         var key: [KeyColumn] = []
-        for name in created.key {
+        for name in created.key.sorted() {
             let column = destination.model.ancestry(of: created.entity).lazy.compactMap {
                 destination.column(.attribute(PropertyKey($0.name, name)))?.column
             }.first
@@ -116,10 +134,7 @@ extension PlanContext {
     private func ownColumns(
         of mapping: EntityMapping, _ objects: ObjectRange, _ found: [ObjectBlock]
     ) -> [RecordedColumn] {
-        let byPolicy = Set(
-            mapping.attributes.filter { attribute in
-                if case .policy = attribute.value { true } else { false }
-            }.map(\.destination))
+        let byPolicy = mapping.attributesOfPolicy
         let sets = Set(mapping.policy?.sets ?? [])
         return usedColumns(of: objects).filter { column in
             switch column.role {
@@ -157,5 +172,15 @@ extension PlanContext {
         return RecordedColumn(
             name: column.name,
             found: found.filter { destination.model.isKind($0.objects.entity, of: target) })
+    }
+}
+
+extension EntityMapping {
+    /// Names of the attributes that a policy gives their values.
+    fileprivate var attributesOfPolicy: Set<String> {
+        Set(
+            attributes.filter { attribute in
+                if case .policy = attribute.value { true } else { false }
+            }.map(\.destination))
     }
 }

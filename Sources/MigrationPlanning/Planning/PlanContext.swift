@@ -27,6 +27,9 @@ struct PlanContext {
     private let firstReserved: [String: Int64]
     /// The highest key of each destination table.
     private let tops: [String: Int64]
+    /// The highest key that comes from a source object, of the tables in which policies make
+    /// objects.
+    var keysBelowMade: [String: Int64] { firstReserved.filter { tops[$0.key] != $0.value } }
 
     /// From a source table to a destination table; a layer above 0 is a further way for the same
     /// objects.

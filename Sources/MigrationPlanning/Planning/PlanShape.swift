@@ -18,6 +18,7 @@ struct PlanShape: Sendable {
         let offsets: [PlanContext.Way: Int64]
         let splits: [EntitySplit]
         let now: Double
+        let keysBelowMade: [String: Int64]
 
         init(_ context: PlanContext) {
             source = context.source
@@ -26,6 +27,7 @@ struct PlanShape: Sendable {
             offsets = context.offsets
             splits = context.splits
             now = context.now
+            keysBelowMade = context.keysBelowMade
         }
     }
 

@@ -57,6 +57,11 @@ package enum Planner {
         }
         plan.policies = context.policyPasses
         plan.recordedRows = context.recordedRows
+        for name in Set(context.policyPasses.map(\.className)).sorted()
+        where options.policies.named(name)?.isDeterministic == false {
+            plan.notes.append(
+                "policy \(name) is not deterministic: two runs can give other results")
+        }
         for split in facts.splits {
             for kind in split.kinds {
                 plan.variantRows[kind.number] = facts.tables[split.table]?.rows[kind.number] ?? 0

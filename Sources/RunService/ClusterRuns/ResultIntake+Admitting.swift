@@ -253,7 +253,7 @@ extension ResultIntake {
             let faults: [String]
             do throws(EngineError) {
                 faults = try ShardCheck(file).faults(
-                    of: shard, receipt.work, counts: receipt.counts)
+                    of: shard, receipt.work, rows: receipt.rows, counts: receipt.counts)
             } catch {
                 let failure = RunError.engine(error)
                 if failure.isOutOfSpace || failure.isOutOfMemory || failure.isCancelled {

@@ -1,0 +1,96 @@
+import MigrationPlanning
+
+/// Which hook a policy is in, which object it has in hand, and what went wrong.
+final class PolicyState {
+    /// The hooks for one object, by what they may do.
+    enum Hook: Hashable {
+        case create, relate, validate
+    }
+
+    /// The object that a hook is called for; nil in the hooks for whole portions.
+    private(set) var current: PolicyObject?
+    private(set) var hook: Hook?
+    /// The objects that were found and are new, while the policy gives them their values.
+    private var configured: [MadeObject] = []
+    /// How many objects of each block were asked for, for the current object.
+    var places: [Int: Int64] = [:]
+    /// In which hook each block's objects are found: in one alone, so that the lowest source object
+    /// always comes first.
+    private var findingHooks: [Int: Hook] = [:]
+    /// What failed first: a policy that goes on after it does not make it good.
+    private(set) var failure: (any Error)?
+
+    /// Begins with an object in one of its hooks.
+    func turn(to object: PolicyObject, _ hook: Hook) {
+        current = object
+        self.hook = hook
+        places.removeAll(keepingCapacity: true)
+    }
+
+    /// Begins with a hook for the whole portion.
+    func turnToPortion() {
+        current = nil
+        hook = nil
+        places.removeAll(keepingCapacity: true)
+    }
+
+    /// Does something for the policy, and keeps the first failure.
+    func keeping<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch {
+            if failure == nil { failure = error }
+            throw error
+        }
+    }
+
+    /// The source object for which objects can be made.
+    ///
+    /// - Parameters:
+    ///   - number: of the block.
+    ///   - finds: whether objects are found.
+    /// - Returns: the source object.
+    /// - Throws: `PolicyFailure` in hooks that make none.
+    func maker(of number: Int, finds: Bool) throws -> SourceObjectKey {
+        guard let current, let hook, hook != .validate else {
+            throw PolicyFailure(
+                "it makes objects outside of createDestinationInstances and createRelationships")
+        }
+        if finds {
+            guard findingHooks[number, default: hook] == hook else {
+                throw PolicyFailure("it finds objects of one entity in two hooks: find them in one")
+            }
+            findingHooks[number] = hook
+        }
+        return current.source
+    }
+
+    /// Lets a policy give a new object that it found its values.
+    func configure(_ object: MadeObject, _ body: () throws -> Void) throws {
+        configured.append(object)
+        defer { configured.removeLast() }
+        try body()
+    }
+
+    /// Refuses a change of an object that other source objects may change, too.
+    func expectOwn(_ object: MadeObject, _ name: String) throws {
+        guard hook != .validate else {
+            throw PolicyFailure("it changes objects while it validates")
+        }
+        switch object.origin {
+        case .found:
+            guard configured.contains(object) else {
+                throw PolicyFailure(
+                    "it changes an object of \(object.entity) that is found: only the closure of "
+                        + "findOrInsert can set a new one")
+            }
+        case .mapped, .inserted:
+            guard object.source == current?.source.key else {
+                throw PolicyFailure(
+                    "it changes an object of \(object.entity) that belongs to another source object"
+                )
+            }
+        case .elsewhere: return
+        }
+    }
+}
