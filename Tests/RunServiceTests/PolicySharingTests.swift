@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import Godwit
 import ManagedObjectModel
+import MigrationEngine
 import MigrationPlanning
 import MigrationValidation
 import StoreForge
@@ -210,5 +211,70 @@ private struct CityPolicy: MigrationPolicy {
             try destination.associate(
                 name, with: try context.findOrInsert(entity, key: ["code": code]))
         }
+    }
+}
+
+/// What is known of one store of an app must not bound another one.
+@Suite("Policies over a fleet") struct PolicyFleetTests {
+    private static func model(isNew: Bool) throws -> Model {
+        let tag = Relationship(name: "tag", destination: "Tag", inverse: "notes")
+        let other = Relationship(name: "other", destination: "Tag", inverse: "others")
+        let notes = Relationship(
+            name: "notes", destination: "Note", inverse: "tag", maximumCount: 0)
+        let others = Relationship(
+            name: "others", destination: "Note", inverse: "other", maximumCount: 0)
+        return try Model(entities: [
+            Entity(
+                name: "Note", attributes: [Attribute(name: "body", type: .string)],
+                relationships: isNew ? [other, tag] : [tag]),
+            Entity(
+                name: "Tag", attributes: [Attribute(name: "name", type: .string)],
+                relationships: isNew ? [notes, others] : [notes]),
+        ])
+    }
+
+    @Test("links to objects with keys beyond those of an earlier store stay")
+    func laterStoreHasMore() throws {
+        let cache = MigrationCache()
+        for tags in [5, 60] {
+            try StoreLab.run { lab in
+                var recipe = ForgeRecipe(model: try Self.model(isNew: false), seed: 11)
+                recipe.rows = ["Note": 120, "Tag": tags]
+                try lab.forge(recipe)
+                try lab.damage("UPDATE ZNOTE SET ZTAG = \(tags) WHERE Z_PK = 1")
+                let library = PolicyLibrary([OtherPolicy.entry])
+                var options = try PolicyLab.options(
+                    .whole,
+                    mapping: """
+                        godwit-mapping: 1
+                        entities:
+                          - entity: Note
+                            policy: OtherPolicy
+                        """)
+                options.policies = library.declarations
+                var request = try lab.request(
+                    to: .model(DestinationModel(model: Self.model(isNew: true))),
+                    options: options)
+                request.cache = cache
+                let outcome = try EngineMigration(request, policies: library).run()
+                #expect(outcome.validation.isEqual)
+                let tag = try lab.raw(lab.output) {
+                    try Int.fetchOne($0, sql: "SELECT ZTAG FROM ZNOTE WHERE Z_PK = 1")
+                }
+                #expect(tag == tags)
+            }
+        }
+    }
+}
+
+private struct OtherPolicy: MigrationPolicy {
+    static let effects = PolicyEffects(
+        sets: ["other"], creates: [.found("Tag", by: ["name"])])
+
+    func createDestinationInstances(
+        for source: SourceObject, destination: DestinationObject, in context: MigrationContext
+    ) throws {
+        let tag = try context.findOrInsert("Tag", key: ["name": "all"])
+        try destination.associate("other", with: tag)
     }
 }

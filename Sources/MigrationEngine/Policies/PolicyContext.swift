@@ -33,8 +33,8 @@ struct PolicyContext {
             }
         case .elsewhere:
             throw PolicyFailure(
-                "it sets \(shown(name)) of an object of \(object.entity) that another mapping makes: "
-                    + "only a policy of that mapping can")
+                "it sets \(shown(name)) of an object of \(object.entity) that another mapping "
+                    + "makes: only a policy of that mapping can")
         }
     }
 
