@@ -278,3 +278,57 @@ private struct OtherPolicy: MigrationPolicy {
         try destination.associate("other", with: tag)
     }
 }
+
+/// What a policy says that it carries is not reported as lost.
+@Suite("Properties that policies carry") struct CarriedPropertyTests {
+    private static func model(isNew: Bool) throws -> Model {
+        let labels = Relationship(
+            name: "labels", destination: "Label", inverse: "notes", maximumCount: 0)
+        let notes = Relationship(
+            name: "notes", destination: "Note", inverse: "labels", maximumCount: 0)
+        return try Model(entities: [
+            Entity(
+                name: "Label", attributes: [Attribute(name: "name", type: .string)],
+                relationships: isNew ? [] : [notes]),
+            Entity(
+                name: "Note",
+                attributes: [Attribute(name: isNew ? "text" : "body", type: .string)],
+                relationships: isNew ? [] : [labels]),
+        ])
+    }
+
+    @Test("values and many-to-many links") func carried() throws {
+        try StoreLab.run { lab in
+            var recipe = ForgeRecipe(model: try Self.model(isNew: false), seed: 2)
+            recipe.rows = ["Note": 40, "Label": 8]
+            try lab.forge(recipe)
+            let mapping = """
+                godwit-mapping: 1
+                entities:
+                  - entity: Note
+                    policy: CarryingPolicy
+                """
+            let outcome = try lab.migrate(
+                to: .model(DestinationModel(model: Self.model(isNew: true))),
+                options: PolicyLab.options(.whole, mapping: mapping),
+                policies: [CarryingPolicy.self])
+            #expect(outcome.validation.isEqual)
+            #expect(outcome.validation.losses.isEmpty, "\(outcome.validation.losses)")
+            let wrong = try lab.raw(lab.output) {
+                try Int.fetchOne(
+                    $0, sql: "SELECT count(*) FROM ZNOTE WHERE ZTEXT NOT GLOB '[0-9]*'")
+            }
+            #expect(wrong == 0)
+        }
+    }
+}
+
+private struct CarryingPolicy: MigrationPolicy {
+    static let effects = PolicyEffects(sets: ["text"], carries: ["body", "labels"])
+
+    func createDestinationInstances(
+        for source: SourceObject, destination: DestinationObject, in context: MigrationContext
+    ) throws {
+        try destination.set("text", to: .string("\(try source.count("labels"))"))
+    }
+}

@@ -8,6 +8,9 @@ final class MadeObjectWriter {
     private let connection: Connection
     private let layout: StoreLayout
     private var statements: [SQLText: Statement] = [:]
+    /// By entity, and by table and column: texts are made once, not for every value.
+    private var inserts: [String: Statement] = [:]
+    private var updates: [String: [String: Statement]] = [:]
     private var hasFoundTable = false
 
     init(_ connection: Connection, _ layout: StoreLayout) {
@@ -24,23 +27,29 @@ final class MadeObjectWriter {
 
     /// Inserts an object with the default values of its attributes.
     func insert(_ object: MadeObject) throws(StoreError) {
+        let insert: Statement
+        if let known = inserts[object.entity] {
+            insert = known
+        } else {
+            insert = try connection.prepare(insertion(of: object))
+            inserts[object.entity] = insert
+        }
+        try insert.bind(object.key, at: 1)
+        try insert.run()
+    }
+
+    private func insertion(of object: MadeObject) -> SQLText {
         var names: [SQLText] = ["Z_PK", "Z_ENT", "Z_OPT"]
         var values: [SQLText] = ["?1", "\(object.number)", "1"]
         for (column, value) in defaults(of: object.entity) {
             names.append(.quoted(column))
             values.append(value)
         }
-        let insert = try statement(
-            "INSERT INTO main.\(SQLText.quoted(object.table)) "
-                + "(\(names.joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))")
-        try insert.bind(object.key, at: 1)
-        try insert.run()
+        return "INSERT INTO main.\(SQLText.quoted(object.table)) "
+            + "(\(names.joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))"
     }
 
-    private var knownDefaults: [String: [(String, SQLText)]] = [:]
-
     private func defaults(of entity: String) -> [(String, SQLText)] {
-        if let known = knownDefaults[entity] { return known }
         var found: [(String, SQLText)] = []
         for column in layout.table(of: entity)?.columns ?? [] {
             guard case .attribute(let key) = column.role, !column.isExternal,
@@ -51,15 +60,20 @@ final class MadeObjectWriter {
             else { continue }
             found.append((column.name, literal))
         }
-        knownDefaults[entity] = found
         return found
     }
 
     /// Sets a column of an object.
     func set(_ column: String, of object: MadeObject, to cell: StoredCell?) throws(StoreError) {
-        let update = try statement(
-            "UPDATE main.\(SQLText.quoted(object.table)) SET \(SQLText.quoted(column)) = ?1 "
-                + "WHERE Z_PK = ?2")
+        let update: Statement
+        if let known = updates[object.table]?[column] {
+            update = known
+        } else {
+            update = try connection.prepare(
+                "UPDATE main.\(SQLText.quoted(object.table)) SET \(SQLText.quoted(column)) = ?1 "
+                    + "WHERE Z_PK = ?2")
+            updates[object.table, default: [:]][column] = update
+        }
         try update.bind(cell, at: 1)
         try update.bind(object.key, at: 2)
         try update.run()

@@ -9,6 +9,8 @@ final class SourceReader {
     private let file: LaidOutPlan
     private let connection: Connection
     private var statements: [SQLText: Statement] = [:]
+    /// By entity and attribute: texts are made once, not for every value.
+    private var values: [String: [String: (Statement, AttributeType)]] = [:]
     private let numbers: SplitNumbers
     private let cells: CellSQL
 
@@ -43,9 +45,17 @@ final class SourceReader {
     // MARK: - Values
 
     func value(_ name: String, of object: SourceObjectKey) throws -> DefaultValue? {
-        let (column, type) = try attribute(name, object)
-        let query = try statement(
-            "SELECT \(column) FROM src.\(try table(of: object)) s WHERE s.Z_PK = ?1")
+        let query: Statement
+        let type: AttributeType
+        if let known = values[object.entity]?[name] {
+            (query, type) = known
+        } else {
+            let column: SQLText
+            (column, type) = try attribute(name, object)
+            query = try connection.prepare(
+                "SELECT \(column) FROM src.\(try table(of: object)) s WHERE s.Z_PK = ?1")
+            values[object.entity, default: [:]][name] = (query, type)
+        }
         defer { query.reset() }
         try query.bind(object.key, at: 1)
         return try query.step() ? query.cell(0)?.value(type) : nil

@@ -33,6 +33,7 @@ struct LossRules {
         let carried = Set(fates.flatMap { $0.mapping.policy?.carries ?? [] })
         for column in table.columns where scope.source.uses(column, by: entity) {
             if carried.contains(column.role.key.property) { continue }
+            if scope.isLinkCarriedByPolicy(column.role.key) { continue }
             switch column.role {
             case .attribute(let key) where !values.contains(where: { $0.reads(key.property) }):
                 columns.append(
@@ -74,6 +75,21 @@ extension [LinkLocation] {
     /// Whether some links of a source's join table go somewhere.
     func carry(_ join: JoinTableLayout) -> Bool {
         contains { $0.feeds.contains { $0.storage.isJoin && $0.storage.table == join.name } }
+    }
+}
+
+extension ValidationScope {
+    /// Whether a policy says that it carries the links of a source relationship, from either side.
+    func isLinkCarriedByPolicy(_ key: PropertyKey) -> Bool {
+        guard source.relationship(key) != nil else { return false }
+        let sides = [key, source.inverseKey(of: key)].compactMap { $0 }
+        return mapping.entityMappings.contains { mapped in
+            guard let policy = mapped.policy, let entity = mapped.source else { return false }
+            return sides.contains { side in
+                policy.carries.contains(side.property)
+                    && source.model.isKind(entity, of: side.entity)
+            }
+        }
     }
 }
 

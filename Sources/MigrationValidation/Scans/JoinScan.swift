@@ -50,7 +50,9 @@ enum JoinScan {
             if isDropped, !isTaken { dropped += 1 }
         }
         var result = PartialResult()
-        result.addLoss(subject, isCarried ? dropped : rows)
+        if !scope.isLinkCarriedByPolicy(join.naming) {
+            result.addLoss(subject, isCarried ? dropped : rows)
+        }
         for (place, reader) in readers.enumerated() {
             result.addExpected(sums[place].content, places[reader.place].label)
         }
