@@ -11,7 +11,7 @@
 /// A policy whose ``effects`` name ``PolicyEffects/answers`` alone maps values: Godwit calls
 /// ``value(for:arguments:)`` from SQL and no hook.
 ///
-/// Throw ``PolicyRefusal`` to give up: the chunk fails, the report names the policy and the URI of
+/// Throw ``PolicyRefusal`` to fail: the chunk fails, the report names the policy and the URI of
 /// the object, and the original store stays as it is.
 public protocol MigrationPolicy: SendableMetatype {
     /// The name that mapping models use, with the module of a Swift class: `App.NotePolicy`.

@@ -21,7 +21,7 @@ private final class PolicyAdapter<Policy: MigrationPolicy>: PolicyCode {
 
     init(_ policy: Policy) { self.policy = policy }
 
-    /// Calls the policy; its own reason to give up is told.
+    /// Calls the policy; the reason of its own failure reaches the report.
     private func call<Result>(
         _ portion: PolicyPortion, _ body: (MigrationContext) throws -> Result
     ) throws -> Result {

@@ -22,7 +22,7 @@ public struct PolicyEffects: Sendable {
     public var isDeterministic: Bool
     /// The version of the code: raise it when the policy gives something else than before.
     ///
-    /// A run never mixes what two versions gave: it goes on with the one that it was begun with.
+    /// A run never mixes what two versions gave: it continues with the one that it began with.
     public var version: Int
 
     /// Makes the description of a policy; what is left out does not happen.

@@ -1,4 +1,4 @@
-/// A policy's reason to give up.
+/// The reason why a policy fails.
 ///
 /// The reason is fixed text: reports and logs show it, and must not hold what a user wrote. Of any
 /// other error that a policy throws, reports show the type alone.

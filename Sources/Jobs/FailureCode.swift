@@ -52,7 +52,7 @@ package enum FailureCode: Int, Hashable, Sendable, Codable, CaseIterable, Error 
     case losses = 25
     /// The destination is an older version than the store's.
     case olderDestination = 26
-    /// A migration policy gave up, or did what it may not.
+    /// A migration policy failed, or did what it may not.
     case policyFailed = 27
     /// The worker does not carry a migration policy that the plan needs.
     case policyMissing = 28

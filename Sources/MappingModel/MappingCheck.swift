@@ -31,10 +31,7 @@ struct MappingCheck {
         _ mapping: EntityMappingDefinition, _ text: String,
         at property: PropertyMappingDefinition? = nil
     ) {
-        mistakes.append(
-            MappingMistake(
-                entityMapping: mapping.effectiveName, property: property?.destination,
-                position: property?.position ?? mapping.position, text: text))
+        mistakes.append(MappingMistake(in: mapping, at: property, text))
     }
 
     private mutating func checkNames() {

@@ -45,6 +45,17 @@ package struct MappingMistake: Hashable, Sendable, Codable {
     }
 }
 
+extension MappingMistake {
+    /// A mistake at the place of a property, or of the entity mapping itself.
+    init(
+        in mapping: EntityMappingDefinition, at property: PropertyMappingDefinition?, _ text: String
+    ) {
+        self.init(
+            entityMapping: mapping.effectiveName, property: property?.destination,
+            position: property?.position ?? mapping.position, text: text)
+    }
+}
+
 extension MappingMistake: CustomStringConvertible {
     package var description: String {
         let place = [entityMapping, property].compactMap { $0 }.joined(separator: ".")

@@ -34,10 +34,7 @@ package struct PolicyCheck {
         _ mapping: EntityMappingDefinition, _ text: String,
         _ property: PropertyMappingDefinition? = nil
     ) {
-        mistakes.append(
-            MappingMistake(
-                entityMapping: mapping.effectiveName, property: property?.destination,
-                position: property?.position ?? mapping.position, text: text))
+        mistakes.append(MappingMistake(in: mapping, at: property, text))
     }
 
     private mutating func check(

@@ -15,7 +15,7 @@ package enum EngineError: StoreAccessError, Sendable {
     case sourceChanged(String)
     /// The data break a rule that the plan relied on.
     case dataRefused(String)
-    /// A migration policy gave up, or did what it may not; the text names policy and object.
+    /// A migration policy failed, or did what it may not; the text names policy and object.
     case policyFailed(String)
     /// The process does not carry a migration policy of the plan.
     case policyMissing(String)

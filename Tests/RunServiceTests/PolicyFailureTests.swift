@@ -152,7 +152,7 @@ private struct WrongPolicy: MigrationPolicy {
     }
 
     @Test(
-        "the policy, the object and the reason are told, and nothing of what users wrote",
+        "reports name the policy, the object and the reason, and nothing of what users wrote",
         arguments: Misdeed.allCases)
     func misdeed(_ misdeed: Misdeed) throws {
         for strategy in [MigrationPlanning.Strategy.whole, .partitioned] {

@@ -17,7 +17,7 @@ struct PoliciesCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let policies = CarriedPolicies.library.declarations
+        let policies = CarriedPolicies.all.declarations
         if json { return try Console.printJSON(policies) }
         guard !policies.isEmpty else {
             return Console.print("This executable carries no policies.")

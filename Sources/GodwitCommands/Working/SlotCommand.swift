@@ -29,7 +29,7 @@ struct SlotCommand: ParsableCommand {
         }
         let stores = WholeStoreJobs(clock: MonotonicClock.start())
         let work = SlotWork.engine(
-            setup, policies: CarriedPolicies.library, whole: stores.slotWork)
+            setup, policies: CarriedPolicies.all, whole: stores.slotWork)
         SlotChild.serve(work, reportMilliseconds: reportMilliseconds)
     }
 }

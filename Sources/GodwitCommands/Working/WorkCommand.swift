@@ -153,7 +153,7 @@ struct WorkCommand: ParsableCommand {
             protocols: .current, engine: Planner.engineVersion, sqlite: SQLiteLibrary.version,
             slots: count, jitterSeed: .random(in: 0 ... .max, using: &generator))
         settings.host = host
-        settings.policies = CarriedPolicies.library.declarations.map(\.identity).sorted()
+        settings.policies = CarriedPolicies.all.declarations.map(\.identity).sorted()
         settings.instance = RandomText.hexadecimal(bytes: 8)
         settings.grace = Int64(grace) * 1000
         var limits = SlotLimits.standard

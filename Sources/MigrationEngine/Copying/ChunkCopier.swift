@@ -65,7 +65,7 @@ struct ChunkCopier {
         guard case .feed(let place) = chunk.subject, plan.feeds.indices.contains(place),
             !plan.policies.isEmpty
         else { return }
-        try PolicyCopier(file: file, connection: connection, library: policies, note: note)
+        try PolicyCopier(file: file, connection: connection, policies: policies, note: note)
             .run(after: plan.feeds[place])
     }
 

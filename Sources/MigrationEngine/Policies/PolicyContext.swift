@@ -37,7 +37,7 @@ final class PolicyContext {
 
     /// Refuses a change that the policy does not declare.
     func expectChange(of name: String, _ object: MadeObject, _ state: PolicyState) throws {
-        try state.expectOwn(object, name)
+        try state.expectOwn(object)
         switch object.origin {
         case .mapped:
             guard sets.contains(name) else {

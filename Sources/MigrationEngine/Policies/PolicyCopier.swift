@@ -8,7 +8,7 @@ import SafeSQLite
 struct PolicyCopier {
     let file: LaidOutPlan
     let connection: Connection
-    let library: PolicyLibrary
+    let policies: PolicyLibrary
     /// Gets what is in hand.
     let note: PolicyNote?
 
@@ -18,15 +18,15 @@ struct PolicyCopier {
     /// - Parameters:
     ///   - file: the plan.
     ///   - connection: with the source attached as `src`.
-    ///   - library: the policies that the process carries.
+    ///   - policies: the ones that the process carries.
     ///   - note: gets what is in hand; nil where no process reads it.
     /// - Throws: `EngineError.store` for a source without metadata.
     init(
-        file: LaidOutPlan, connection: Connection, library: PolicyLibrary, note: PolicyNote?
+        file: LaidOutPlan, connection: Connection, policies: PolicyLibrary, note: PolicyNote?
     ) throws(EngineError) {
         self.file = file
         self.connection = connection
-        self.library = library
+        self.policies = policies
         self.note = note
         store = try EngineError.translating { () throws(StoreError) in
             StoreName(
@@ -47,7 +47,7 @@ struct PolicyCopier {
         for pass in plan.policies(of: feed) {
             guard let policy = plan.mapping.entityMappings[pass.mapping].policy else { continue }
             // Also where its methods alone are called: another version would give other values.
-            let code = try library.code(pass.className, policy)
+            let code = try policies.code(pass.className, policy)
             guard policy.hasHooks else { continue }
             let context = PolicyContext(
                 file: file, pass: pass, policy: policy, connection: connection,
@@ -131,7 +131,7 @@ struct PolicyCopier {
         try call(state) { try code.end(portion) }
     }
 
-    /// Calls a hook; what failed in it counts also where the policy goes on.
+    /// Calls a hook; what failed in it counts also where the policy continues.
     private func call(_ state: PolicyState, _ hook: () throws -> Void) throws {
         do {
             try hook()

@@ -1,6 +1,6 @@
-/// Why a policy gives up, or what it did that it may not.
+/// Why a policy fails, or what it did that it may not.
 ///
-/// Of other errors that a policy throws only the type is told: they may hold what users wrote.
+/// Reports name only the type of other errors that a policy throws: they may hold what users wrote.
 package struct PolicyFailure: Error, CustomStringConvertible {
     /// Names, numbers and fixed words, never a value of a row.
     package let description: String

@@ -64,7 +64,7 @@ extension PolicyPortion {
     package func forEachTarget(
         _ name: String, of object: SourceObjectKey, _ body: (SourceObjectKey) throws -> Void
     ) throws {
-        // What the body throws is the policy's own, and no failure unless the policy gives up.
+        // What the body throws is the policy's own, and no failure unless the policy lets it pass.
         var own: (any Error)?
         do {
             try reader.targets(name, of: object) { target in

@@ -17,7 +17,7 @@ final class PolicyState {
     /// In which hook each block's objects are found: in one alone, so that the lowest source object
     /// always comes first.
     private var findingHooks: [Int: Hook] = [:]
-    /// What failed first: a policy that goes on after it does not make it good.
+    /// What failed first: a policy that continues after it does not repair it.
     private(set) var failure: (any Error)?
 
     /// Begins with an object in one of its hooks.
@@ -73,7 +73,7 @@ final class PolicyState {
     }
 
     /// Refuses a change of an object that other source objects may change, too.
-    func expectOwn(_ object: MadeObject, _ name: String) throws {
+    func expectOwn(_ object: MadeObject) throws {
         guard hook != .validate else {
             throw PolicyFailure("it changes objects while it validates")
         }

@@ -57,8 +57,8 @@ extension PlanContext {
         return found
     }
 
-    /// Refuses an entity whose objects are found by one key here and by another one there: no
-    /// object could be told to be the same.
+    /// Refuses an entity whose objects are found by one key here and by another one there:
+    /// nothing could say which objects are the same.
     private static func refuseDifferentKeys(_ passes: [PolicyPass]) throws(PlanError) {
         var keys: [String: Set<String>] = [:]
         for block in passes.flatMap(\.blocks) where !block.key.isEmpty {

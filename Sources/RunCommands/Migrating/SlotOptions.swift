@@ -64,7 +64,7 @@ struct SlotOptions: ParsableArguments {
                 .processes
             }
         var slots = LocalSlots(kind, count: count)
-        slots.policies = CarriedPolicies.library
+        slots.policies = CarriedPolicies.all
         if let workerMemory { slots.limits.addressSpaceBytes = UInt64(workerMemory.bytes) }
         if let workerTimeout { slots.limits.silenceMilliseconds = Int64(workerTimeout) * 1000 }
         return slots

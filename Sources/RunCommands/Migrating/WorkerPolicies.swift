@@ -13,7 +13,7 @@ package enum WorkerPolicies {
     package static func declarations(
         of command: String?
     ) throws(CommandFailure) -> [PolicyDeclaration] {
-        guard let command else { return CarriedPolicies.library.declarations }
+        guard let command else { return CarriedPolicies.all.declarations }
         let process = Process()
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: command)

@@ -212,7 +212,7 @@ package final class ProcessSlots: Slots {
                 .resolve(try RootedPath(folder))
             return try PolicyNote.text(in: place, files: DurableFileSystem(links: .refused))
         } catch {
-            // The end of the process is told all the same.
+            // The worker reports the end of the process all the same.
             return nil
         }
     }
