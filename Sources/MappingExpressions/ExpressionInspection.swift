@@ -14,6 +14,8 @@ package struct ExpressionInspection: Hashable, Sendable {
     package private(set) var calls: [Call] = []
     /// Whether `now()` occurs.
     package private(set) var usesNow = false
+    /// How many times `ATTEMPT` occurs.
+    package private(set) var attempts = 0
     /// Whether `SELF` or a key without a variable occurs.
     package private(set) var usesEvaluatedObject = false
     /// Whether objects, variables and `now` determine the value: no method is called.
@@ -44,7 +46,11 @@ package struct ExpressionInspection: Hashable, Sendable {
         case .function(let function, let arguments):
             if function == .now { usesNow = true }
             for argument in arguments { visit(argument) }
-        case .cast(let value, _): visit(value)
+        case .cast(let value, _), .conversion(_, let value): visit(value)
+        case .attempt(let value, let other):
+            attempts += 1
+            visit(value)
+            visit(other)
         case .call(let receiver, let selector, let arguments):
             calls.append(Call(receiver: receiver, selector: selector))
             visit(receiver)

@@ -38,6 +38,8 @@ extension ExpressionParser {
         case "subquery": return try subquery()
         case "ternary": return try conditional()
         case "function": return try methodCall()
+        case "convert", "field", "normalize": return try conversion(name)
+        case "attempt": return try attempt(name)
         case "fetch":
             throw PlacedError(.unsupported, "FETCH is not supported", start)
         default: break
@@ -49,7 +51,11 @@ extension ExpressionParser {
         }
         if name == "objectFrom:withIndex:" { return try indexed(name) }
         guard let function = ExpressionFunction.names[name] else {
-            let names = ExpressionFunction.names.keys.sorted() + ["CAST", "SUBQUERY", "TERNARY"]
+            let names =
+                ExpressionFunction.names.keys.sorted()
+                + [
+                    "CAST", "SUBQUERY", "TERNARY", "CONVERT", "FIELD", "NORMALIZE", "ATTEMPT",
+                ]
             throw PlacedError(
                 .unknownName, "unknown function \(name)", start,
                 suggestion: NameSuggestion.nearest(to: name, among: names + ["FUNCTION"]).first)
@@ -61,7 +67,7 @@ extension ExpressionParser {
             .function(function, try Self.expressions(arguments)), over: arguments, at: start)
     }
 
-    private func check(
+    func check(
         _ arguments: [ParsedOperand], count: Int, of name: String, at start: Int
     ) throws(PlacedError) {
         guard arguments.count == count else {
@@ -127,7 +133,7 @@ extension ExpressionParser {
     }
 
     /// Takes a text in quotation marks.
-    private mutating func text(_ meaning: String) throws(PlacedError) -> String {
+    mutating func text(_ meaning: String) throws(PlacedError) -> String {
         guard case .string(let text) = current else { throw unexpected(wanted: meaning) }
         advance()
         return text

@@ -21,6 +21,10 @@ extension MappingExpression {
             var text = value.text
             if case .constant = value { text = "(\(text))" }
             return "CAST(\(text), \"\(target.rawValue)\")"
+        case .conversion(let conversion, let value):
+            let parts = [value.text] + conversion.arguments.map(LiteralText.quoted)
+            return "\(conversion.function)(\(parts.joined(separator: ", ")))"
+        case .attempt(let value, let other): return "ATTEMPT(\(value.text), \(other.text))"
         case .call(let receiver, let selector, let arguments):
             let parts = [receiver.text, LiteralText.quoted(selector)] + arguments.map(\.text)
             return "FUNCTION(\(parts.joined(separator: ", ")))"

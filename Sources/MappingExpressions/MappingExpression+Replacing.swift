@@ -9,6 +9,11 @@ extension MappingExpression {
         return mapParts { $0.replacingSourceKeyPaths(replace) }
     }
 
+    /// Whether another value stands in the place of one that cannot be computed.
+    package var isAttempt: Bool {
+        if case .attempt(_, _) = self { true } else { false }
+    }
+
     /// The same expression with another one in the place of `SELF`.
     fileprivate func replacingEvaluatedObject(
         with other: MappingExpression
@@ -27,6 +32,10 @@ extension MappingExpression {
         case .function(let function, let arguments):
             return .function(function, arguments.map(change))
         case .cast(let value, let target): return .cast(change(value), to: target)
+        case .conversion(let conversion, let value):
+            return .conversion(conversion, of: change(value))
+        case .attempt(let value, let other):
+            return .attempt(change(value), otherwise: change(other))
         case .call(let receiver, let selector, let arguments):
             return .call(change(receiver), selector: selector, arguments.map(change))
         case .conditional(let predicate, let first, let second):

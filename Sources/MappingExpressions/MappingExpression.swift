@@ -18,6 +18,11 @@ package indirect enum MappingExpression: Hashable, Sendable, Codable {
     case function(ExpressionFunction, [MappingExpression])
     /// `CAST(value, "NSDate")`.
     case cast(MappingExpression, to: CastTarget)
+    /// `CONVERT`, `FIELD` or `NORMALIZE` of a value.
+    case conversion(ValueConversion, of: MappingExpression)
+    /// `ATTEMPT(value, value)`: the second where the first cannot be computed. A whole attribute
+    /// alone may be one, so that what was replaced can be counted.
+    case attempt(MappingExpression, otherwise: MappingExpression)
     /// `FUNCTION(receiver, "selector:", argument)`: a method of a manager or a policy.
     case call(MappingExpression, selector: String, [MappingExpression])
     /// `TERNARY(predicate, value, value)`.

@@ -9,7 +9,10 @@ enum ReservedWords {
     ]
 
     /// Words that are keys where a value is expected, and which the printer escapes all the same.
-    static let contextual: Set<String> = ["union", "intersect", "minus", "ternary", "function"]
+    static let contextual: Set<String> = [
+        "union", "intersect", "minus", "ternary", "function", "convert", "field", "normalize",
+        "attempt",
+    ]
 
     /// Words that stand between values or predicates.
     static let infix = [

@@ -15,8 +15,8 @@ struct TypeChanges {
                 guard let before = MappingDefinition.origin(of: attribute, in: source, from),
                     before.type != attribute.type
                 else { continue }
-                expressions[attribute.name] = TypeChange.expression(
-                    of: before.name, from: before.type, to: attribute.type)
+                expressions[attribute.name] = StatedConversion().expression(
+                    from: before, to: attribute)
             }
         }
         self.expressions = expressions

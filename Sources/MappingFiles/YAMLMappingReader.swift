@@ -187,7 +187,9 @@ struct YAMLMappingReader {
     ) throws(MappingFileError) -> PropertyMappingDefinition.Value {
         guard node.mapping != nil else { return try scalar(node) }
         let fields = try YAMLFields(
-            node, of: "a value", keys: ["constant", "value", "default", "table", "otherwise"])
+            node, of: "a value",
+            keys: ["constant", "value", "default", "table", "otherwise"] + YAMLConversion.keys)
+        if fields["convert"] != nil { return .converted(try YAMLConversion.read(fields, node)) }
         if let constant = fields["constant"] {
             guard fields.count == 1 else {
                 throw node.malformed("a constant has no other keys beside it")
@@ -195,12 +197,22 @@ struct YAMLMappingReader {
             return .expression(try constant.constant())
         }
         guard let value = fields["value"] else {
-            throw node.malformed("a value needs an expression, or the key constant or value")
+            throw node.malformed(
+                "a value needs an expression, or the key constant, value or convert")
         }
         guard case .expression(let expression) = try scalar(value) else {
             throw value.malformed("an expression belongs here")
         }
-        return .expression(try YAMLValueTable(fields, node).expression(over: expression))
+        try YAMLConversion.refuseAlone(fields, node)
+        let failing = try YAMLConversion.failing(fields)
+        let hasTable = fields.count > (fields["failing"] == nil ? 1 : 2)
+        let table =
+            hasTable
+            ? try YAMLValueTable(fields, node).expression(over: expression) : expression
+        guard hasTable || failing != .refuse || fields["failing"] != nil else {
+            throw node.malformed("beside value belongs default, table and otherwise, or failing")
+        }
+        return .expression(failing.guarding(table))
     }
 
     private static func links(
@@ -228,13 +240,14 @@ struct YAMLMappingReader {
         return .expression(ManagerCall.entityMapping(mapping, instances).expression)
     }
 
-    private static func scalar(
+    /// What a single value states.
+    static func scalar(
         _ node: Node
     ) throws(MappingFileError) -> PropertyMappingDefinition.Value {
         switch try node.text() {
         case "automatic": return .automatic
         case "unset": return .unset
-        case "convert": return .converted
+        case "convert": return .converted(StatedConversion())
         case "": throw node.malformed("a value is missing: write null for no value, or unset")
         case "~": return .expression(.null)
         default: break

@@ -58,7 +58,7 @@ package enum YAMLMappingWriter {
 }
 
 /// Lines of a mapping file.
-private struct YAMLLines {
+struct YAMLLines {
     private var lines: [String] = []
 
     var text: String { lines.joined(separator: "\n") + "\n" }
@@ -121,7 +121,7 @@ private struct YAMLLines {
         switch value {
         case .automatic: return "automatic"
         case .unset: return "unset"
-        case .converted: return "convert"
+        case .converted(let conversion): return YAMLConversion.text(conversion)
         case .expression(.constant(.text(let text))): return "{constant: \(quoted(text))}"
         case .expression(.null): return "null"
         case .expression(let expression): return scalar(expression.text)
@@ -162,9 +162,11 @@ private struct YAMLLines {
             for attribute in attributes { add(attribute) }
             for refusal in refused {
                 let name = refusal.property ?? ""
-                if let change = changes[name], refusal.rule == .attributeTypeChanged {
+                if changes[name] != nil, refusal.rule == .attributeTypeChanged {
                     comment(refusal.explanation, at: 3)
-                    add("\(Self.scalar(name)): \(Self.value(.expression(change)))", at: 3)
+                    add(
+                        "\(Self.scalar(name)): \(Self.value(.converted(StatedConversion())))", at: 3
+                    )
                 } else {
                     comment("\(Self.scalar(name)): ?   \(refusal)", at: 3)
                 }
@@ -190,7 +192,7 @@ private struct YAMLLines {
     // MARK: - Scalars
 
     /// A text as YAML reads it back.
-    private static func scalar(_ text: String) -> String {
+    static func scalar(_ text: String) -> String {
         isPlain(text) ? text : quoted(text)
     }
 
@@ -218,7 +220,7 @@ private struct YAMLLines {
     }
 
     /// A text in quotation marks: single ones where it has double ones alone.
-    private static func quoted(_ text: String) -> String {
+    static func quoted(_ text: String) -> String {
         let isPrintable = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value < 0x7F }
         if isPrintable, text.contains("\""), !text.contains("'") { return "'\(text)'" }
         var result = "\""

@@ -30,6 +30,17 @@ struct ExpressionTyper {
         case .cast(let value, let target):
             _ = kind(of: value)
             return Self.kind(of: target)
+        case .conversion(let conversion, let value):
+            return converted(kind(of: value), conversion)
+        case .attempt(let value, let other):
+            let kinds = (kind(of: value), kind(of: other))
+            let joined = joined(kinds.0, kinds.1)
+            guard joined == .unknown, kinds.0 != .unknown, kinds.1 != .unknown else {
+                return joined
+            }
+            return mistake(
+                "the value in the place of others is \(kinds.1.noun) instead of "
+                    + kinds.0.noun)
         case .call(_, _, let arguments):
             for argument in arguments { _ = kind(of: argument) }
             return .unknown
@@ -74,7 +85,7 @@ struct ExpressionTyper {
     }
 
     @discardableResult
-    private mutating func mistake(_ text: String) -> ValueKind {
+    mutating func mistake(_ text: String) -> ValueKind {
         if !mistakes.contains(text) { mistakes.append(text) }
         return .unknown
     }

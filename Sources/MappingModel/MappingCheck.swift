@@ -80,6 +80,7 @@ struct MappingCheck {
         for mistake in typer.mistakes { add(mapping, "filter: \(mistake)") }
         guard typer.mistakes.isEmpty,
             let text = unsupported(filter.sourceExpression, from: entity)
+                ?? AttemptCheck.mistake(in: filter.sourceExpression, of: nil)
         else { return }
         add(mapping, "filter: \(text)")
     }
@@ -104,7 +105,7 @@ struct MappingCheck {
                 mapping,
                 Self.unknown("attribute", property.destination, in: entity, names), at: property)
         }
-        if property.value == .converted {
+        if case .converted = property.value {
             return add(mapping, noConversion(to: attribute, of: mapping.source), at: property)
         }
         guard case .expression(let expression) = property.value else { return }
@@ -126,7 +127,8 @@ struct MappingCheck {
         }
         for mistake in typer.mistakes { add(mapping, mistake, at: property) }
         guard typer.mistakes.isEmpty else { return }
-        if let text = unsupported(expression, from: mapping.source) ?? attribute.refusal(expression)
+        if let text = unsupported(expression, from: mapping.source)
+            ?? AttemptCheck.mistake(in: expression, of: attribute) ?? attribute.refusal(expression)
         {
             return add(mapping, text, at: property)
         }
@@ -201,7 +203,7 @@ struct MappingCheck {
                 Self.unknown("relationship", property.destination, in: entity, names),
                 at: property)
         }
-        if property.value == .converted {
+        if case .converted = property.value {
             return add(mapping, "convert is for attributes: links have no types", at: property)
         }
         guard case .expression(let expression) = property.value, expression != .null else { return }
@@ -216,6 +218,9 @@ struct MappingCheck {
         let kind = typer.kind(of: call.instances)
         for mistake in typer.mistakes { add(mapping, mistake, at: property) }
         guard typer.mistakes.isEmpty else { return }
+        if let text = AttemptCheck.mistake(in: expression, of: nil) {
+            return add(mapping, text, at: property)
+        }
         switch kind {
         case .object, .collection(.object), .unknown: break
         default:
@@ -282,6 +287,7 @@ struct MappingCheck {
 extension Attribute {
     /// Why a constant cannot be its value; nil where it can, and for other expressions.
     fileprivate func refusal(_ expression: MappingExpression) -> String? {
+        if case .attempt(_, let other) = expression { return refusal(other) }
         guard case .constant(let constant) = expression else { return nil }
         switch (constant, type) {
         case (.real(let number), _) where !number.isFinite,

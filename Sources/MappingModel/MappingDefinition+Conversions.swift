@@ -11,15 +11,14 @@ extension MappingDefinition {
             guard let from = entityMappings[place].source,
                 let to = entityMappings[place].destination
             else { continue }
-            for property in entityMappings[place].attributes.indices
-            where entityMappings[place].attributes[property].value == .converted {
+            for property in entityMappings[place].attributes.indices {
+                guard
+                    case .converted(let stated) = entityMappings[place].attributes[property].value
+                else { continue }
                 let name = entityMappings[place].attributes[property].destination
                 guard let now = destination.attribute(name, of: to)?.attribute,
-                    let before = Self.origin(of: now, in: source, from),
-                    let expression =
-                        now.type == before.type
-                        ? .source(before.name)
-                        : TypeChange.expression(of: before.name, from: before.type, to: now.type)
+                    let expression = stated.expression(
+                        from: Self.origin(of: now, in: source, from), to: now)
                 else { continue }
                 converted.entityMappings[place].attributes[property].value =
                     .expression(expression)

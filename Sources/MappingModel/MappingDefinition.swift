@@ -84,9 +84,8 @@ package struct PropertyMappingDefinition: Hashable, Sendable, Codable {
         case automatic
         /// No value expression: an attribute keeps its default value, a relationship stays empty.
         case unset
-        /// The source attribute of the same name or renaming identifier, turned into the
-        /// destination attribute's type.
-        case converted
+        /// A value that is turned into one of the destination attribute's type.
+        case converted(StatedConversion)
         case expression(MappingExpression)
     }
 

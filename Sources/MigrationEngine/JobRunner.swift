@@ -128,11 +128,13 @@ package final class JobRunner: Sendable {
             let writer = LinkWriter(file: file.laidOut, connection: connection)
             try writer.createTable(link)
             let source = try environment.resolve(job.source)
-            try EngineError.translating { try connection.attachImmutable(source, as: "src") }
             let failures = ValueFailures()
-            ValueFunction.register(
-                connection, cells: file.plan.computedCells, failures: failures,
-                methods: environment.policies.methods)
+            try EngineError.translating {
+                try connection.attachImmutable(source, as: "src")
+                try ValueFunction.register(
+                    connection, source: .attached, cells: file.plan.computedCells,
+                    failures: failures, methods: environment.policies.methods)
+            }
             let links = try failures.translating { () throws(EngineError) in
                 try writer.write(chunk, link: link)
             }

@@ -40,7 +40,7 @@ struct RandomTrees {
 
     mutating func expression(_ depth: Int) -> MappingExpression {
         guard depth > 0 else { return leaf() }
-        switch generator.below(14) {
+        switch generator.below(16) {
         case 0, 1: return leaf()
         case 2, 3:
             let count = 1 + generator.below(3)
@@ -65,12 +65,37 @@ struct RandomTrees {
                 .first, .last, .size, .at(expression(depth - 1)),
             ]
             return .element(expression(depth - 1), at: indexes.one(&generator))
+        case 11: return .conversion(conversion(), of: expression(depth - 1))
+        case 12: return .attempt(expression(depth - 1), otherwise: expression(depth - 1))
         default:
             let function = ExpressionFunction.allCases.one(&generator)
             let arguments = (0..<function.argumentCount).map { _ in expression(depth - 1) }
             return .function(function, arguments)
         }
     }
+
+    private mutating func conversion() -> ValueConversion {
+        switch generator.below(3) {
+        case 0: .normalized((0...generator.below(3)).map { _ in .allCases.one(&generator) })
+        case 1:
+            .field(
+                DocumentField(
+                    form: .allCases.one(&generator),
+                    path: (0...generator.below(2)).map { _ in Self.texts.one(&generator) }))
+        default:
+            .type(
+                ValueConversion.types.values.sorted { $0.rawValue < $1.rawValue }
+                    .one(&generator),
+                format: Self.formats.one(&generator))
+        }
+    }
+
+    private static let formats: [DateFormat?] =
+        [nil]
+        + [("yyyy-MM-dd", 0), ("d MMM y 'o''clock' H:mm:ss.SSS", 3600), ("hh a", -5400)]
+        .compactMap { pattern, offset in
+            do { return try DateFormat(pattern, offset: offset) } catch { return nil }
+        }
 
     private mutating func leaf() -> MappingExpression {
         switch generator.below(6) {

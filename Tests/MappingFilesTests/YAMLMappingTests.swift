@@ -58,6 +58,17 @@ struct YAMLMappingTests {
         ("{constant: 1, default: 2}", "a constant has no other keys"),
         ("{default: 2}", "needs an expression"),
         ("{value: unset, default: 2}", "an expression belongs here"),
+        ("{convert: unset}", "an expression or the word automatic"),
+        ("{convert: automatic, table: {x: 1}}", "beside convert there is no table"),
+        ("{value: $source.a, format: yyyy}", "write convert instead of value"),
+        ("{convert: automatic, format: QQ}", "the format of dates has no QQ"),
+        ("{convert: automatic, format: yyyy, zone: CET}", "zone is UTC or an offset"),
+        ("{convert: automatic, zone: UTC}", "a zone belongs to a format"),
+        ("{convert: automatic, json: a, plist: b}", "not both"),
+        ("{convert: automatic, json: a..b}", "a path of keys"),
+        ("{convert: automatic, text: [shout]}", "text has the steps"),
+        ("{convert: automatic, failing: ignore}", "failing is refuse, drop"),
+        ("{convert: automatic, failing: {constant: null}}", "failing is refuse, drop"),
     ])
     func mistakesInReplacementsAreTold(line: String, text: String) {
         let message = message(values("a: \(line)"))
@@ -65,10 +76,43 @@ struct YAMLMappingTests {
     }
 
     @Test func conversionsAreReadAndWritten() throws {
-        let definition = try read(values("a: convert"))
-        #expect(definition.entityMappings.first?.attributes.map(\.value) == [.converted])
-        let again = try read(YAMLMappingWriter.text(definition))
-        #expect(again.withoutPositions == definition.withoutPositions)
+        let format = try DateFormat("dd.MM.yyyy HH:mm", offset: 7200)
+        let cases: [(String, StatedConversion)] = [
+            ("convert", StatedConversion()),
+            (
+                "{convert: automatic, failing: {constant: 0}}",
+                StatedConversion(failing: .constant(.integer(0)))
+            ),
+            (
+                "{convert: $source.born, format: 'dd.MM.yyyy HH:mm', zone: '+02:00', failing: drop}",
+                StatedConversion(value: .source("born"), format: format, failing: .drop)
+            ),
+            (
+                "{convert: $source.payload, json: address.city, default: none}",
+                StatedConversion(
+                    value: .source("payload"),
+                    field: DocumentField(form: .json, path: ["address", "city"]),
+                    missing: .text("none"))
+            ),
+            (
+                "{convert: $source.payload, plist: ['a.b', 0], text: [trim, nfc]}",
+                StatedConversion(
+                    value: .source("payload"),
+                    field: DocumentField(form: .plist, path: ["a.b", "0"]), steps: [.trim, .nfc])
+            ),
+            ("{convert: automatic, text: empty}", StatedConversion(steps: [.empty])),
+        ]
+        for (line, conversion) in cases {
+            let definition = try read(values("a: \(line)"))
+            let found = definition.entityMappings.first?.attributes.map(\.value)
+            #expect(found == [.converted(conversion)], "\(line)")
+            let again = try read(YAMLMappingWriter.text(definition))
+            #expect(again.withoutPositions == definition.withoutPositions, "\(line)")
+        }
+        let guarded = try read(values("a: {value: 1 / $source.b, failing: drop}"))
+        #expect(
+            guarded.entityMappings.first?.attributes.first?.value.expressionText
+                == "ATTEMPT(1 / $source.b, nil)")
     }
 
     @Test func everyFormIsRead() throws {

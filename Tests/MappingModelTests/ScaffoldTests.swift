@@ -31,15 +31,15 @@ struct ScaffoldTests {
             ("age", .string), ("key", .uuid), ("price", .decimal), ("when", .string),
         ])
         let text = YAMLMappingWriter.scaffold(from: source, to: destination, comments: [])
-        #expect(text.contains(#"age: 'CAST($source.age, "NSString")'"#))
+        #expect(text.contains("      age: convert\n"))
         #expect(text.contains("# dropped: body\n"))
         let stated = try definition(source, destination)
         let directed = try Inference(from: source, to: destination, by: stated)
         let values = try #require(directed.mapping.entityMappings.first).attributes.map(\.value)
         #expect(
             values.map(\.text) == [
-                #"CAST($source.age, "NSString")"#, #"CAST($source.key, "NSUUID")"#,
-                #"CAST($source.price, "NSDecimalNumber")"#, #"CAST($source.when, "NSString")"#,
+                #"CONVERT($source.age, "string")"#, #"CONVERT($source.key, "uuid")"#,
+                #"CONVERT($source.price, "decimal")"#, #"CONVERT($source.when, "string")"#,
             ])
     }
 

@@ -174,7 +174,7 @@ import Testing
                 """
             try lab.expectRefusal(
                 to: destination(), options: options(.whole, yaml),
-                saying: ["Note.rank", "key 3", "divides by zero"])
+                saying: ["Note.rank", "/Note/p3 ", "divides by zero"])
         }
     }
 
@@ -292,7 +292,7 @@ extension MappedMigrationTests {
             let to = try destination { $0.isOptional = false }
             try lab.expectRefusal(
                 to: to, options: options(.whole, yaml),
-                saying: ["Note.rank", "key 4", "required"])
+                saying: ["Note.rank", "/Note/p4 ", "required"])
             try lab.damage("UPDATE ZNOTE SET ZWORDCOUNT = 5, ZTITLE = 'a'")
             #expect(try lab.migrate(to: to, options: options(.whole, yaml)).validation.isEqual)
         }
@@ -315,7 +315,7 @@ extension MappedMigrationTests {
             for strategy in [MigrationPlanning.Strategy.whole, .partitioned] {
                 try lab.expectRefusal(
                     to: destination { _ in }, options: options(strategy, yaml),
-                    namesStore: strategy == .whole, saying: ["Note.rank", "key 5", "64-bit"])
+                    namesStore: strategy == .whole, saying: ["Note.rank", "/Note/p5 ", "64-bit"])
             }
         }
     }

@@ -193,7 +193,7 @@ private struct WrongPolicy: MigrationPolicy {
     @Test("a method that fails names its object")
     func methodFails() throws {
         let text = try failure(.partitioned, [FailingMethodPolicy.self])
-        #expect(text.contains("Note.summary of the object with key 77 cannot be computed"))
+        #expect(text.contains("/Note/p77 cannot be computed"))
         #expect(text.contains("policy NotePolicy, summary:score:: the body is too long"))
     }
 }

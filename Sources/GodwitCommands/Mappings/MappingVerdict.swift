@@ -98,7 +98,7 @@ extension PropertyMappingDefinition.Value {
         switch self {
         case .automatic: return "automatic"
         case .unset: return "unset"
-        case .converted: return "convert"
+        case .converted(let conversion): return conversion.text
         case .expression(let expression):
             guard let call = ManagerCall(expression) else { return expression.text }
             switch call {
@@ -146,7 +146,7 @@ struct MappingSummary: Encodable {
                 switch property.value {
                 case .automatic: "automatic"
                 case .unset: "unset"
-                case .converted: "convert"
+                case .converted(let conversion): conversion.text
                 case .expression(let expression): expression.text
                 }
         }

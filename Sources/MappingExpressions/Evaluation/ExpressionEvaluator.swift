@@ -110,6 +110,15 @@ package struct ExpressionEvaluator<Objects: ExpressionObjects> {
             return try result(of: function, try values(arguments, scope))
         case .cast(let operand, let target):
             return try ValueCast.cast(try value(operand, scope), to: target)
+        case .conversion(let conversion, let operand):
+            return try converted(try value(operand, scope), conversion)
+        case .attempt(let operand, let other):
+            do throws(ExpressionError) {
+                return try value(operand, scope)
+            } catch {
+                guard error.reason == .evaluation else { throw error }
+                return try value(other, scope)
+            }
         case .call(let receiver, let selector, let arguments):
             guard let methodCall else {
                 throw ExpressionError(.unsupported, "the method \(selector) cannot be called")

@@ -59,7 +59,7 @@ enum ValueCast {
     }
 
     /// Whole real numbers have no fraction in their text, as `stringValue` of `NSNumber`.
-    private static func text(_ scalar: DefaultValue) -> String? {
+    static func text(_ scalar: DefaultValue) -> String? {
         switch scalar {
         case .text(let text), .uri(let text): text
         case .integer(let value): "\(value)"

@@ -32,8 +32,8 @@ struct ChunkCopier {
             try connection.attachImmutable(source, as: "src")
             for (_, route) in routes { try connection.attachImmutable(route, as: "route") }
             ExternalDataFunction.register(connection, folder: support)
-            ValueFunction.register(
-                connection, cells: plan.computedCells, failures: failures,
+            try ValueFunction.register(
+                connection, source: .attached, cells: plan.computedCells, failures: failures,
                 methods: policies.methods)
         }
     }

@@ -13,7 +13,7 @@ struct PolicyCopier {
     let note: PolicyNote?
 
     /// The store's UUID, by which the app knows its objects.
-    private let store: StoreName
+    private let store: String
 
     /// - Parameters:
     ///   - file: the plan.
@@ -29,8 +29,7 @@ struct PolicyCopier {
         self.policies = policies
         self.note = note
         store = try EngineError.translating { () throws(StoreError) in
-            StoreName(
-                uuid: try connection.texts("SELECT Z_UUID FROM src.Z_METADATA LIMIT 1").first ?? "")
+            try connection.texts("SELECT Z_UUID FROM src.Z_METADATA LIMIT 1").first ?? ""
         }
     }
 
@@ -72,6 +71,10 @@ struct PolicyCopier {
         }
     }
 
+    private func uri(of object: SourceObjectKey) -> ObjectURI {
+        ObjectURI(store: store, entity: object.entity, key: object.key)
+    }
+
     /// Refuses objects whose keys no store of Core Data has: keys of made objects follow from them.
     private func refuseLowKeys(of pass: PolicyPass) throws(EngineError) {
         let count = try EngineError.translating { () throws(StoreError) in
@@ -95,7 +98,7 @@ struct PolicyCopier {
         default: break
         }
         let name = portion.context.pass.className
-        let object = portion.state.current.map { " for \(store.uri(of: $0.source))" } ?? ""
+        let object = portion.state.current.map { " for \(uri(of: $0.source))" } ?? ""
         return .policyFailed(
             "migration policy \(name) failed\(object): \(PolicyFailure.text(of: error)). The "
                 + "original store was not changed; correct the policy or the object and replay")
@@ -148,7 +151,7 @@ struct PolicyCopier {
         portion.state.turn(to: object, hook)
         guard let note else { return }
         let name = portion.context.pass.className
-        try note.write("migration policy \(name) had \(store.uri(of: object.source)) in hand")
+        try note.write("migration policy \(name) had \(uri(of: object.source)) in hand")
     }
 
     /// The next objects of a pass.
@@ -184,16 +187,6 @@ struct PolicyCopier {
             }
             return found
         }
-    }
-}
-
-/// What the URIs of a store's objects begin with.
-private struct StoreName {
-    let uuid: String
-
-    /// The URI of a source object, by which the app knows it.
-    func uri(of object: SourceObjectKey) -> String {
-        "x-coredata://\(uuid)/\(object.entity)/p\(object.key)"
     }
 }
 

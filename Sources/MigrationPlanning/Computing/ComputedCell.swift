@@ -6,6 +6,8 @@ package struct ComputedCell: Hashable, Sendable, Codable {
     package var value: ComputedValue
     /// Where the inputs of the value lie, in their order.
     package var inputs: [SourcePath]
+    /// The source entity whose objects it is computed for.
+    package var source: String
     /// The type of the destination attribute.
     package var type: AttributeType
     /// Whether the attribute must have a value.
@@ -18,11 +20,13 @@ package struct ComputedCell: Hashable, Sendable, Codable {
     package var policy: String?
 
     package init(
-        value: ComputedValue, inputs: [SourcePath], type: AttributeType, isRequired: Bool = false,
-        name: String, now: Double, policy: String? = nil
+        value: ComputedValue, inputs: [SourcePath], source: String, type: AttributeType,
+        isRequired: Bool = false, name: String,
+        now: Double, policy: String? = nil
     ) {
         self.value = value
         self.inputs = inputs
+        self.source = source
         self.type = type
         self.isRequired = isRequired
         self.name = name

@@ -28,7 +28,10 @@ package struct ComputedSQL {
         }
         if let checked { return checked }
         let arguments: [SQLText] = ["\(number)", "\(row.name).Z_PK"] + values.inputs
-        return "\(.name(of: ValueFunction.name))(\(arguments.joined(separator: ", ")))"
+        let call: SQLText =
+            "\(.name(of: ValueFunction.name))(\(arguments.joined(separator: ", ")))"
+        guard let plain = ConversionSQL(cell, of: row) else { return call }
+        return "CASE WHEN \(plain.isPlain) THEN \(plain.value) ELSE \(call) END"
     }
 
     /// A value that calls its check only where SQL does not see at once that it is right: the call

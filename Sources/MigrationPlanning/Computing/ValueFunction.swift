@@ -1,3 +1,4 @@
+import CoreDataStore
 import Foundation
 import GRDB
 import ManagedObjectModel
@@ -22,14 +23,19 @@ package enum ValueFunction {
     ///
     /// - Parameters:
     ///   - connection: that copies.
+    ///   - source: the schema that is the source.
     ///   - cells: the plan's computed cells, in its order.
     ///   - failures: gets what could not be computed.
     ///   - methods: answers calls of the methods of policies.
+    /// - Throws: `StoreError` for a source without metadata.
     package static func register(
-        _ connection: Connection, cells: [ComputedCell], failures: ValueFailures,
-        methods: PolicyMethods? = nil
-    ) {
+        _ connection: Connection, source: SourceSchema, cells: [ComputedCell],
+        failures: ValueFailures, methods: PolicyMethods? = nil
+    ) throws(StoreError) {
         guard let now = cells.first?.now else { return }
+        failures.uuid = try connection.texts(
+            "SELECT Z_UUID FROM \(source.prefix)Z_METADATA LIMIT 1"
+        ).first
         // One for all rows: it keeps what it compiled. All cells of a plan have one time.
         let evaluators = Evaluators(now: now, methods)
         let compute = DatabaseFunction(name.description, pure: true) { arguments in
@@ -87,9 +93,25 @@ package enum ValueFunction {
             variables[ComputedValue.name(of: number)] = input(
                 argument, cell.inputs[number].valueType)
         }
-        let value = try evaluators.of(cell.policy).value(
-            of: cell.value.expression, variables: variables)
-        switch value {
+        let evaluator = try evaluators.of(cell.policy)
+        guard case .attempt(let first, let other) = cell.value.expression else {
+            return try stored(cell.value.expression, cell, evaluator, variables)
+        }
+        // A value that does not fit the attribute's type has failed as well.
+        do throws(ExpressionError) {
+            return try stored(first, cell, evaluator, variables)
+        } catch {
+            guard error.reason == .evaluation else { throw error }
+            return try stored(other, cell, evaluator, variables)
+        }
+    }
+
+    /// What an expression gives, as the cell holds it.
+    private static func stored(
+        _ expression: MappingExpression, _ cell: ComputedCell,
+        _ evaluator: ExpressionEvaluator<NoObjects>, _ variables: [String: ExpressionValue<Never>]
+    ) throws(ExpressionError) -> (any DatabaseValueConvertible)? {
+        switch try evaluator.value(of: expression, variables: variables) {
         case .null: return nil
         case .scalar(let scalar): return try StoredCell(scalar, as: cell.type).databaseValue
         case .object, .collection:
@@ -130,6 +152,13 @@ package enum ValueFunction {
     }
 }
 
+/// The schema of a connection that is the source.
+package enum SourceSchema: Sendable {
+    case main, attached
+
+    fileprivate var prefix: SQLText { self == .main ? "main." : "src." }
+}
+
 /// What answers the calls of a policy's methods, by the name of its class; nil for an unknown one.
 package typealias PolicyMethods =
     @Sendable (String) -> ExpressionEvaluator<NoObjects>.MethodCall?
@@ -162,6 +191,12 @@ package final class ValueFailures: Sendable {
     /// The store, for messages; nil where the reader of the failure names it.
     private let store: String?
     private let first = Mutex<String?>(nil)
+    private let known = Mutex<String?>(nil)
+    /// The UUID of the store that is read, for URIs of its objects.
+    fileprivate(set) var uuid: String? {
+        get { known.withLock { $0 } }
+        set { known.withLock { $0 = newValue } }
+    }
 
     /// - Parameter store: that messages name.
     package init(store: String? = nil) { self.store = store }
@@ -173,8 +208,10 @@ package final class ValueFailures: Sendable {
         do throws(ExpressionError) {
             return try body()
         } catch {
-            let object = Int64.fromDatabaseValue(key).map { " of the object with key \($0)" } ?? ""
-            let text = "\(cell.name)\(object) cannot be computed: \(error)"
+            let object = Int64.fromDatabaseValue(key).map {
+                " of \(ObjectURI(store: uuid ?? "", entity: cell.source, key: $0))"
+            }
+            let text = "\(cell.name)\(object ?? "") cannot be computed: \(error)"
             first.withLock { if $0 == nil { $0 = text } }
             throw DatabaseError(message: text)
         }
@@ -192,8 +229,8 @@ package final class ValueFailures: Sendable {
             guard let text = first.withLock({ $0 }) else { throw error }
             let place = store.map { "\($0): " } ?? ""
             throw .dataRefused(
-                "\(place)\(text). Nothing was written; correct the data, or the expression in "
-                    + "the mapping")
+                "\(place)\(text). Nothing was written; correct the data or the mapping, "
+                    + "which can also drop and count such values (failing: drop)")
         }
     }
 }

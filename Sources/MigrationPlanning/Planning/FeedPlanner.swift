@@ -157,7 +157,8 @@ struct FeedPlanner {
         }
         let attribute = context.destination.model.element(key.property, of: entity.destination)
         return ComputedCell(
-            value: value, inputs: inputs, type: attribute?.type ?? .undefined,
+            value: value, inputs: inputs, source: entity.source,
+            type: attribute?.type ?? .undefined,
             isRequired: attribute?.isOptional == false, name: key.description, now: context.now,
             policy: ExpressionInspection(expression).calls.isEmpty ? nil : policy?.className)
     }

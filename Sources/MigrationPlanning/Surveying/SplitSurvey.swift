@@ -44,7 +44,8 @@ struct SplitSurvey {
         }
         guard !found.isEmpty else { return [] }
         let cells = found.map(\.split).computedCells
-        ValueFunction.register(connection, cells: cells, failures: failures)
+        try ValueFunction.register(
+            connection, source: .main, cells: cells, failures: failures)
         for place in found.indices {
             try count(&found[place], cells, next: &next)
         }
@@ -68,7 +69,7 @@ struct SplitSurvey {
             return ComputedCell(
                 value: value,
                 inputs: try value.inputs.map { try SourcePath($0, of: entity, in: layout) },
-                type: .boolean, name: "the filter of \(entity)", now: now)
+                source: entity, type: .boolean, name: "the filter of \(entity)", now: now)
         }
     }
 

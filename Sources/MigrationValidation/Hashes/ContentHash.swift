@@ -11,12 +11,15 @@ struct CellDigest {
     var high: UInt64
     var low: UInt64
     var isNull: Bool
+    /// Whether it stands in the place of a value that cannot be computed.
+    var isReplaced: Bool
 
     @inline(__always)
-    init(_ digest: ContentDigest128, isNull: Bool = false) {
+    init(_ digest: ContentDigest128, isNull: Bool = false, isReplaced: Bool = false) {
         high = digest.high
         low = digest.low
         self.isNull = isNull
+        self.isReplaced = isReplaced
     }
 }
 

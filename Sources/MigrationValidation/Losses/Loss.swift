@@ -15,6 +15,9 @@ package struct Loss: Hashable, Sendable {
         case entity
         /// Objects of an entity that no filter of its mappings takes.
         case filter
+        /// Values that a mapping replaces because they cannot be computed; named by the attribute
+        /// of the destination.
+        case conversion
         /// Transactions of persistent history.
         case history
     }
@@ -136,7 +139,7 @@ extension Loss {
     /// What is counted, as one word in the singular.
     package var noun: String {
         switch subject.kind {
-        case .attribute: "value"
+        case .attribute, .conversion: "value"
         case .relationship: "link"
         case .entity, .filter: "object"
         case .history: "transaction"

@@ -1,5 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
+import MappingExpressions
 import MappingModel
 
 /// What the mapping of one source entity leaves nowhere.
@@ -9,6 +10,8 @@ struct LossRules {
     /// Columns of its rows whose values or links have no destination; none where it has none
     /// itself.
     private(set) var columns: [(name: String, subject: Loss.Subject)] = []
+    /// Values of the destination that the mapping may replace.
+    private(set) var replacements: Set<Loss.Subject> = []
 
     /// - Parameters:
     ///   - kind: of objects of the source.
@@ -29,6 +32,14 @@ struct LossRules {
             return
         }
         let values = fates.flatMap { $0.mapping.attributes.map(\.value) }
+        for (mapped, fate) in fates {
+            replacements.formUnion(
+                mapped.replacedAttributes.compactMap { name in
+                    scope.destination.model.attribute(name, of: fate.entity).map { found in
+                        Loss.Subject(.conversion, PropertyKey(found.owner.name, name))
+                    }
+                })
+        }
         let number = kind.number
         let carried = Set(fates.flatMap { $0.mapping.policy?.carries ?? [] })
         for column in table.columns where scope.source.uses(column, by: entity) {
@@ -50,7 +61,17 @@ struct LossRules {
         }
     }
 
-    var isEmpty: Bool { entity == nil && columns.isEmpty }
+    var isEmpty: Bool { entity == nil && columns.isEmpty && replacements.isEmpty }
+}
+
+extension EntityMapping {
+    /// Attributes of the destination whose values are replaced where they cannot be computed.
+    fileprivate var replacedAttributes: [String] {
+        attributes.filter { attribute in
+            guard case .expression(let expression) = attribute.value else { return false }
+            return expression.isAttempt
+        }.map(\.destination)
+    }
 }
 
 extension [LinkLocation] {
@@ -94,6 +115,9 @@ extension ValidationScope {
 }
 
 extension Loss.Subject {
+    /// A property of the destination, or of the source.
+    init(_ kind: Loss.Kind, _ key: PropertyKey) { self.init(kind, key.entity, key.property) }
+
     /// The relationship in whose place a source keeps the links of another, which may be itself.
     init(linksOf key: PropertyKey, in layout: StoreLayout) {
         let isStored = layout.column(.toOne(key)) != nil || layout.column(.hiddenKey(key)) != nil

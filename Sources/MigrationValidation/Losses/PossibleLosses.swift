@@ -40,6 +40,7 @@ extension ValidationScope {
                 let rules = LossRules(of: kind, in: table, scope: self, places: places)
                 if let entity = rules.entity { subjects.insert(entity) }
                 for column in rules.columns { subjects.insert(column.subject) }
+                subjects.formUnion(rules.replacements)
             }
         }
         for join in source.joinTables where !places.carry(join) {

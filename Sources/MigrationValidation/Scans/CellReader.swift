@@ -67,9 +67,11 @@ struct CellReader {
         _ rule: CellRule, _ row: RawRow, _ key: RowKey
     ) throws(StoreError) -> CellDigest? {
         guard let known = computed.rules[rule.column] else { return nil }
-        let value = try known.expected(
+        let found = try known.expected(
             row, first: firstInput, key: row.integer(0), computed.evaluator)
-        return CellDigest(value.digest(rule.seed, key), isNull: value.storageClass == 5)
+        return CellDigest(
+            found.value.digest(rule.seed, key), isNull: found.value.storageClass == 5,
+            isReplaced: found.isReplaced)
     }
 
     private func constant(_ rule: CellRule, _ key: RowKey) -> CellDigest {

@@ -1,5 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
+import MappingExpressions
 import MappingModel
 import StoreFileChecks
 
@@ -40,6 +41,8 @@ struct EntityRules {
     let cells: [CellRule]
     /// What the sums of the cells are called, apart from the rules, which loops copy.
     let labels: [String]
+    /// What is lost of replaced values, by the places of the cells.
+    let replacements: [(cell: Int, subject: Loss.Subject)]
 
     /// The leading column of every row's rules and their names in sums.
     static let leading = ["Z_ENT", "Z_OPT"]
@@ -51,6 +54,7 @@ struct EntityRules {
     ) {
         self.fate = fate
         var cells: [CellRule] = []
+        var replacements: [(cell: Int, subject: Loss.Subject)] = []
         constants.append(
             StoredConstant(integer: fate.number, .numeric))
         cells.append(
@@ -69,6 +73,9 @@ struct EntityRules {
             else { continue }
             let value = mapped.attributes.first { $0.destination == key.property }?.value ?? .null
             if case .expression(let expression) = value {
+                if expression.isAttempt {
+                    replacements.append((cells.count, Loss.Subject(.conversion, key)))
+                }
                 let place = computed.add(
                     expression, for: column, key: key, from: mapped.source ?? "", scope: scope)
                 cells.append(
@@ -87,6 +94,7 @@ struct EntityRules {
         }
         self.cells = cells
         self.labels = labels
+        self.replacements = replacements
     }
 
     private static func rule(

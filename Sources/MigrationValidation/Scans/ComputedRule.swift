@@ -7,6 +7,8 @@ import SafeSQLite
 /// What an expression of a mapping must give for a source row, evaluated here and not by SQL.
 struct ComputedRule: Sendable {
     private let expression: RowExpression
+    /// What stands in the place of a value that cannot be computed; nil where that is a fault.
+    private let other: RowExpression?
     private let column: ColumnLayout
     private let type: AttributeType
     /// The destination attribute, for messages.
@@ -19,10 +21,18 @@ struct ComputedRule: Sendable {
         _ expression: MappingExpression, for column: ColumnLayout, key: PropertyKey,
         from entity: String, scope: ValidationScope, inputs: inout [SQLText]
     ) {
-        guard let attribute = scope.destination.attribute(key),
-            let found = RowExpression(
+        var (first, replacement): (MappingExpression, MappingExpression?) = (expression, nil)
+        if case .attempt(let value, let other) = expression {
+            (first, replacement) = (value, other)
+        }
+        let compiled = { (expression: MappingExpression, inputs: inout [SQLText]) in
+            RowExpression(
                 expression, of: entity, in: scope.source, now: scope.now, inputs: &inputs)
+        }
+        guard let attribute = scope.destination.attribute(key),
+            let found = compiled(first, &inputs)
         else { return nil }
+        other = replacement.flatMap { compiled($0, &inputs) }
         self.expression = found
         type = attribute.element.type
         self.column = column
@@ -36,21 +46,32 @@ struct ComputedRule: Sendable {
     ///   - first: the place of the first input in the row.
     ///   - key: of the row, for messages.
     ///   - evaluator: that keeps what the expressions of other rows had compiled.
-    /// - Returns: the value as a row holds it.
+    /// - Returns: the value as a row holds it, and whether it stands in the place of one that
+    ///   cannot be computed.
     /// - Throws: `StoreError.unsupported` for a row whose value cannot be computed.
     func expected(
         _ row: RawRow, first: Int, key: Int64, _ evaluator: ExpressionEvaluator<NoObjects>
-    ) throws(StoreError) -> StoredConstant {
+    ) throws(StoreError) -> (value: StoredConstant, isReplaced: Bool) {
         do throws(ExpressionError) {
-            guard let value = try expression.value(row, first: first, evaluator) else {
-                return .null
+            do throws(ExpressionError) {
+                return (try held(expression, row, first: first, evaluator), false)
+            } catch {
+                guard let other, error.reason == .evaluation else { throw error }
+                return (try held(other, row, first: first, evaluator), true)
             }
-            return StoredConstant(try assigned(value), in: column)
         } catch {
             throw .unsupported(
                 path: name,
                 reason: "the value of the object with key \(key) cannot be computed: \(error)")
         }
+    }
+
+    private func held(
+        _ expression: RowExpression, _ row: RawRow, first: Int,
+        _ evaluator: ExpressionEvaluator<NoObjects>
+    ) throws(ExpressionError) -> StoredConstant {
+        guard let value = try expression.value(row, first: first, evaluator) else { return .null }
+        return StoredConstant(try assigned(value), in: column)
     }
 
     /// A value as an attribute takes it: numbers become those of its type.

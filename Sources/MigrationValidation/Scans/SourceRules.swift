@@ -32,6 +32,8 @@ struct SourceRules: Sendable {
     private(set) var cells: [CellRule] = []
     /// What the sums of the rules are called.
     private(set) var labels: [String] = []
+    /// What is lost of replaced values, by the places of the rules.
+    private(set) var replacements: [(cell: Int, subject: Loss.Subject)] = []
     private(set) var programs: [Program] = []
     /// Where each program's rows go.
     private(set) var fates: [Fate] = []
@@ -83,6 +85,9 @@ struct SourceRules: Sendable {
                 let places = cells.count..<(cells.count + made.cells.count)
                 programs.append(Program(offset: fate.offset, cells: places))
                 fates.append(fate)
+                replacements += made.replacements.map {
+                    ($0.cell + places.lowerBound, $0.subject)
+                }
                 cells += made.cells
                 labels += made.labels
             }

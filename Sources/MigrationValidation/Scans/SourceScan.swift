@@ -65,6 +65,7 @@ struct SourceScan {
         var sums: [CellSum]
         var faulty: [Int64]
         var unmade: [Int64]
+        var replaced: [Int64]
         var linkSums: [CellSum]
         var missingLinks: [Int64]
         var lostLinks: [Int64]
@@ -82,6 +83,7 @@ struct SourceScan {
             sums = [CellSum](repeating: CellSum(), count: scan.rules.cells.count)
             faulty = [Int64](repeating: 0, count: scan.rules.cells.count)
             unmade = faulty
+            replaced = faulty
             linkSums = [CellSum](repeating: CellSum(), count: scan.links.count)
             missingLinks = [Int64](repeating: 0, count: scan.links.count)
             lostLinks = missingLinks
@@ -123,6 +125,7 @@ struct SourceScan {
                         continue
                     }
                     tally.sums[cell].add(high: digest.high, low: digest.low)
+                    if digest.isReplaced { tally.replaced[cell] += 1 }
                     if digest.isNull, rules.cells[cell].isFaultIfNull { tally.faulty[cell] += 1 }
                 }
             }
@@ -184,6 +187,9 @@ struct SourceScan {
             result.add(Fault(label, .missingValue), source: tally.faulty[cell])
             // What cannot be made is a fault of the result, whatever stands there.
             result.add(Fault(label, .missingFile), destination: tally.unmade[cell])
+        }
+        for (cell, subject) in rules.replacements {
+            result.addLoss(subject, tally.replaced[cell])
         }
         for (number, reader) in links.enumerated() {
             let label = places[reader.place].label
