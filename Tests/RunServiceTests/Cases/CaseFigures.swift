@@ -1,4 +1,5 @@
 import ManagedObjectModel
+import MappingExpressions
 import MappingModel
 import MigrationPlanning
 import MigrationValidation
@@ -39,6 +40,7 @@ struct CaseFigures: Sendable {
         if !computed.isEmpty { count("with computed values") }
         count("values by SQL", computed.count { ValueSQL($0).expression != nil })
         count("values by Swift", computed.count { ValueSQL($0).expression == nil })
+        count("values converted", computed.count { $0.value.expression.isAttempt })
         let feeds = plan.joins.flatMap(\.feeds)
         if !feeds.isEmpty { count("with join feeds") }
         if feeds.contains(where: { !$0.isArithmetic }) { count("with joins looked up") }

@@ -60,6 +60,7 @@ struct RandomMapping<Random: RandomNumberGenerator> {
     }
 
     private mutating func value(_ type: AttributeType, of entity: String) -> MappingExpression? {
+        if below(3) == 0, let value = converted(type, entity) { return value }
         switch type {
         case .integer16, .integer32, .integer64: return integer(entity, 2)
         case .double, .float: return below(2) == 0 ? real(entity, 2) : integer(entity, 2)
@@ -70,6 +71,52 @@ struct RandomMapping<Random: RandomNumberGenerator> {
         case .date: return date(entity, 1)
         default: return nil
         }
+    }
+
+    /// A value of another type, with what stands in the place of those without a form.
+    private mutating func converted(
+        _ type: AttributeType, _ entity: String
+    ) -> MappingExpression? {
+        let numbers: Set<AttributeType> = [
+            .integer16, .integer32, .integer64, .double, .float, .decimal,
+        ]
+        let origins: Set<AttributeType> =
+            switch type {
+            case .integer16, .integer32, .integer64, .double, .float, .decimal:
+                numbers.union([.boolean, .string, .date])
+            case .boolean: numbers.union([.string])
+            case .date: numbers.union([.string, .date])
+            case .string: numbers.union([.string, .date, .uuid, .uri, .binary, .boolean])
+            case .uuid: [.string, .uri, .uuid]
+            case .uri: [.string, .uuid]
+            default: []
+            }
+        guard let path = path(origins, entity) else { return nil }
+        let format = below(3) == 0 && type == .date ? Self.format : nil
+        let value = MappingExpression.conversion(.type(type, format: format), of: path)
+        switch below(3) {
+        case 0: return .attempt(value, otherwise: .null)
+        case 1:
+            return .attempt(
+                .conditional(
+                    .comparison(PredicateComparison(value, .equal, .null)), .null, value),
+                otherwise: .null)
+        default:
+            let other: DefaultValue? =
+                switch type {
+                case .integer16, .integer32, .integer64: .integer(7)
+                case .double, .float: .real(0.5)
+                case .boolean: .boolean(true)
+                case .string: .text("?")
+                case .date: .date(86_400)
+                default: nil
+                }
+            return .attempt(value, otherwise: other.map { .constant($0) } ?? .null)
+        }
+    }
+
+    private static var format: DateFormat? {
+        do { return try DateFormat("yyyy-MM-dd") } catch { return nil }
     }
 
     /// A path to an attribute of one of the types: of the object, or behind a to-one relationship.

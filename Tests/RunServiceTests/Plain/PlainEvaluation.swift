@@ -70,10 +70,15 @@ struct PlainEvaluation: ExpressionObjects {
         case (.integer(let number), .double), (.integer(let number), .float):
             .scalar(.real(Double(number)))
         case (.integer(let number), .date): .scalar(.date(Double(number)))
+        case (.integer(let number), .decimal): .scalar(.decimal("\(number)"))
         case (.integer(let number), _): .scalar(.integer(number))
         case (.real(let number), .date): .scalar(.date(number))
+        case (.real(let number), .decimal): .scalar(.decimal("\(number)"))
         case (.real(let number), _): .scalar(.real(number))
+        case (.text(let bytes), .uri):
+            .scalar(.uri(String(decoding: bytes, as: UTF8.self)))
         case (.text(let bytes), _): .scalar(.text(String(decoding: bytes, as: UTF8.self)))
+        case (.blob(let bytes), .uuid): .scalar(.uuid(bytes))
         case (.blob(let bytes), _): .scalar(.data(bytes))
         }
     }

@@ -1,5 +1,6 @@
 import CoreDataStore
 import ManagedObjectModel
+import MappingExpressions
 import MappingModel
 import SafeSQLite
 
@@ -51,6 +52,7 @@ struct PlainLosses {
             counts["\(isMapped ? "filter" : "entity") \(object.entity)", default: 0] += 1
             return
         }
+        countReplaced(PlainReference(entity: object.entity, key: key), taking)
         for column in table.columns {
             guard let cell = object.cells[column.name], cell != .null else { continue }
             switch column.role {
@@ -75,6 +77,25 @@ struct PlainLosses {
                     add("relationship", key)
                 }
             default: continue
+            }
+        }
+    }
+
+    /// Counts values that are replaced because they cannot be computed.
+    private mutating func countReplaced(_ object: PlainReference, _ taking: [EntityMapping]) {
+        for mapped in taking {
+            for attribute in mapped.attributes {
+                guard case .expression(let expression) = attribute.value,
+                    case .attempt(let first, _) = expression,
+                    let entity = mapped.destination,
+                    let found = destination.attribute(attribute.destination, of: entity)
+                else { continue }
+                do throws(ExpressionError) {
+                    _ = try PlainEvaluation(store: store).value(
+                        of: first, for: object, now: RandomCase.now, type: found.attribute.type)
+                } catch {
+                    add("conversion", PropertyKey(found.owner.name, attribute.destination))
+                }
             }
         }
     }
