@@ -7,6 +7,8 @@ package struct Inference: Hashable, Sendable, Codable {
     package var requirements: [DataRequirement]
     /// What a user should know, in the order of the entity mappings; no two are equal.
     package var notes: [InferenceNote]
+    /// What the steps before the last one ask, where it is a chain of several; in their order.
+    package var earlier: [EarlierStep] = []
 
     package init(mapping: Mapping, requirements: [DataRequirement], notes: [InferenceNote]) {
         self.mapping = mapping

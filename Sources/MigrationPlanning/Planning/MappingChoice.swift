@@ -56,6 +56,11 @@ package struct MappingChoice: Hashable, Sendable, Codable {
         }
     }
 
+    /// Whether the file names these two versions.
+    package func isFor(_ source: VersionHashes, _ destination: VersionHashes) -> Bool {
+        isBound && fits(source, destination)
+    }
+
     private static func agrees(
         _ hash: [UInt8]?, _ entity: String?, _ hashes: VersionHashes
     ) -> Bool {

@@ -20,6 +20,8 @@ package struct MigrationPlan: Hashable, Sendable, Codable {
     package var mapping: Mapping
     /// The mapping file that it comes from, as the user named it; nil for an inferred one.
     package var mappingName: String?
+    /// Versions that the store goes through, in their order, without being written as one of them.
+    package var steps: [String] = []
     /// Source entities whose objects filters tell apart.
     package var splits: [EntitySplit] = []
     /// Rows of split entities, by the number of each variant and of the entity itself.
@@ -115,6 +117,8 @@ package struct PlanOptions: Hashable, Sendable, Codable {
     package var losses: LossPolicy
     /// Mapping files; each store takes the one for its version.
     package var mappings: [MappingChoice] = []
+    /// Through which versions stores go.
+    package var ways = VersionWays()
     /// What the migration policies say of themselves that mappings may name.
     package var policies: [PolicyDeclaration] = []
     /// What `now()` gives in mappings, the same for every try: seconds since 2001-01-01 00:00:00

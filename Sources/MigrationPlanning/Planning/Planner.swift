@@ -24,9 +24,11 @@ package enum Planner {
         source: StoreLayout, destination: StoreLayout, inference: Inference, facts: StoreFacts,
         options: PlanOptions, cache: PlanningCache = PlanningCache()
     ) throws(PlanError) -> MigrationPlan {
-        let refusals = zip(inference.requirements, facts.broken).compactMap { requirement, count in
-            count > 0 ? requirement.refusal(count: Int(count)) : nil
-        }
+        let refusals =
+            Self.refusals(inference.requirements, facts.broken)
+            + zip(inference.earlier, facts.brokenEarlier).flatMap { step, counts in
+                Self.refusals(step.requirements, counts).map { "step \(step.name): \($0)" }
+            }
         guard refusals.isEmpty else { throw .refused(refusals) }
         let context = try PlanContext(
             source: source, destination: destination, mapping: inference.mapping,
@@ -68,6 +70,15 @@ package enum Planner {
             }
         }
         return plan
+    }
+
+    /// What broken requirements say.
+    private static func refusals(
+        _ requirements: [DataRequirement], _ broken: [Int64]
+    ) -> [String] {
+        zip(requirements, broken).compactMap { requirement, count in
+            count > 0 ? requirement.refusal(count: Int(count)) : nil
+        }
     }
 
     /// How a store of that size is migrated.

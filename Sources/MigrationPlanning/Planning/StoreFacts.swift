@@ -34,6 +34,8 @@ package struct StoreFacts: Hashable, Sendable, Codable {
     package var missingExternalFiles: Int64
     /// How often requirements of the mapping are broken, in the order of the requirements.
     package var broken: [Int64]
+    /// The same of the steps before the last one of a chain.
+    package var brokenEarlier: [[Int64]] = []
     /// Entities whose objects filters tell apart.
     package var splits: [EntitySplit] = []
     /// Values and links that get another name, by that name; empty where that was not asked.

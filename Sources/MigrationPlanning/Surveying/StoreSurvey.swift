@@ -58,6 +58,12 @@ package struct StoreSurvey {
                 connection: connection, splits: facts.splits,
                 destinationModel: destination.model)
             facts.broken = try inference.requirements.map { try counter.count($0) }
+            facts.brokenEarlier = try inference.earlier.map { step in
+                let counter = RequirementCount(
+                    layout: store.layout, mapping: step.mapping, dangling: options.dangling,
+                    connection: connection, splits: [], destinationModel: step.destination)
+                return try step.requirements.map { try counter.count($0) }
+            }
             if countsRenames {
                 facts.renamed = try RenameCount(
                     source: store.layout, destination: destination, mapping: inference.mapping,

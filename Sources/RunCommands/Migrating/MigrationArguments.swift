@@ -55,6 +55,9 @@ struct ModelOptions: ParsableArguments {
 
     @OptionGroup
     var mappings: MappingOptions
+
+    @OptionGroup
+    var via: ViaOption
 }
 
 /// Where results go.

@@ -18,6 +18,8 @@ struct PlanReport: Hashable, Sendable, Codable {
     var losses: [Loss] = []
     /// The mapping file; nil where the mapping is inferred.
     var mapping: String?
+    /// Versions that the store goes through; none for a single step.
+    var steps: [String] = []
     /// The entity mappings that carry objects, where there is a mapping file.
     var entityMappings: [PassReport]?
     var strategy: Strategy
@@ -79,6 +81,7 @@ struct PlanReport: Hashable, Sendable, Codable {
     init(_ plan: MigrationPlan, store: String, oddities: [String]) {
         self.store = store
         mapping = plan.mappingName
+        steps = plan.steps
         if mapping != nil {
             entityMappings = plan.passes.compactMap { PassReport($0, of: plan) }
         }
@@ -125,11 +128,13 @@ extension PlanReport {
         let memory = ByteSize(bytes: resources.slotMemoryBytes).words
         let rows = sourceRows.values.reduce(0, +)
         let head = ["store      \(store)", "source     \(source), \(counted(rows, "row"))"]
-        return head + (mapping.map { ["mapping    \($0)"] } ?? []) + [
-            "strategy   \(work)", "framework  \(sourceFramework) -> \(framework)",
-            "disk       \(disk) beside the source, \(counted(resources.files, "file"))",
-            "memory     \(memory) per slot, plus the largest single value",
-        ]
+        return head + (mapping.map { ["mapping    \($0)"] } ?? [])
+            + (steps.isEmpty
+                ? [] : ["through    \(steps.joined(separator: ", ")), in one pass"]) + [
+                "strategy   \(work)", "framework  \(sourceFramework) -> \(framework)",
+                "disk       \(disk) beside the source, \(counted(resources.files, "file"))",
+                "memory     \(memory) per slot, plus the largest single value",
+            ]
     }
 
     private var lossLines: [String] {

@@ -47,6 +47,9 @@ struct RequestBuilder {
         sourceModel = try RequestBuilder.load(
             "--from", arguments.from, scratch: scratch)?.model
         if case .itself = arguments.to.form {
+            guard arguments.models.via.text == nil else {
+                throw .usage("--via leads to another version, and --to self to none")
+            }
             destination = .itself
         } else {
             guard let loaded = try RequestBuilder.load("--to", arguments.to, scratch: scratch)
@@ -58,6 +61,7 @@ struct RequestBuilder {
             options.intermediateRenames = loaded.intermediateRenames()
             versionNames = loaded.versionNames()
             options.versionNames = VersionNames(versionNames ?? [:])
+            options.ways = try arguments.models.via.ways(to: loaded, options)
         }
         self.options = options
     }

@@ -36,6 +36,9 @@ package struct VerifyCommand: ParsableCommand {
     @OptionGroup
     var mappings: MappingOptions
 
+    @OptionGroup
+    var via: ViaOption
+
     @Option(help: "The --dangling that the migration used.")
     var dangling = DanglingPolicy.keep
 
@@ -61,9 +64,11 @@ package struct VerifyCommand: ParsableCommand {
         }
         let report = try ScratchFolder.with { scratch in
             let given = try from?.load(option: "--from", scratch: scratch)
-            let verification = LocalVerification(
-                source: original, destination: result, choice: try choice(scratch),
+            let loaded = try load(scratch)
+            var verification = LocalVerification(
+                source: original, destination: result, choice: try choice(loaded),
                 sourceModel: given?.model, dangling: dangling, mappings: choices)
+            verification.ways = try ways(to: loaded, choices)
             return try verification.run(scratch: scratch) { source, destination in
                 let found = VerifiedVersions(
                     source: source, destination: destination, isDestinationNamed: to != nil)
@@ -84,13 +89,29 @@ package struct VerifyCommand: ParsableCommand {
         }
     }
 
-    /// The destination that the user names; nil leaves it to the result's own model.
-    private func choice(_ scratch: FilePath) throws(CommandFailure) -> DestinationChoice? {
+    /// The destination that the user names; nil where that is the result's or the source's model.
+    private func load(_ scratch: FilePath) throws(CommandFailure) -> LoadedModel? {
         guard let to else { return nil }
-        if case .itself = to.form { return .itself }
+        if case .itself = to.form { return nil }
         let loaded = try to.load(option: "--to", scratch: scratch)
         for warning in loaded.warnings { Console.log("warning: \(warning)") }
+        return loaded
+    }
+
+    private func choice(_ loaded: LoadedModel?) throws(CommandFailure) -> DestinationChoice? {
+        guard let loaded else { return to == nil ? nil : .itself }
         return .model(try CommandFailure.translating { try loaded.destination() })
+    }
+
+    /// The ways that the migration took.
+    private func ways(
+        to loaded: LoadedModel?, _ choices: [MappingChoice]
+    ) throws(CommandFailure) -> VersionWays {
+        guard via.text != nil else { return VersionWays() }
+        guard let loaded else { throw .usage("--via needs --to with the destination's bundle") }
+        var options = PlanOptions()
+        options.mappings = choices
+        return try via.ways(to: loaded, options)
     }
 }
 

@@ -28,6 +28,9 @@ package struct ModelCheckCommand: ParsableCommand {
     var mappings: MappingOptions
 
     @OptionGroup
+    var via: ViaOption
+
+    @OptionGroup
     var format: FormatOptions
 
     @OptionGroup
@@ -55,7 +58,7 @@ package struct ModelCheckCommand: ParsableCommand {
             source: source, destination: destination,
             rules: ModelCheck.Rules(
                 losses: losses.policy(), refusesData: data == .refuse, allowsOlder: allowOlder,
-                mappings: mappings.choices()))
+                mappings: mappings.choices(), via: via))
         for warning in check.warnings {
             Console.log("warning: \(warning.replacing("\n", with: " "))")
         }

@@ -27,6 +27,8 @@ struct VersionChecker {
         renames = target.intermediateRenames()
         options.intermediateRenames = renames
         options.mappings = rules.mappings
+        options.versionNames = VersionNames(target.versionNames() ?? [:])
+        options.ways = try rules.via.ways(to: target, options)
         self.options = options
         self.rules = rules
     }

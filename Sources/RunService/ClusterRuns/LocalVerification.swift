@@ -22,6 +22,8 @@ package struct LocalVerification: Sendable {
     package var dangling: DanglingPolicy
     /// Mapping files; the one for the source's version counts.
     package var mappings: [MappingChoice]
+    /// The versions that the migration went through.
+    package var ways = VersionWays()
 
     package init(
         source: FilePath, destination: FilePath, choice: DestinationChoice? = nil,
@@ -114,15 +116,18 @@ package struct LocalVerification: Sendable {
         if original.metadata.versionHashes == result.metadata.versionHashes {
             return Mapping.identity(original.model)
         }
-        let chosen = try mappings.chosen(
-            from: VersionHashes(read: original.metadata.versionHashes),
-            to: VersionHashes(read: result.metadata.versionHashes),
-            models: (original.model, result.model)
-        ) { definition throws(MappingMismatch) in
-            try Inference(from: original.model, to: result.model, by: definition)
-        }
-        return try chosen?.inference.mapping
-            ?? Inference(from: original.model, to: result.model).mapping
+        var options = PlanOptions()
+        options.mappings = mappings
+        options.ways = ways
+        let way = try MappedWay(
+            from: MappedWay.End(
+                name: "of the store", model: original.model,
+                hashes: VersionHashes(read: original.metadata.versionHashes)),
+            to: MappedWay.End(
+                name: "of the result", model: result.model,
+                hashes: VersionHashes(read: result.metadata.versionHashes)),
+            options: options, cache: PlanningCache())
+        return way.inference.mapping
     }
 
     private func expectedHashes(_ result: SourceStore) -> VersionHashes {

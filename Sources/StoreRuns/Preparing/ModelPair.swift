@@ -9,6 +9,8 @@ struct ModelPair {
     let inference: Inference
     /// The mapping file that it is completed from; nil where it is inferred.
     let mappingName: String?
+    /// Names of the versions in between that stores go through.
+    let steps: [String]
     /// Whether mapping files were given that are all for other versions.
     let passesMappingsBy: Bool
     /// What the result is laid out as.
@@ -39,21 +41,25 @@ struct ModelPair {
                 "\(subject) has the version \(name), which is newer than the destination."
                     + ending + " Choose the newest model, or allow an older one")
         }
-        let chosen = try options.mappings.chosen(
-            from: hashes, to: destination.hashes, models: (source, destination.model)
-        ) { definition throws(MappingMismatch) in
-            try cache.planning.inference(
-                from: source, to: destination.model, by: definition, policies: options.policies)
-        }
-        mappingName = chosen?.choice.name
+        let way =
+            isRewrite
+            ? nil
+            : try MappedWay(
+                from: MappedWay.End(
+                    name: options.versionNames[hashes.digest] ?? "of the store", model: source,
+                    hashes: hashes),
+                to: MappedWay.End(
+                    name: options.versionNames[destination.hashes.digest] ?? "the destination",
+                    model: destination.model, hashes: destination.hashes),
+                options: options, cache: cache.planning)
+        mappingName = way?.mappingName
+        steps = way?.steps ?? []
         passesMappingsBy =
-            chosen == nil && !options.mappings.isEmpty
+            mappingName == nil && !options.mappings.isEmpty
             && hashes.entities != destination.hashes.entities
         inference =
-            isRewrite
-            ? Inference(mapping: Mapping.identity(source), requirements: [], notes: [])
-            : try chosen?.inference
-                ?? cache.planning.inference(from: source, to: destination.model)
+            way?.inference
+            ?? Inference(mapping: Mapping.identity(source), requirements: [], notes: [])
         guard
             source.entities.isEmpty
                 || inference.mapping.entityMappings.contains(where: {

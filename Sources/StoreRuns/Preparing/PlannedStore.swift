@@ -229,6 +229,8 @@ package struct StorePreparation {
             source: source.layout, destination: layout, inference: inference, facts: facts,
             options: options, cache: cache.planning)
         plan.mappingName = pair.mappingName
+        plan.steps = pair.steps
+        plan.notes += request.options.ways.compared(for: hashes.digest)
         if pair.passesMappingsBy {
             plan.notes.append(
                 "no given mapping is for this store's version: the mapping was inferred")
@@ -270,6 +272,7 @@ package struct StorePreparation {
         // A plan is of one version: what is known of others would only make it larger.
         options.newerVersions = NewerVersions()
         options.versionNames = VersionNames()
+        options.ways = VersionWays()
         options.intermediateRenames = IntermediateRenames()
         options.chunkBytes = min(
             options.chunkBytes, Self.chunkBytes(of: source.bytes, slots: slots))

@@ -51,7 +51,10 @@ package struct VersionCheck: Hashable, Sendable {
             let (inference, losses) = try RunError.translating {
                 try VersionCheck.planned(source, hashes, name, destination, options, cache)
             }
-            let reasons = inference.requirements.map(\.condition)
+            let reasons =
+                inference.earlier.flatMap { step in
+                    step.requirements.map { "step \(step.name): \($0.condition)" }
+                } + inference.requirements.map(\.condition)
             self.init(reasons.isEmpty ? .inferred : .data, reasons, losses)
         } catch {
             self.init(error)

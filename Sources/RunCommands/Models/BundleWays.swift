@@ -1,0 +1,150 @@
+import ManagedObjectModel
+import MappingModel
+import MigrationPlanning
+import ModelFiles
+
+/// Ways through the versions of a bundle to one of them.
+struct BundleWays {
+    private let target: LoadedModel
+    private let reader: VersionReader
+    private let options: PlanOptions
+    private let cache = PlanningCache()
+
+    /// Bundles with more versions are searched only through those that rename something or that a
+    /// mapping file leads to.
+    private static let searchLimit = 16
+
+    init(_ target: LoadedModel, _ reader: VersionReader, _ options: PlanOptions) {
+        self.target = target
+        self.reader = reader
+        self.options = options
+    }
+
+    // MARK: - Directed
+
+    /// Stores go through the versions named, but not back: those of a version go through the ones
+    /// that come after it, in the bundle or in the names.
+    ///
+    /// - Throws: `ModelError` for a version that cannot be read.
+    func directed(_ names: [String]) throws(ModelError) -> VersionWays {
+        var versions: [VersionWays.Version] = []
+        for name in names { versions.append(Self.version(try reader.result(name).get())) }
+        let order = reader.bundle.names
+        var ways: [String: [Int]] = [:]
+        for (place, name) in order.enumerated() {
+            guard let known = reader.version(name) else { continue }
+            let first =
+                names.firstIndex(of: name).map { $0 + 1 }
+                ?? names.firstIndex { stop in (order.firstIndex(of: stop) ?? 0) > place }
+                ?? names.count
+            ways[known.hashes.digest] = Array(first..<names.count)
+        }
+        ways[target.hashes.digest] = []
+        return VersionWays(versions, ways: ways, otherwise: Array(versions.indices))
+    }
+
+    private static func version(_ version: BundleVersions.Version) -> VersionWays.Version {
+        VersionWays.Version(
+            name: version.name, model: version.model, hashes: version.hashes.entities)
+    }
+
+    // MARK: - Searched
+
+    /// Of every older version, the way that loses least, of these the shortest.
+    func best() -> VersionWays {
+        let names = reader.bundle.names
+        let limit = names.firstIndex(of: reader.bundle.chosen) ?? 0
+        let known = names[..<limit].compactMap(reader.version)
+        let ends =
+            known.map { MappedWay.End(name: $0.name, model: $0.model, hashes: $0.hashes) } + [
+                MappedWay.End(
+                    name: reader.bundle.chosen, model: target.model, hashes: target.hashes)
+            ]
+        let search = WaySearch(
+            ends.map { WaySearch.Version(name: $0.name, model: $0.model) },
+            through: stops(ends)
+        ) { step(from: ends[$0], to: ends[$1]) }
+        var used: [Int] = []
+        var ways: [String: [Int]] = [:]
+        var notes: [String: [String]] = [:]
+        for place in known.indices {
+            let compared = search.ways(from: place)
+            let digest = ends[place].hashes.digest
+            guard let way = compared.first(where: { isWhole($0, from: place, ends) }) else {
+                continue
+            }
+            ways[digest] = way.stops.map { stop in
+                if let found = used.firstIndex(of: stop) { return found }
+                used.append(stop)
+                return used.count - 1
+            }
+            notes[digest] = compared.prefix(Self.shownWays).map { other in
+                Self.text(other, ends) + (other == way ? " (chosen)" : "")
+            }
+        }
+        return VersionWays(
+            used.map { Self.version(known[$0]) }, ways: ways, compared: notes)
+    }
+
+    /// Ways that a plan lists.
+    private static let shownWays = 5
+    /// Losses that are named.
+    private static let shownLosses = 6
+
+    private static func text(_ way: WaySearch.Way, _ ends: [MappedWay.End]) -> String {
+        let through =
+            way.stops.isEmpty
+            ? "straight" : "through \(way.stops.map { ends[$0].name }.joined(separator: ", "))"
+        guard !way.losses.isEmpty else { return "\(through): loses nothing" }
+        var names = way.losses.prefix(shownLosses).joined(separator: ", ")
+        if way.losses.count > shownLosses { names += " and \(way.losses.count - shownLosses) more" }
+        return "\(through): loses \(names)"
+    }
+
+    /// Versions that a way may go through.
+    private func stops(_ ends: [MappedWay.End]) -> Set<Int> {
+        guard ends.count > Self.searchLimit, let last = ends.last else {
+            return Set(ends.indices)
+        }
+        let destination = IntermediateRenameSearch.Version(name: last.name, model: last.model)
+        return Set(
+            ends.indices.filter { place in
+                let one = IntermediateRenameSearch.Version(
+                    name: ends[place].name, model: ends[place].model)
+                let isMapped = options.mappings.contains { choice in
+                    ends.indices.contains { choice.isFor(ends[$0].hashes, ends[place].hashes) }
+                }
+                return isMapped || !one.identifiers(notRepeatedBy: destination).isEmpty
+            })
+    }
+
+    private func step(from: MappedWay.End, to: MappedWay.End) -> Inference? {
+        var straight = options
+        straight.ways = VersionWays()
+        do {
+            return try MappedWay(from: from, to: to, options: straight, cache: cache).inference
+        } catch {
+            return nil
+        }
+    }
+
+    /// Whether the steps of a way can be joined.
+    private func isWhole(_ way: WaySearch.Way, from place: Int, _ ends: [MappedWay.End]) -> Bool {
+        guard let last = ends.indices.last else { return false }
+        var steps: [ChainStep] = []
+        var before = place
+        for stop in way.stops + [last] {
+            guard let inference = step(from: ends[before], to: ends[stop]) else { return false }
+            steps.append(
+                ChainStep(
+                    name: ends[stop].name, destination: ends[stop].model, inference: inference))
+            before = stop
+        }
+        do throws(ChainError) {
+            _ = try Inference.chain(from: ends[place].model, named: ends[place].name, steps)
+            return true
+        } catch {
+            return false
+        }
+    }
+}

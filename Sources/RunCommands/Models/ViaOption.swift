@@ -1,0 +1,55 @@
+import ArgumentParser
+import CommandSupport
+import ManagedObjectModel
+import MappingModel
+import MigrationPlanning
+import ModelFiles
+
+/// `--via`.
+struct ViaOption: ParsableArguments {
+    @Option(
+        name: .customLong("via"),
+        help: ArgumentHelp(
+            """
+            Versions of the destination's bundle that stores go through, in order; or auto: those \
+            that lose least. Default: straight.
+            """, valueName: "V1,V2|auto"))
+    var text: String?
+
+    /// The ways of all versions to a destination.
+    ///
+    /// - Parameters:
+    ///   - target: the destination.
+    ///   - options: with the mapping files and policies of the steps.
+    /// - Throws: `CommandFailure` with status 64 for versions that the bundle does not have.
+    func ways(
+        to target: LoadedModel, _ options: PlanOptions
+    ) throws(CommandFailure) -> VersionWays {
+        guard let text else { return VersionWays() }
+        guard let reader = target.reader else {
+            throw .usage("--via needs a destination with versions: .xcdatamodeld or .momd")
+        }
+        let bundle = BundleWays(target, reader, options)
+        guard text != "auto" else { return bundle.best() }
+        let names = text.split(separator: ",").map { $0.trimming(while: \.isWhitespace) }
+        let known = reader.bundle.names
+        for name in names where !known.contains(name) {
+            let hint = NameSuggestion.hint(name, known, noun: "versions")
+            throw .usage("--via: the bundle has no version \(name). \(hint)")
+        }
+        guard !names.isEmpty, Set(names).count == names.count else {
+            throw .usage("--via names each version once")
+        }
+        guard !names.contains(reader.bundle.chosen) else {
+            throw .usage("--via: \(reader.bundle.chosen) is the destination itself")
+        }
+        return try CommandFailure.translating { try bundle.directed(names) }
+    }
+}
+
+extension StringProtocol {
+    /// The text without such characters at its ends.
+    fileprivate func trimming(while isDropped: (Character) -> Bool) -> String {
+        String(drop(while: isDropped).reversed().drop(while: isDropped).reversed())
+    }
+}
