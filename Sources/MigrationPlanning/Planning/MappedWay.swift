@@ -80,7 +80,12 @@ package struct MappedWay: Sendable {
         _ step: String, _ body: () throws -> Inference
     ) throws(EngineError) -> Inference {
         do {
-            return try body()
+            let inference = try body()
+            let isEmpty = !inference.mapping.entityMappings.contains {
+                $0.source != nil && $0.destination != nil
+            }
+            if isEmpty { throw EngineError.noMapping("the two models have no entity in common") }
+            return inference
         } catch EngineError.noMapping(let text) {
             throw .noMapping("step \(step): \(text)")
         } catch let error as InferenceError {

@@ -57,8 +57,10 @@ package struct MappingChoice: Hashable, Sendable, Codable {
     }
 
     /// Whether the file names these two versions.
-    package func isFor(_ source: VersionHashes, _ destination: VersionHashes) -> Bool {
-        isBound && fits(source, destination)
+    package func isFor(_ source: MappedWay.End, _ destination: MappedWay.End) -> Bool {
+        if isBound { return fits(source.hashes, destination.hashes) }
+        return self.source != nil && self.destination != nil
+            && !isForOthers(than: source.model, destination.model)
     }
 
     private static func agrees(

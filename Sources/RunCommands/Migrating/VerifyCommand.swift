@@ -107,8 +107,12 @@ package struct VerifyCommand: ParsableCommand {
     private func ways(
         to loaded: LoadedModel?, _ choices: [MappingChoice]
     ) throws(CommandFailure) -> VersionWays {
-        guard via.text != nil else { return VersionWays() }
-        guard let loaded else { throw .usage("--via needs --to with the destination's bundle") }
+        guard let loaded else {
+            guard via.text == nil else {
+                throw .usage("--via needs --to with the destination's bundle")
+            }
+            return VersionWays()
+        }
         var options = PlanOptions()
         options.mappings = choices
         return try via.ways(to: loaded, options)

@@ -28,7 +28,12 @@ struct BundleWays {
     /// - Throws: `ModelError` for a version that cannot be read.
     func directed(_ names: [String]) throws(ModelError) -> VersionWays {
         var versions: [VersionWays.Version] = []
-        for name in names { versions.append(Self.version(try reader.result(name).get())) }
+        for name in names {
+            let read = try reader.result(name).get()
+            versions.append(
+                Self.version(
+                    MappedWay.End(name: read.name, model: read.model, hashes: read.hashes)))
+        }
         let order = reader.bundle.names
         var ways: [String: [Int]] = [:]
         for (place, name) in order.enumerated() {
@@ -43,23 +48,52 @@ struct BundleWays {
         return VersionWays(versions, ways: ways, otherwise: Array(versions.indices))
     }
 
-    private static func version(_ version: BundleVersions.Version) -> VersionWays.Version {
-        VersionWays.Version(
-            name: version.name, model: version.model, hashes: version.hashes.entities)
+    private static func version(_ end: MappedWay.End) -> VersionWays.Version {
+        VersionWays.Version(name: end.name, model: end.model, hashes: end.hashes.entities)
+    }
+
+    // MARK: - By mapping files
+
+    /// Stores go from mapping file to mapping file, as long as one leads on from their version:
+    /// first to the next version that has one, where they have none.
+    ///
+    /// A file for a version and the destination is a step of its own. Where several lead on from
+    /// a version, the one to the latest version counts.
+    func mapped() -> VersionWays {
+        let ends = ends
+        guard let last = ends.indices.last else { return VersionWays() }
+        var next: [Int: Int] = [:]
+        for from in ends.indices.dropLast() {
+            for to in (from + 1)...last
+            where options.mappings.contains(where: { $0.isFor(ends[from], ends[to]) }) {
+                next[from] = to
+            }
+        }
+        var ways: [String: [Int]] = [:]
+        for place in ends.indices.dropLast() {
+            var stops: [Int] = []
+            var here = place
+            if next[here] == nil, let start = (here..<last).first(where: { next[$0] != nil }),
+                step(from: ends[here], to: ends[start]) != nil
+            {
+                stops.append(start)
+                here = start
+            }
+            while let further = next[here], further != last {
+                stops.append(further)
+                here = further
+            }
+            ways[ends[place].hashes.digest] = stops
+        }
+        guard ways.values.contains(where: { !$0.isEmpty }) else { return VersionWays() }
+        return VersionWays(ends.dropLast().map(Self.version), ways: ways)
     }
 
     // MARK: - Searched
 
     /// Of every older version, the way that loses least, of these the shortest.
     func best() -> VersionWays {
-        let names = reader.bundle.names
-        let limit = names.firstIndex(of: reader.bundle.chosen) ?? 0
-        let known = names[..<limit].compactMap(reader.version)
-        let ends =
-            known.map { MappedWay.End(name: $0.name, model: $0.model, hashes: $0.hashes) } + [
-                MappedWay.End(
-                    name: reader.bundle.chosen, model: target.model, hashes: target.hashes)
-            ]
+        let ends = ends
         let search = WaySearch(
             ends.map { WaySearch.Version(name: $0.name, model: $0.model) },
             through: stops(ends)
@@ -67,7 +101,7 @@ struct BundleWays {
         var used: [Int] = []
         var ways: [String: [Int]] = [:]
         var notes: [String: [String]] = [:]
-        for place in known.indices {
+        for place in ends.indices.dropLast() {
             let compared = search.ways(from: place)
             let digest = ends[place].hashes.digest
             guard let way = compared.first(where: { isWhole($0, from: place, ends) }) else {
@@ -83,7 +117,16 @@ struct BundleWays {
             }
         }
         return VersionWays(
-            used.map { Self.version(known[$0]) }, ways: ways, compared: notes)
+            used.map { Self.version(ends[$0]) }, ways: ways, compared: notes)
+    }
+
+    /// Every older version and the destination, in the order of the bundle.
+    private var ends: [MappedWay.End] {
+        let names = reader.bundle.names
+        let limit = names.firstIndex(of: reader.bundle.chosen) ?? 0
+        return names[..<limit].compactMap(reader.version).map {
+            MappedWay.End(name: $0.name, model: $0.model, hashes: $0.hashes)
+        } + [MappedWay.End(name: reader.bundle.chosen, model: target.model, hashes: target.hashes)]
     }
 
     /// Ways that a plan lists.
@@ -112,7 +155,7 @@ struct BundleWays {
                 let one = IntermediateRenameSearch.Version(
                     name: ends[place].name, model: ends[place].model)
                 let isMapped = options.mappings.contains { choice in
-                    ends.indices.contains { choice.isFor(ends[$0].hashes, ends[place].hashes) }
+                    ends.indices.contains { choice.isFor(ends[$0], ends[place]) }
                 }
                 return isMapped || !one.identifiers(notRepeatedBy: destination).isEmpty
             })

@@ -12,7 +12,7 @@ struct ViaOption: ParsableArguments {
         help: ArgumentHelp(
             """
             Versions of the destination's bundle that stores go through, in order; or auto: those \
-            that lose least. Default: straight.
+            that lose least. Default: straight, or from mapping file to mapping file.
             """, valueName: "V1,V2|auto"))
     var text: String?
 
@@ -25,7 +25,12 @@ struct ViaOption: ParsableArguments {
     func ways(
         to target: LoadedModel, _ options: PlanOptions
     ) throws(CommandFailure) -> VersionWays {
-        guard let text else { return VersionWays() }
+        guard let text else {
+            guard let reader = target.reader, !options.mappings.isEmpty else {
+                return VersionWays()
+            }
+            return BundleWays(target, reader, options).mapped()
+        }
         guard let reader = target.reader else {
             throw .usage("--via needs a destination with versions: .xcdatamodeld or .momd")
         }

@@ -61,7 +61,8 @@ struct ModelPair {
             way?.inference
             ?? Inference(mapping: Mapping.identity(source), requirements: [], notes: [])
         guard
-            source.entities.isEmpty
+            // Of a chain, each step has some.
+            source.entities.isEmpty || !steps.isEmpty
                 || inference.mapping.entityMappings.contains(where: {
                     $0.source != nil && $0.destination != nil
                 })
