@@ -96,8 +96,9 @@ package struct StatedConversion: Hashable, Sendable, Codable {
         }
     }
 
-    /// A constant of a file in the type of an attribute, if it has a form there: files have no
-    /// dates of their own. The check of mappings finds the others.
+    /// A constant of a file in the type of an attribute, if it has a form there.
+    ///
+    /// Files have no dates of their own. The check of mappings finds what has no form.
     private static func fitting(_ constant: DefaultValue, _ attribute: Attribute) -> DefaultValue {
         let value = MappingExpression.conversion(
             .type(attribute.type, format: nil), of: .constant(constant))

@@ -156,6 +156,66 @@ import Testing
         }
     }
 
+    /// The same in one command, by a version that is named and by one that is found.
+    @Test(arguments: ["M 2", "auto"]) func oneCommandGoesThroughAVersion(via: String) throws {
+        try withTemporaryFolder { folder in
+            let bundle = try makeBundle(folder).path
+            let program = ProcessTests()
+            let model = try ModelArgument("\(bundle):M").load(scratch: FilePath(folder.path)).model
+            let store = folder.appendingPathComponent("a.sqlite").path
+            _ = try Forge(ForgeRecipe(model: model)).write(to: FilePath(store))
+            let planned = try program.run(
+                ["plan", store, "--to", bundle, "--via", via], in: folder)
+            #expect(planned.output.contains("through    M 2, in one pass"), "\(planned.output)")
+            let isCompared =
+                planned.output.contains("straight: loses Note.color")
+                && planned.output.contains("through M 2: loses nothing (chosen)")
+            #expect(isCompared == (via == "auto"), "\(planned.output)")
+            let ended = try program.run(
+                [
+                    "migrate", store, "--to", bundle, "--via", via, "--output", "out",
+                    "--losses", "refuse",
+                ], in: folder)
+            #expect(ended.status == 0, "\(ended.log)")
+            let read = { (path: String, column: String) in
+                let queue = try DatabaseQueue(path: folder.appendingPathComponent(path).path)
+                return try queue.read {
+                    try String?.fetchAll($0, sql: "SELECT \(column) FROM ZNOTE ORDER BY Z_PK")
+                }
+            }
+            let values = try read("a.sqlite", "ZCOLOR")
+            #expect(values.count == 20)
+            #expect(try read("out/a.sqlite", "ZHEXCOLOR") == values)
+            for (extra, status) in [(["--via", via], 0), ([], 1)] {
+                let verified = try program.run(
+                    ["verify", "a.sqlite", "out/a.sqlite", "--to", bundle] + extra, in: folder)
+                #expect(verified.status == Int32(status), "\(verified.log)")
+            }
+            let checked = try program.run(
+                ["model", "check", "\(bundle):M", bundle, "--via", via, "--losses", "refuse"],
+                in: folder)
+            #expect(checked.status == 0, "\(checked.output)")
+        }
+    }
+
+    @Test(arguments: [
+        ("M 22", "the bundle has no version M 22"), ("M 10", "M 10 is the destination itself"),
+        ("M 2,M 2", "names each version once"), ("M 4", "M 4.xcdatamodel"),
+        ("M 3", "step M 3 → M 10 has no mapping"),
+    ])
+    func waysThatAreNone(via: String, text: String) throws {
+        try withTemporaryFolder { folder in
+            let bundle = try makeBundle(folder).path
+            let program = ProcessTests()
+            let model = try ModelArgument("\(bundle):M").load(scratch: FilePath(folder.path)).model
+            let store = folder.appendingPathComponent("a.sqlite").path
+            _ = try Forge(ForgeRecipe(model: model)).write(to: FilePath(store))
+            let ended = try program.run(["plan", store, "--to", bundle, "--via", via], in: folder)
+            #expect(ended.status != 0)
+            #expect((ended.output + ended.log).contains(text), "\(ended.output)\(ended.log)")
+        }
+    }
+
     @Test func aVersionThatIsNotCurrentYetIsNamed() throws {
         try withTemporaryFolder { folder in
             let bundle = try makeBundle(folder)

@@ -84,7 +84,7 @@ struct YAMLMappingTests {
                 StatedConversion(failing: .constant(.integer(0)))
             ),
             (
-                "{convert: $source.born, format: 'dd.MM.yyyy HH:mm', zone: '+02:00', failing: drop}",
+                "{convert: $source.born, format: dd.MM.yyyy HH:mm, zone: '+02:00', failing: drop}",
                 StatedConversion(value: .source("born"), format: format, failing: .drop)
             ),
             (

@@ -42,7 +42,8 @@ import Testing
                 break
             }
         }
-        print("mapped cases: \(equal) equal, \(computed) with computed values, "
+        print(
+            "mapped cases: \(equal) equal, \(computed) with computed values, "
                 + "\(converted) losing values")
         #expect(differences.isEmpty, "\n\(differences.joined(separator: "\n"))")
         #expect(equal > Int(Self.cases) * 9 / 10)

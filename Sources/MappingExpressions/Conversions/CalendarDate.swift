@@ -16,11 +16,12 @@ struct CalendarDate: Hashable, Sendable {
 
     init() {}
 
+    /// Nil outside of the years 1 to 9999.
+    ///
     /// - Parameters:
     ///   - seconds: since 2001-01-01 00:00:00 UTC.
     ///   - offset: of the clock that is read, in seconds east of UTC.
     ///   - digits: of the fraction of a second; further ones are rounded.
-    /// - Returns: nil outside of the years 1 to 9999.
     init?(_ seconds: Double, offset: Int, digits: Int) {
         guard seconds.isFinite, seconds.magnitude < 1e12 else { return nil }
         var whole = seconds.rounded(.down)

@@ -107,8 +107,8 @@ package struct DateFormat: Hashable, Sendable, Codable {
                 .unknownName,
                 "the format of dates has no \(String(repeating: letter, count: width)): known are "
                     + "y, yy, yyyy, M to MMMM, d, dd, E to EEEE, a, H, HH, h, hh, m, mm, s, ss, "
-                    + "S to SSSSSSSSS, X to XXX and Z; other letters stand in single quotation "
-                    + "marks")
+                    + "one to nine S, one to three X, and Z; other letters stand in single "
+                    + "quotation marks")
         }
         return .field(field, width: width)
     }
@@ -166,7 +166,8 @@ extension DateFormat {
         var patterns: [String] = []
         for time in times {
             for between in ["'T'", " "] {
-                patterns += ["\(days)\(between)\(time)XXX", "\(days)\(between)\(time)"]
+                let local = "\(days)\(between)\(time)"
+                patterns += [local + String(repeating: "X", count: 3), local]
             }
         }
         return (patterns + [days]).compactMap { pattern in

@@ -5,7 +5,7 @@ import ManagedObjectModel
 /// | from | to |
 /// | --- | --- |
 /// | number | text; decimal; date (seconds since 2001); another number that is equal |
-/// | text | number, decimal; boolean (`true`, `yes`, `1` and their opposites); date; UUID; URI; its UTF-8 |
+/// | text | number, decimal; boolean (`true`, `yes`, `1`, …); date; UUID; URI; its UTF-8 |
 /// | date | text; number of seconds since 2001 |
 /// | UUID | text; URI (`urn:uuid:…`); its 16 bytes |
 /// | URI | text; UUID, of `urn:uuid:…` |

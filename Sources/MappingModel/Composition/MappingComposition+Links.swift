@@ -99,7 +99,7 @@ extension MappingComposition {
         }
     }
 
-    /// An order that the version in between drops is assigned anew by the next one.
+    /// An order that the version in between drops is assigned again by the next one.
     private mutating func checkOrder(
         _ before: RelationshipMapping, _ earlier: EntityMapping, _ key: String,
         _ link: RelationshipMapping, _ later: EntityMapping, _ name: String

@@ -37,10 +37,9 @@ package struct MappedWay: Sendable {
     package init(
         from source: End, to destination: End, options: PlanOptions, cache: PlanningCache
     ) throws {
-        var stops = options.ways[source.hashes.digest].map {
+        let stops = options.ways[source.hashes.digest].map {
             End(name: $0.name, model: $0.model, hashes: VersionHashes(read: $0.hashes))
         }
-        stops.removeAll { $0.hashes.entities == destination.hashes.entities }
         var search = StepSearch(options: options, cache: cache)
         guard !stops.isEmpty else {
             let only = try search.step(from: source, to: destination)
@@ -50,6 +49,7 @@ package struct MappedWay: Sendable {
         }
         var steps: [ChainStep] = []
         var before = source
+        // A stop may be the destination's own version with renaming identifiers that it has not.
         for stop in stops + [destination] where stop.hashes.entities != before.hashes.entities {
             let inference = try Self.named("\(before.name) → \(stop.name)") {
                 try search.step(from: before, to: stop)
@@ -63,7 +63,7 @@ package struct MappedWay: Sendable {
             self.init(
                 inference: try .chain(from: source.model, named: source.name, steps),
                 mappingName: search.files.isEmpty ? nil : search.files.joined(separator: ", "),
-                steps: steps.dropLast().map(\.name))
+                steps: steps.map(\.name).filter { $0 != destination.name })
         } catch {
             throw EngineError.noMapping("\(error)\nMigrate to the version before it first")
         }

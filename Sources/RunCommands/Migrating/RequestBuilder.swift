@@ -61,7 +61,8 @@ struct RequestBuilder {
             options.intermediateRenames = loaded.intermediateRenames()
             versionNames = loaded.versionNames()
             options.versionNames = VersionNames(versionNames ?? [:])
-            options.ways = try arguments.models.via.ways(to: loaded, options)
+            options.ways = try ViaOption.ways(
+                arguments.models.via.text, to: loaded, options)
         }
         self.options = options
     }

@@ -115,7 +115,7 @@ package struct VerifyCommand: ParsableCommand {
         }
         var options = PlanOptions()
         options.mappings = choices
-        return try via.ways(to: loaded, options)
+        return try ViaOption.ways(via.text, to: loaded, options)
     }
 }
 

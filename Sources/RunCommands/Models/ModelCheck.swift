@@ -20,7 +20,7 @@ struct ModelCheck: Sendable {
         var allowsOlder = false
         /// Mapping files; each version takes the one for it.
         var mappings: [MappingChoice] = []
-        var via = ViaOption()
+        var via: String?
     }
 
     /// What a version's stores can lose.

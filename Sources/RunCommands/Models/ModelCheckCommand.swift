@@ -58,7 +58,7 @@ package struct ModelCheckCommand: ParsableCommand {
             source: source, destination: destination,
             rules: ModelCheck.Rules(
                 losses: losses.policy(), refusesData: data == .refuse, allowsOlder: allowOlder,
-                mappings: mappings.choices(), via: via))
+                mappings: mappings.choices(), via: via.text))
         for warning in check.warnings {
             Console.log("warning: \(warning.replacing("\n", with: " "))")
         }

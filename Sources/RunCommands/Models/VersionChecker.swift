@@ -28,7 +28,7 @@ struct VersionChecker {
         options.intermediateRenames = renames
         options.mappings = rules.mappings
         options.versionNames = VersionNames(target.versionNames() ?? [:])
-        options.ways = try rules.via.ways(to: target, options)
+        options.ways = try ViaOption.ways(rules.via, to: target, options)
         self.options = options
         self.rules = rules
     }

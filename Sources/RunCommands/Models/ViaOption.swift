@@ -19,11 +19,13 @@ struct ViaOption: ParsableArguments {
     /// The ways of all versions to a destination.
     ///
     /// - Parameters:
+    ///   - text: the option; nil goes from mapping file to mapping file.
     ///   - target: the destination.
     ///   - options: with the mapping files and policies of the steps.
+    /// - Returns: straight ways where nothing leads through another version.
     /// - Throws: `CommandFailure` with status 64 for versions that the bundle does not have.
-    func ways(
-        to target: LoadedModel, _ options: PlanOptions
+    static func ways(
+        _ text: String?, to target: LoadedModel, _ options: PlanOptions
     ) throws(CommandFailure) -> VersionWays {
         guard let text else {
             guard let reader = target.reader, !options.mappings.isEmpty else {
