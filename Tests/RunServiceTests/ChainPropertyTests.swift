@@ -2,6 +2,7 @@ import CoreDataStore
 import DurableFiles
 import Foundation
 import ManagedObjectModel
+import MappingFiles
 import MappingModel
 import MigrationPlanning
 import StoreForge
@@ -35,6 +36,7 @@ import Testing
                 if case .different(let texts) = verdict {
                     differences.append("seed \(seed), attempt \(attempt), \(chain.mode)")
                     differences += texts.prefix(6)
+                    differences += chain.mappings.map { YAMLMappingWriter.text($0.definition) }
                 }
                 if verdict.endsCase { break }
             }
@@ -79,6 +81,8 @@ struct RandomChain {
     /// The stores' version first.
     let versions: [Model]
     let mode: RandomCase.Mode
+    /// Files for some of the steps.
+    private(set) var mappings: [MappingChoice] = []
     private let steps: [Inference]
     private let random: SeededGenerator
 
@@ -97,10 +101,39 @@ struct RandomChain {
             versions.append(
                 try ModelMutation.next(of: versions[versions.count - 1], using: &random).model)
         }
-        steps = try zip(versions, versions.dropFirst()).map { try Inference(from: $0, to: $1) }
+        var steps: [Inference] = []
+        for (before, after) in zip(versions, versions.dropFirst()) {
+            var inference = try Inference(from: before, to: after)
+            let isMapped = seed % 2 == 0 && Int.random(in: 0..<2, using: &random) == 0
+            if isMapped, VersionHashes(before).entities != VersionHashes(after).entities {
+                var maker = RandomMapping(before, after, using: random)
+                let definition = Self.bound(maker.definition(inference), before, after)
+                random = maker.random
+                if let definition {
+                    inference = try Inference(from: before, to: after, by: definition)
+                    mappings.append(
+                        MappingChoice(name: "\(mappings.count).yaml", definition: definition))
+                }
+            }
+            steps.append(inference)
+        }
+        self.steps = steps
         self.versions = versions
         mode = RandomCase.Mode.allCases[Int(seed % 3)]
         self.random = random
+    }
+
+    /// The definition, for these two versions alone; nil for an empty one.
+    private static func bound(
+        _ definition: MappingDefinition, _ before: Model, _ after: Model
+    ) -> MappingDefinition? {
+        var bound = definition
+        guard let first = bound.entityMappings.first, let from = first.source,
+            let to = first.destination
+        else { return nil }
+        bound.entityMappings[0].sourceHash = VersionHashes(before).entities[from]
+        bound.entityMappings[0].destinationHash = VersionHashes(after).entities[to]
+        return bound
     }
 
     func run(in folder: FilePath) throws -> Verdict {
@@ -186,6 +219,8 @@ struct RandomChain {
         options.chunkBytes = 4_096
         options.partition = mode == .entity ? .entity : .key
         options.ways = ways
+        options.mappings = mappings
+        options.now = RandomCase.now
         let request = MigrationRequest(
             store: store, output: folder.appending("Result.sqlite"),
             state: folder.appending("state"),
