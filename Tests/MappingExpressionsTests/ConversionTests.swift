@@ -15,6 +15,10 @@ struct ConversionTests {
         ("CONVERT(0.1, 'decimal')", "CAST('0.1', 'NSDecimalNumber')"),
         ("CONVERT('12.50', 'decimal')", "CAST('12.5', 'NSDecimalNumber')"),
         ("CONVERT(founded, 'double')", "100.0"), ("CONVERT(founded, 'integer64')", "100"),
+        ("CONVERT(9007199254740993, 'decimal')", "9007199254740993"),
+        ("CONVERT('7.0', 'decimal')", "7"),
+        ("CONVERT('3.141592653589793', 'double')", "\(Double.pi)"),
+        ("CONVERT('1e300', 'double')", "1e300"), ("CONVERT(16777216, 'float')", "16777216.0"),
         // Truth values.
         ("CONVERT(1, 'boolean')", "TRUE"), ("CONVERT(0.0, 'boolean')", "FALSE"),
         ("CONVERT('Yes', 'boolean')", "TRUE"), ("CONVERT('false', 'boolean')", "FALSE"),
@@ -57,6 +61,14 @@ struct ConversionTests {
         (#"FIELD('{"a": {"b": [1, 2.5]}}', "json", "a", "b", "1")"#, "2.5"),
         (#"FIELD('{"a": 9007199254740993}', "json", "a")"#, "9007199254740993"),
         (#"FIELD('{"a": true}', "json", "a")"#, "TRUE"),
+        (
+            #"CONVERT(FIELD('{"a": 12345678901234567890}', "json", "a"), "string")"#,
+            "'12345678901234567890'"
+        ),
+        (
+            #"CONVERT(FIELD('{"a": 0.12345678901234567890}', "json", "a"), "string")"#,
+            "'0.1234567890123456789'"
+        ),
         (#"FIELD('{"a": 1}', "json", "a")"#, "1"),
         (#"FIELD('{"a.b": "x"}', "json", "a.b")"#, "'x'"),
         (#"FIELD('{"a": null}', "json", "a")"#, "nil"),
@@ -113,7 +125,14 @@ struct ConversionTests {
         arguments: [
             "CONVERT(1.5, 'integer16')", "CONVERT(40000, 'integer16')",
             "CONVERT('4O', 'integer16')", "CONVERT(' 4', 'integer16')", "CONVERT('', 'integer16')",
-            "CONVERT(9007199254740993, 'double')", "CONVERT(2, 'boolean')",
+            "CONVERT(9007199254740993, 'double')", "CONVERT('9007199254740993', 'double')",
+            "CONVERT('1e-400', 'double')", "CONVERT('12345678901234567890.12', 'decimal')",
+            "CONVERT(16777217, 'float')", "CONVERT(1e300, 'float')",
+            "CONVERT('1\\u00002', 'integer16')", "NORMALIZE('1\\u00002', 'trim')",
+            "CONVERT(CAST('610062', 'NSData'), 'string')",
+            "CONVERT(CAST('inf', 'NSNumber'), 'string')",
+            #"FIELD('{"a": "x\u0000y"}', "json", "a")"#, "CONVERT(logo, 'uri')",
+            "CONVERT(2, 'boolean')",
             "CONVERT('maybe', 'boolean')", "CONVERT('2001-02-29', 'date')",
             "CONVERT('2001-1-01', 'date')", "CONVERT(' 2001-01-01', 'date')",
             "CONVERT('2001-01-01x', 'date')", "CONVERT('2001-01-01T24:00:00Z', 'date')",

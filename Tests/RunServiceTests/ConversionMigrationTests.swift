@@ -82,6 +82,7 @@ import Testing
                 UPDATE ZNOTE SET ZBORN = '31.04.2020 10:00' WHERE Z_PK % 5 = 0;
                 UPDATE ZNOTE SET ZBORN = NULL WHERE Z_PK % 5 = 1;
                 UPDATE ZNOTE SET ZCOUNT = '40000' WHERE Z_PK % 7 = 0;
+                UPDATE ZNOTE SET ZCOUNT = '12' || char(0) || 'x' WHERE Z_PK = 14;
                 UPDATE ZNOTE SET ZPAYLOAD = NULL WHERE Z_PK % 3 = 0;
                 """)
             let outcome = try lab.migrate(

@@ -38,9 +38,9 @@ package struct DateFormat: Hashable, Sendable, Codable {
             case .month: 1...4
             case .weekday: 1...4
             case .day, .hour, .halfHour, .minute, .second: 1...2
-            case .half: 1...1
+            case .half, .plainOffset: 1...1
             case .fraction: 1...9
-            case .offset, .plainOffset: 1...3
+            case .offset: 1...3
             }
         }
     }

@@ -110,7 +110,7 @@ private struct DecodedField: Decodable {
         if !isContainer(decoder) {
             if let flag = found({ try single.decode(Bool.self) }) { return .boolean(flag) }
             if let number = found({ try single.decode(Int64.self) }) { return .integer(number) }
-            if let number = found({ try single.decode(Double.self) }) { return .real(number) }
+            if let number = try number(single) { return number }
             if let text = found({ try single.decode(String.self) }) { return .text(text) }
             if let date = found({ try single.decode(Date.self) }) {
                 return .date(date.timeIntervalSinceReferenceDate)
@@ -118,6 +118,16 @@ private struct DecodedField: Decodable {
             if let data = found({ try single.decode(Data.self) }) { return .data([UInt8](data)) }
         }
         throw ExpressionError(.evaluation, "the field is no single value")
+    }
+
+    /// A number beyond integers; one with more digits than a real number has stays a decimal.
+    private static func number(_ single: any SingleValueDecodingContainer) throws -> DefaultValue? {
+        if let large = found({ try single.decode(UInt64.self) }) { return .decimal("\(large)") }
+        guard let real = found({ try single.decode(Double.self) }) else { return nil }
+        guard let decimal = found({ try single.decode(Decimal.self) }),
+            let wanted = DecimalNumber("\(decimal)"), DecimalNumber("\(real)") != wanted
+        else { return .real(real) }
+        return .decimal(wanted.text)
     }
 
     private static func isContainer(_ decoder: any Decoder) -> Bool {

@@ -21,8 +21,9 @@ enum TypeConversion {
         let found: DefaultValue? =
             switch type {
             case .integer16, .integer32, .integer64: integer(scalar, type).map { .integer($0) }
-            case .double, .float: real(scalar).map { .real($0) }
-            case .decimal: decimal(scalar).map { .decimal($0) }
+            case .double: real(scalar).map { .real($0) }
+            case .float: real(scalar).flatMap { isHeldByFloat($0) ? .real($0) : nil }
+            case .decimal: decimal(scalar)
             case .boolean: boolean(scalar).map { .boolean($0) }
             case .date: date(scalar, format).map { .date($0) }
             case .string: text(scalar, format).map { .text($0) }
@@ -65,21 +66,46 @@ enum TypeConversion {
             case .integer(let number): Double(exactly: number)
             case .boolean(let flag): flag ? 1 : 0
             case .real(let number), .date(let number): number
-            case .decimal(let text): Double(text)
-            case .text(let text): LiteralText.isDecimal(text) ? Double(text) : nil
+            case .decimal(let text): real(text)
+            case .text(let text): LiteralText.isDecimal(text) ? real(text) : nil
             case .data, .uuid, .uri: nil
             }
         return number.flatMap { $0.isFinite ? $0 : nil }
     }
 
-    private static func decimal(_ scalar: DefaultValue) -> String? {
-        switch scalar {
-        case .integer(let number): "\(number)"
-        case .boolean(let flag): flag ? "1" : "0"
-        case .real(let number), .date(let number): DecimalNumber("\(number)")?.text
-        case .decimal(let text), .text(let text): DecimalNumber(text)?.text
-        case .data, .uuid, .uri: nil
+    /// The real number that a text is, if its shortest text is the same number: a text with more
+    /// digits than a real number has is none.
+    private static func real(_ text: String) -> Double? {
+        guard let number = Double(text), number.isFinite else { return nil }
+        if let wanted = DecimalNumber(text) {
+            return DecimalNumber("\(number)") == wanted ? number : nil
         }
+        // Beyond the exponents of decimal numbers; nothing becomes zero.
+        let digits = text.prefix { $0 != "e" && $0 != "E" }.count { $0.isNumber }
+        return number != 0 && digits <= 15 ? number : nil
+    }
+
+    /// Whole numbers up to 2²⁴ are told apart; of others, the digits of the real number stay in
+    /// the store.
+    private static func isHeldByFloat(_ number: Double) -> Bool {
+        if number == number.rounded(), number.magnitude < 1e15 {
+            return number.magnitude <= 16_777_216
+        }
+        return number.magnitude <= Double(Float.greatestFiniteMagnitude)
+    }
+
+    /// A store holds decimals as integers and real numbers.
+    private static func decimal(_ scalar: DefaultValue) -> DefaultValue? {
+        let text: String
+        switch scalar {
+        case .integer, .boolean: return integer(scalar, .integer64).map { .integer($0) }
+        case .real(let number), .date(let number): text = "\(number)"
+        case .decimal(let digits), .text(let digits): text = digits
+        case .data, .uuid, .uri: return nil
+        }
+        guard let number = DecimalNumber(text) else { return nil }
+        if let whole = Int64(number.text) { return .integer(whole) }
+        return real(number.text) == nil ? nil : .decimal(number.text)
     }
 
     private static func boolean(_ scalar: DefaultValue) -> Bool? {
@@ -115,6 +141,8 @@ enum TypeConversion {
         case .date(let seconds):
             if let format { DateText.text(seconds, format) } else { DateText.text(seconds) }
         case .data(let bytes): String(validating: bytes, as: UTF8.self)
+        case .real(let number) where !number.isFinite: nil
+        case .uuid(let bytes) where bytes.count != 16: nil
         default: ValueCast.text(scalar)
         }
     }
@@ -123,12 +151,11 @@ enum TypeConversion {
 
     private static func uuid(_ scalar: DefaultValue) -> [UInt8]? {
         switch scalar {
-        case .uuid(let bytes): return bytes
+        case .uuid(let bytes), .data(let bytes): return bytes.count == 16 ? bytes : nil
         case .text(let text): return LiteralText.uuid(text)
         case .uri(let text):
             guard text.lowercased().hasPrefix(urn) else { return nil }
             return LiteralText.uuid(String(text.dropFirst(urn.count)))
-        case .data(let bytes): return bytes.count == 16 ? bytes : nil
         default: return nil
         }
     }
@@ -136,7 +163,7 @@ enum TypeConversion {
     private static func uri(_ scalar: DefaultValue) -> String? {
         switch scalar {
         case .uri(let text): return text
-        case .uuid(let bytes): return urn + LiteralText.uuidText(bytes)
+        case .uuid(let bytes): return bytes.count == 16 ? urn + LiteralText.uuidText(bytes) : nil
         case .text(let text):
             let isWhole = text.unicodeScalars.allSatisfy {
                 $0.value > 0x20 && !(0x7F...0xA0).contains($0.value)

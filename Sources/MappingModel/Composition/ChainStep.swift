@@ -46,13 +46,9 @@ extension Inference {
             }
             var earlier = result.earlier
             if !result.requirements.isEmpty {
-                guard result.mapping.entityMappings.allSatisfy({ $0.filter == nil }) else {
+                if let reason = result.uncountable {
                     throw ChainError(
-                        step: title,
-                        reasons: [
-                            "step \(before) → \(last.name) filters objects, and asks "
-                                + "something of the data"
-                        ])
+                        step: title, reasons: ["step \(before) → \(last.name) \(reason)"])
                 }
                 earlier.append(
                     EarlierStep(
@@ -66,5 +62,22 @@ extension Inference {
             (before, last) = (last.name, step)
         }
         return result
+    }
+}
+
+extension Inference {
+    /// Why a later step cannot count what this one asks of the data; nil where it can.
+    fileprivate var uncountable: String? {
+        if mapping.entityMappings.contains(where: { $0.filter != nil }) {
+            return "filters objects, and asks something of the data"
+        }
+        let constrained = requirements.flatMap { requirement -> [String] in
+            if case .unique(_, let attributes) = requirement { attributes } else { [] }
+        }
+        let isComputed = mapping.entityMappings.flatMap(\.attributes).contains { attribute in
+            guard case .expression = attribute.value else { return false }
+            return constrained.contains(attribute.destination)
+        }
+        return isComputed ? "computes values that must be unique" : nil
     }
 }

@@ -27,6 +27,7 @@ extension MappingComposition {
             return result
         }
         checkOrder(before, earlier, key, link, later, name)
+        checkTargets(before, earlier, key, link, later, name)
         result.mapping = maker(before.mapping, link.mapping, for: name)
         return result
     }
@@ -96,6 +97,32 @@ extension MappingComposition {
         }
         if isKept != true {
             add(obstacle: "\(name): only the inverse in between has its links")
+        }
+    }
+
+    /// Links to objects that the version in between drops must not come back.
+    private mutating func checkTargets(
+        _ before: RelationshipMapping, _ earlier: EntityMapping, _ key: String,
+        _ link: RelationshipMapping, _ later: EntityMapping, _ name: String
+    ) {
+        guard let from = earlier.source, let between = earlier.destination,
+            let to = later.destination, let old = before.source,
+            let one = source.relationship(old, of: from)?.relationship.destination,
+            let two = middle.relationship(key, of: between)?.relationship.destination,
+            let three = destination.relationship(link.destination, of: to)?.relationship.destination
+        else { return }
+        let returning = first.entityMappings.contains { maker in
+            guard let made = maker.destination,
+                maker.source.map({ source.isKind($0, of: one) }) == true,
+                !middle.isKind(made, of: two)
+            else { return false }
+            return second.entityMappings.contains { other in
+                other.source == made
+                    && other.destination.map { destination.isKind($0, of: three) } == true
+            }
+        }
+        if returning {
+            add(obstacle: "\(name): the version in between drops links that could come back")
         }
     }
 

@@ -33,9 +33,11 @@ extension MappingComposition {
                 }
             }
         case .atMostOne(let between, let to):
-            return links(between, to).filter { isToMany($0) }.map {
-                .atMostOne(source: $0, destination: to)
+            let found = links(between, to).filter { isToMany($0) }
+            if found.contains(where: { dropsTargets($0, between) }) {
+                add(obstacle: "\(to): its links are counted in the version in between")
             }
+            return found.map { .atMostOne(source: $0, destination: to) }
         case .linkCount(let between, let to, let bounds):
             return links(between, to, needed: !bounds.allowsNone).map {
                 .linkCount(source: $0, destination: to, bounds: bounds)
@@ -43,7 +45,11 @@ extension MappingComposition {
         case .distinctTargets(let between, let to):
             return links(between, to).map { .distinctTargets(source: $0, destination: to) }
         case .noTargets(let between, let to, let entities):
-            let before = entities.flatMap { makers(of: $0).compactMap(\.source) }
+            let made = entities.flatMap { makers(of: $0) }
+            if made.contains(where: { $0.filter != nil }) {
+                add(obstacle: "\(to): filters of the step before decide which links go")
+            }
+            let before = made.compactMap(\.source)
             guard !before.isEmpty else { return [] }
             return links(between, to).map {
                 .noTargets(
@@ -87,6 +93,22 @@ extension MappingComposition {
                 $0.destination == between.property && $0.source == nil && $0.path == nil
             }
         }.map { .noObjects(entity: $0.source ?? "", reason: .requiredRelationship(to)) }
+    }
+
+    /// Whether some links of a source relationship do not arrive in between.
+    private func dropsTargets(_ found: PropertyReference, _ between: PropertyReference) -> Bool {
+        guard
+            let target = source.relationship(found.property, of: found.entity)?.relationship
+                .destination,
+            let wanted = middle.relationship(between.property, of: between.entity)?.relationship
+                .destination
+        else { return false }
+        return !source.family(of: target).filter { !$0.isAbstract }.allSatisfy { member in
+            first.entityMappings.contains {
+                $0.source == member.name && $0.filter == nil
+                    && $0.destination.map { middle.isKind($0, of: wanted) } == true
+            }
+        }
     }
 
     private func isToMany(_ reference: PropertyReference) -> Bool {

@@ -57,7 +57,7 @@ struct MappingComposition {
     /// The name of the mapping that two make together.
     func name(_ earlier: EntityMapping, _ later: EntityMapping) -> String {
         let others = makers(of: later.source ?? "")
-        return others.count == 1 ? later.name : "\(earlier.name)_\(later.name)"
+        return others.count == 1 ? later.name : "\(earlier.name) + \(later.name)"
     }
 
     private func unused(_ name: String, _ mappings: [EntityMapping]) -> String {
@@ -103,9 +103,37 @@ struct MappingComposition {
         mapping.filter = Self.both(
             earlier.filter, later.filter.map { values.filter($0, for: later.name) })
         for obstacle in values.obstacles { add(obstacle: obstacle) }
+        checkComputed(earlier, keptBy: later)
         mapping.relationships = later.relationships.map { links($0, of: later, through: earlier) }
         if earlier.kind == .copy, later.kind == .copy { mapping.kind = .copy }
         return mapping
+    }
+
+    /// A value that may fail to be computed, or that the version in between needs, must be computed
+    /// for the destination, too.
+    private mutating func checkComputed(_ earlier: EntityMapping, keptBy later: EntityMapping) {
+        for attribute in earlier.attributes {
+            guard case .expression(let expression) = attribute.value,
+                let between = earlier.destination.flatMap({
+                    middle.attribute(attribute.destination, of: $0)?.attribute
+                })
+            else { continue }
+            let keeper = later.attributes.first { $0.value == .source(attribute.destination) }
+            let kept = keeper.flatMap { keeper in
+                later.destination.flatMap {
+                    destination.attribute(keeper.destination, of: $0)?.attribute
+                }
+            }
+            if kept == nil, expression.mayFail || !between.isOptional {
+                add(
+                    obstacle: "\(later.name): \(attribute.destination) is computed for the version "
+                        + "in between, and goes")
+            } else if kept?.isOptional == true, !between.isOptional {
+                add(
+                    obstacle: "\(later.name): \(attribute.destination) is computed for the version "
+                        + "in between, and required there alone")
+            }
+        }
     }
 
     private static func both(
@@ -113,5 +141,31 @@ struct MappingComposition {
     ) -> MappingPredicate? {
         guard let one, let other else { return one ?? other }
         return .and([one, other])
+    }
+}
+
+extension MappingExpression {
+    /// Whether a value may be one for which the expression cannot be computed, or too large.
+    fileprivate var mayFail: Bool {
+        switch self {
+        case .null, .constant, .evaluatedObject, .variable, .keyPath: false
+        case .function(let function, let arguments):
+            ![.now, .uppercase, .lowercase, .length].contains(function)
+                || arguments.contains(where: \.mayFail)
+        case .conditional(let predicate, let first, let second):
+            predicate.mayFail || first.mayFail || second.mayFail
+        default: true
+        }
+    }
+}
+
+extension MappingPredicate {
+    fileprivate var mayFail: Bool {
+        switch self {
+        case .constant: false
+        case .not(let part): part.mayFail
+        case .and(let parts), .or(let parts): parts.contains(where: \.mayFail)
+        case .comparison(let comparison): comparison.left.mayFail || comparison.right.mayFail
+        }
     }
 }

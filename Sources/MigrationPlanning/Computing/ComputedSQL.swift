@@ -27,7 +27,17 @@ package struct ComputedSQL {
             return Self.sparing(check, value, isInteger: isInteger, cell)
         }
         if let checked { return checked }
-        let arguments: [SQLText] = ["\(number)", "\(row.name).Z_PK"] + values.inputs
+        // A function gets a text up to its first NUL, but bytes whole.
+        let inputs = zip(values.inputs, cell.inputs).map { input, path -> SQLText in
+            guard path.valueType == .string else { return input }
+            guard path.steps.isEmpty else {
+                return "(SELECT CASE typeof(v) WHEN 'text' THEN CAST(v AS BLOB) ELSE v END "
+                    + "FROM (SELECT \(input) AS v))"
+            }
+            return "CASE typeof(\(input)) WHEN 'text' THEN CAST(\(input) AS BLOB) "
+                + "ELSE \(input) END"
+        }
+        let arguments: [SQLText] = ["\(number)", "\(row.name).Z_PK"] + inputs
         let call: SQLText =
             "\(.name(of: ValueFunction.name))(\(arguments.joined(separator: ", ")))"
         guard let plain = ConversionSQL(cell, of: row) else { return call }

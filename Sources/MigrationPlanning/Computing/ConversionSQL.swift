@@ -44,7 +44,7 @@ struct ConversionSQL {
             return (
                 "typeof(\(column)) = 'text' AND \(isSame) AND \(whole) \(bounds)", whole
             )
-        case .double, .float, .date:
+        case .double, .date:
             guard isNumber else { return nil }
             // Integers that real numbers tell apart.
             let most: Int64 = 1 << 53

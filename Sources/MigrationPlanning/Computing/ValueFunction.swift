@@ -113,7 +113,12 @@ package enum ValueFunction {
     ) throws(ExpressionError) -> (any DatabaseValueConvertible)? {
         switch try evaluator.value(of: expression, variables: variables) {
         case .null: return nil
-        case .scalar(let scalar): return try StoredCell(scalar, as: cell.type).databaseValue
+        case .scalar(let scalar):
+            let stored = try StoredCell(scalar, as: cell.type)
+            if case .text(let text) = stored, text.unicodeScalars.contains("\0") {
+                throw ExpressionError(.evaluation, "the text contains a NUL")
+            }
+            return stored.databaseValue
         case .object, .collection:
             throw ExpressionError(.evaluation, "the expression gives no single value")
         }
@@ -123,7 +128,10 @@ package enum ValueFunction {
     private static func input(
         _ value: DatabaseValue, _ type: AttributeType
     ) -> ExpressionValue<Never> {
-        StoredCell(value).map { .scalar($0.value(type)) } ?? .null
+        if type == .string, case .blob(let data) = value.storage {
+            return .scalar(.text(String(decoding: data, as: UTF8.self)))
+        }
+        return StoredCell(value).map { .scalar($0.value(type)) } ?? .null
     }
 
     /// An evaluator for expressions without calls, and one for each policy.

@@ -42,8 +42,13 @@ package struct MappedWay: Sendable {
         }
         var search = StepSearch(options: options, cache: cache)
         guard !stops.isEmpty else {
-            let only = try search.step(from: source, to: destination)
-            if search.files.isEmpty, let mismatch = search.mismatch { throw mismatch }
+            let only: Inference
+            do {
+                only = try search.step(from: source, to: destination)
+            } catch let error as InferenceError {
+                throw search.mismatch ?? error
+            }
+            if let mismatch = search.mismatch { throw mismatch }
             self.init(inference: only, mappingName: search.files.first, steps: [])
             return
         }
@@ -58,7 +63,7 @@ package struct MappedWay: Sendable {
                 ChainStep(name: stop.name, destination: stop.model, inference: inference))
             before = stop
         }
-        if search.files.isEmpty, let mismatch = search.mismatch { throw mismatch }
+        if let mismatch = search.mismatch { throw mismatch }
         do throws(ChainError) {
             self.init(
                 inference: try .chain(from: source.model, named: source.name, steps),
@@ -67,6 +72,16 @@ package struct MappedWay: Sendable {
         } catch {
             throw EngineError.noMapping("\(error)\nMigrate to the version before it first")
         }
+    }
+
+    /// The mapping of one step: by the mapping file for its versions, or inferred.
+    ///
+    /// - Throws: as for a chain, apart from files without hashes, which may be for another step.
+    package static func step(
+        from source: End, to destination: End, options: PlanOptions, cache: PlanningCache
+    ) throws -> Inference {
+        var search = StepSearch(options: options, cache: cache)
+        return try search.step(from: source, to: destination)
     }
 
     private init(inference: Inference, mappingName: String?, steps: [String]) {
@@ -103,17 +118,56 @@ private struct StepSearch {
     let cache: PlanningCache
     /// The mapping files that steps took.
     private(set) var files: [String] = []
-    /// Why a file that names no version did not fit the first step that it could be for.
-    private(set) var mismatch: MappingMismatch?
+    /// The steps that were taken, by their ends.
+    private var steps: [Step] = []
+
+    private struct Step {
+        let source: MappedWay.End
+        let destination: MappedWay.End
+        var hasFile = false
+    }
 
     init(options: PlanOptions, cache: PlanningCache) {
         self.options = options
         self.cache = cache
     }
 
-    mutating func step(from source: MappedWay.End, to destination: MappedWay.End) throws
-        -> Inference
-    {
+    /// What is wrong with a file that names no version and that no step took: as the step sees it
+    /// that it fits best.
+    var mismatch: MappingMismatch? {
+        for choice in options.mappings where !choice.isBound && !files.contains(choice.name) {
+            let open = steps.filter { !$0.hasFile }
+            let mistakes = (open.isEmpty ? steps : open).compactMap {
+                mismatch(choice, from: $0.source, to: $0.destination)
+            }
+            let nearest = mistakes.min { $0.mistakes.count < $1.mistakes.count }
+            // In a single step, another file may be for the versions.
+            guard let nearest, files.isEmpty || steps.count > 1 else { continue }
+            return nearest.named(choice.name)
+        }
+        return nil
+    }
+
+    private func mismatch(
+        _ choice: MappingChoice, from source: MappedWay.End, to destination: MappedWay.End
+    ) -> MappingMismatch? {
+        guard source.hashes.entities != destination.hashes.entities,
+            !choice.isForOthers(than: source.model, destination.model)
+        else { return nil }
+        do throws(MappingMismatch) {
+            _ = try cache.inference(
+                from: source.model, to: destination.model, by: choice.definition,
+                policies: options.policies)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    mutating func step(
+        from source: MappedWay.End, to destination: MappedWay.End
+    ) throws -> Inference {
+        steps.append(Step(source: source, destination: destination))
         do {
             let chosen = try options.mappings.chosen(
                 from: source.hashes, to: destination.hashes,
@@ -125,11 +179,11 @@ private struct StepSearch {
             }
             if let chosen {
                 files.append(chosen.choice.name)
+                steps[steps.count - 1].hasFile = true
                 return chosen.inference
             }
         } catch let error as MappingMismatch {
-            if mismatch == nil { mismatch = error }
-            // One that names these versions is for them.
+            // One that names these versions is for them; the others may be for another step.
             guard error.file != nil else { throw error }
         }
         return try cache.inference(from: source.model, to: destination.model)

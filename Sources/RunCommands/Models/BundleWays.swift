@@ -97,16 +97,18 @@ struct BundleWays {
         let search = WaySearch(
             ends.map { WaySearch.Version(name: $0.name, model: $0.model) },
             through: stops(ends)
-        ) { step(from: ends[$0], to: ends[$1]) }
+        ) {
+            step(from: ends[$0], to: ends[$1])
+        } joins: {
+            isWhole($0.map { ends[$0] })
+        }
         var used: [Int] = []
         var ways: [String: [Int]] = [:]
         var notes: [String: [String]] = [:]
         for place in ends.indices.dropLast() {
             let compared = search.ways(from: place)
             let digest = ends[place].hashes.digest
-            guard let way = compared.first(where: { isWhole($0, from: place, ends) }) else {
-                continue
-            }
+            guard let way = compared.first else { continue }
             ways[digest] = way.stops.map { stop in
                 if let found = used.firstIndex(of: stop) { return found }
                 used.append(stop)
@@ -162,29 +164,24 @@ struct BundleWays {
     }
 
     private func step(from: MappedWay.End, to: MappedWay.End) -> Inference? {
-        var straight = options
-        straight.ways = VersionWays()
         do {
-            return try MappedWay(from: from, to: to, options: straight, cache: cache).inference
+            return try MappedWay.step(from: from, to: to, options: options, cache: cache)
         } catch {
             return nil
         }
     }
 
-    /// Whether the steps of a way can be joined.
-    private func isWhole(_ way: WaySearch.Way, from place: Int, _ ends: [MappedWay.End]) -> Bool {
-        guard let last = ends.indices.last else { return false }
+    /// Whether the steps between versions can be joined.
+    private func isWhole(_ ends: [MappedWay.End]) -> Bool {
+        guard let first = ends.first else { return false }
         var steps: [ChainStep] = []
-        var before = place
-        for stop in way.stops + [last] {
-            guard let inference = step(from: ends[before], to: ends[stop]) else { return false }
+        for (before, after) in zip(ends, ends.dropFirst()) {
+            guard let inference = step(from: before, to: after) else { return false }
             steps.append(
-                ChainStep(
-                    name: ends[stop].name, destination: ends[stop].model, inference: inference))
-            before = stop
+                ChainStep(name: after.name, destination: after.model, inference: inference))
         }
         do throws(ChainError) {
-            _ = try Inference.chain(from: ends[place].model, named: ends[place].name, steps)
+            _ = try Inference.chain(from: first.model, named: first.name, steps)
             return true
         } catch {
             return false
