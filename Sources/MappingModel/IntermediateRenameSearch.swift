@@ -41,6 +41,11 @@ package struct IntermediateRenameSearch {
             keys = model.names.union(identifiers.values)
         }
 
+        /// Whether it has a renaming identifier that another version has not in the same place.
+        package func renames(beyond other: Version) -> Bool {
+            identifiers.contains { place, identifier in other.identifiers[place] != identifier }
+        }
+
         /// Renaming identifiers that lead to a later version in two steps and not in one: of what
         /// that version has, without the identifier in the same place.
         package func identifiers(notRepeatedBy other: Version) -> Set<String> {

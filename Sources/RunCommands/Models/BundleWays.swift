@@ -159,7 +159,7 @@ struct BundleWays {
                 let isMapped = options.mappings.contains { choice in
                     ends.indices.contains { choice.isFor(ends[$0], ends[place]) }
                 }
-                return isMapped || !one.identifiers(notRepeatedBy: destination).isEmpty
+                return isMapped || one.renames(beyond: destination)
             })
     }
 
