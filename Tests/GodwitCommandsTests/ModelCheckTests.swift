@@ -120,14 +120,28 @@ import Testing
         }
     }
 
+    /// A store of the bundle's first version.
+    private func makeStore(of bundle: String, in folder: URL) throws -> String {
+        let model = try ModelArgument("\(bundle):M").load(scratch: FilePath(folder.path)).model
+        let store = folder.appendingPathComponent("a.sqlite").path
+        _ = try Forge(ForgeRecipe(model: model)).write(to: FilePath(store))
+        return store
+    }
+
+    private func values(
+        _ column: String, of path: String, in folder: URL
+    ) throws -> [String?] {
+        try DatabaseQueue(path: folder.appendingPathComponent(path).path).read {
+            try String?.fetchAll($0, sql: "SELECT \(column) FROM ZNOTE ORDER BY Z_PK")
+        }
+    }
+
     /// A migration that follows the hint keeps what the direct one loses.
     @Test func theHintHelps() throws {
         try withTemporaryFolder { folder in
             let bundle = try makeBundle(folder).path
             let program = ProcessTests()
-            let model = try ModelArgument("\(bundle):M").load(scratch: FilePath(folder.path)).model
-            let store = folder.appendingPathComponent("a.sqlite").path
-            _ = try Forge(ForgeRecipe(model: model)).write(to: FilePath(store))
+            let store = try makeStore(of: bundle, in: folder)
             let direct = try program.run(["plan", store, "--to", bundle], in: folder)
             #expect(direct.output.contains("version M 2 renames it to Note.hexColor"))
             for (to, output) in [("M 2", "one"), ("M 10", "two")] {
@@ -139,15 +153,9 @@ import Testing
                     ], in: folder)
                 #expect(ended.status == 0, "\(ended.log)")
             }
-            let read = { (path: String, column: String) in
-                let queue = try DatabaseQueue(path: folder.appendingPathComponent(path).path)
-                return try queue.read {
-                    try String?.fetchAll($0, sql: "SELECT \(column) FROM ZNOTE ORDER BY Z_PK")
-                }
-            }
-            let values = try read("a.sqlite", "ZCOLOR")
+            let values = try self.values("ZCOLOR", of: "a.sqlite", in: folder)
             #expect(values.count == 20)
-            #expect(try read("two/a.sqlite", "ZHEXCOLOR") == values)
+            #expect(try self.values("ZHEXCOLOR", of: "two/a.sqlite", in: folder) == values)
             // Models without identifiers are called as the bundle calls them.
             let report = try String(
                 contentsOf: folder.appendingPathComponent("one/.godwit/runs/r1/report.txt"),
@@ -161,9 +169,7 @@ import Testing
         try withTemporaryFolder { folder in
             let bundle = try makeBundle(folder).path
             let program = ProcessTests()
-            let model = try ModelArgument("\(bundle):M").load(scratch: FilePath(folder.path)).model
-            let store = folder.appendingPathComponent("a.sqlite").path
-            _ = try Forge(ForgeRecipe(model: model)).write(to: FilePath(store))
+            let store = try makeStore(of: bundle, in: folder)
             let planned = try program.run(
                 ["plan", store, "--to", bundle, "--via", via], in: folder)
             #expect(planned.output.contains("through    M 2, in one pass"), "\(planned.output)")
@@ -177,15 +183,9 @@ import Testing
                     "--losses", "refuse",
                 ], in: folder)
             #expect(ended.status == 0, "\(ended.log)")
-            let read = { (path: String, column: String) in
-                let queue = try DatabaseQueue(path: folder.appendingPathComponent(path).path)
-                return try queue.read {
-                    try String?.fetchAll($0, sql: "SELECT \(column) FROM ZNOTE ORDER BY Z_PK")
-                }
-            }
-            let values = try read("a.sqlite", "ZCOLOR")
+            let values = try self.values("ZCOLOR", of: "a.sqlite", in: folder)
             #expect(values.count == 20)
-            #expect(try read("out/a.sqlite", "ZHEXCOLOR") == values)
+            #expect(try self.values("ZHEXCOLOR", of: "out/a.sqlite", in: folder) == values)
             for (extra, status) in [(["--via", via], 0), ([], 1)] {
                 let verified = try program.run(
                     ["verify", "a.sqlite", "out/a.sqlite", "--to", bundle] + extra, in: folder)
@@ -207,9 +207,7 @@ import Testing
         try withTemporaryFolder { folder in
             let bundle = try makeBundle(folder).path
             let program = ProcessTests()
-            let model = try ModelArgument("\(bundle):M").load(scratch: FilePath(folder.path)).model
-            let store = folder.appendingPathComponent("a.sqlite").path
-            _ = try Forge(ForgeRecipe(model: model)).write(to: FilePath(store))
+            let store = try makeStore(of: bundle, in: folder)
             let ended = try program.run(["plan", store, "--to", bundle, "--via", via], in: folder)
             #expect(ended.status != 0)
             #expect((ended.output + ended.log).contains(text), "\(ended.output)\(ended.log)")

@@ -26,8 +26,7 @@ extension MappingComposition {
             checkInverse(key, of: earlier, keptBy: link, later, name)
             return result
         }
-        checkOrder(before, earlier, key, link, later, name)
-        checkTargets(before, earlier, key, link, later, name)
+        checkDropped(before, earlier, key, link, later, name)
         result.mapping = maker(before.mapping, link.mapping, for: name)
         return result
     }
@@ -100,34 +99,8 @@ extension MappingComposition {
         }
     }
 
-    /// Links to objects that the version in between drops must not come back.
-    private mutating func checkTargets(
-        _ before: RelationshipMapping, _ earlier: EntityMapping, _ key: String,
-        _ link: RelationshipMapping, _ later: EntityMapping, _ name: String
-    ) {
-        guard let from = earlier.source, let between = earlier.destination,
-            let to = later.destination, let old = before.source,
-            let one = source.relationship(old, of: from)?.relationship.destination,
-            let two = middle.relationship(key, of: between)?.relationship.destination,
-            let three = destination.relationship(link.destination, of: to)?.relationship.destination
-        else { return }
-        let returning = first.entityMappings.contains { maker in
-            guard let made = maker.destination,
-                maker.source.map({ source.isKind($0, of: one) }) == true,
-                !middle.isKind(made, of: two)
-            else { return false }
-            return second.entityMappings.contains { other in
-                other.source == made
-                    && other.destination.map { destination.isKind($0, of: three) } == true
-            }
-        }
-        if returning {
-            add(obstacle: "\(name): the version in between drops links that could come back")
-        }
-    }
-
-    /// An order that the version in between drops is assigned again by the next one.
-    private mutating func checkOrder(
+    /// What the version in between drops, links or their order, must not come back.
+    private mutating func checkDropped(
         _ before: RelationshipMapping, _ earlier: EntityMapping, _ key: String,
         _ link: RelationshipMapping, _ later: EntityMapping, _ name: String
     ) {
@@ -139,6 +112,27 @@ extension MappingComposition {
         else { return }
         if one.isToMany, one.isOrdered, !(two.isToMany && two.isOrdered), three.isOrdered {
             add(obstacle: "\(name): the version in between drops its order")
+        }
+        if targetsReturn(of: one, through: two, to: three) {
+            add(obstacle: "\(name): the version in between drops links that could come back")
+        }
+    }
+
+    /// Whether objects to which a relationship leads before and after cannot be its targets in
+    /// between.
+    private func targetsReturn(
+        of one: Relationship, through two: Relationship, to three: Relationship
+    ) -> Bool {
+        first.entityMappings.contains { maker in
+            guard let made = maker.destination,
+                maker.source.map({ source.isKind($0, of: one.destination) }) == true,
+                !middle.isKind(made, of: two.destination)
+            else { return false }
+            return second.entityMappings.contains { other in
+                other.source == made
+                    && other.destination.map { destination.isKind($0, of: three.destination) }
+                        == true
+            }
         }
     }
 }
