@@ -111,6 +111,13 @@ let package = Package(
                 "MigrationPlanning", "CoreDataStore", "SafeSQLite", "MappingModel",
                 "MappingExpressions", "ManagedObjectModel", "Jobs", "DurableFiles", grdb,
             ]),
+        // Filling a store from numbered part files, in batches that survive a crash.
+        layer(
+            "StoreImport",
+            [
+                "MigrationPlanning", "CoreDataStore", "SafeSQLite", "MappingExpressions",
+                "ModelFiles", "ManagedObjectModel", "Threads", "DurableFiles", crypto,
+            ]),
         // Finding the stores that paths, patterns and lists name.
         layer("StoreDiscovery", ["StoreSwap", "CoreDataStore", "SafeSQLite", "DurableFiles"]),
         // One store of a run: the request, its preparation, its result, and the run's records.
@@ -225,12 +232,13 @@ let package = Package(
         layer(
             "GodwitCommands",
             [
-                "RunCommands", "CommandSupport", "ClusterClient", "RunReports", "StoreForge",
-                "WorkerRules", "ClusterCore", "ClusterVocabulary", "LocalCluster", "Coordinator",
-                "Worker", "ClusterProtocol", "RunService", "StoreRuns", "MigrationEngine",
-                "MigrationPlanning", "CoreDataStore", "SafeSQLite", "MappingFiles", "MappingModel",
-                "MappingExpressions", "ModelFiles", "ManagedObjectModel", "RunLedger", "Jobs",
-                "ZeroMQ", "Threads", "StoreLocks", "DurableFiles", arguments, logging,
+                "StoreImport", "RunCommands", "CommandSupport", "ClusterClient", "RunReports",
+                "StoreForge", "WorkerRules", "ClusterCore", "ClusterVocabulary", "LocalCluster",
+                "Coordinator", "Worker", "ClusterProtocol", "RunService", "StoreRuns",
+                "MigrationEngine", "MigrationPlanning", "CoreDataStore", "SafeSQLite",
+                "MappingFiles", "MappingModel", "MappingExpressions", "ModelFiles",
+                "ManagedObjectModel", "RunLedger", "Jobs", "ZeroMQ", "Threads", "StoreLocks",
+                "DurableFiles", arguments, logging,
             ]),
         .executableTarget(
             name: "godwit", dependencies: ["GodwitCommands"], swiftSettings: settings),
@@ -314,6 +322,12 @@ let package = Package(
                 "FaultSupport", "TestSupport", "StoreForge", "MigrationValidation",
                 "StoreFileChecks", "CoreDataStore", "SafeSQLite", "MappingModel", "ModelFiles",
                 "ManagedObjectModel", "Jobs", "DurableFiles",
+            ]),
+        tests(
+            "StoreImportTests",
+            [
+                "TestSupport", "StoreForge", "StoreImport", "CoreDataStore", "SafeSQLite",
+                "ManagedObjectModel", "DurableFiles",
             ]),
         tests(
             "StoreDiscoveryTests",

@@ -112,6 +112,7 @@ static int may_write(const godwit_sqlite_guard *guard, const char *table, const 
         return is_shadow(table, guard->name) && is_in_place(guard, schema);
     case godwit_sqlite_step_drop_table:
         return (equal(table, guard->name) || begins(table, "sqlite_")) && equal(schema, "main");
+    case godwit_sqlite_step_drop_index:
     case godwit_sqlite_step_analyze: return begins(table, "sqlite_stat") && equal(schema, "main");
     case godwit_sqlite_step_create_index:
     case godwit_sqlite_step_create_trigger:
@@ -199,6 +200,9 @@ static int may(
                 || sqlite3_stricmp(second, "rtree_i32") == 0);
     case SQLITE_DROP_TABLE:
         return step == godwit_sqlite_step_drop_table && equal(first, guard->name)
+            && equal(schema, "main");
+    case SQLITE_DROP_INDEX:
+        return step == godwit_sqlite_step_drop_index && equal(first, guard->name)
             && equal(schema, "main");
     case SQLITE_ANALYZE: return step == godwit_sqlite_step_analyze;
     default: return 0;

@@ -49,8 +49,7 @@ package struct GodwitCommand: ParsableCommand {
                 name: "Store and model",
                 subcommands: [
                     InspectCommand.self, ModelCommand.self, MappingCommand.self,
-                    PoliciesCommand.self,
-                    DemoCommand.self,
+                    PoliciesCommand.self, ImportCommand.self, DemoCommand.self,
                 ]),
         ])
 

@@ -38,6 +38,10 @@ enum LayerRules {
             "MigrationPlanning", "CoreDataStore", "SafeSQLite", "MappingModel",
             "MappingExpressions", "ManagedObjectModel", "Jobs", "DurableFiles", "GRDB",
         ],
+        "StoreImport": [
+            "MigrationPlanning", "CoreDataStore", "SafeSQLite", "MappingExpressions", "ModelFiles",
+            "ManagedObjectModel", "Threads", "DurableFiles", "Crypto",
+        ],
         "StoreDiscovery": ["StoreSwap", "CoreDataStore", "SafeSQLite", "DurableFiles"],
         "StoreRuns": [
             "MigrationEngine", "MigrationPlanning", "MigrationValidation", "StoreFileChecks",
@@ -106,7 +110,7 @@ enum LayerRules {
             "ArgumentParser", "Logging",
         ],
         "GodwitCommands": [
-            "RunCommands", "CommandSupport", "ClusterClient", "RunReports", "StoreForge",
+            "StoreImport", "RunCommands", "CommandSupport", "ClusterClient", "RunReports", "StoreForge",
             "WorkerRules", "ClusterCore", "ClusterVocabulary", "LocalCluster", "Coordinator",
             "Worker", "ClusterProtocol", "RunService", "StoreRuns", "MigrationEngine",
             "MigrationPlanning", "CoreDataStore", "SafeSQLite", "MappingFiles", "MappingModel",

@@ -41,6 +41,8 @@ typedef enum {
     godwit_sqlite_step_create_rtree,
     /// Drop the table with the name that the step was opened with.
     godwit_sqlite_step_drop_table,
+    /// Drop the index with the name that the step was opened with.
+    godwit_sqlite_step_drop_index,
     /// ANALYZE, and making SQLite's tables of statistics.
     godwit_sqlite_step_analyze,
     /// VACUUM, which attaches a temporary database by itself.

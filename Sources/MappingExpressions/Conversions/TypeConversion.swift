@@ -1,4 +1,4 @@
-import ManagedObjectModel
+package import ManagedObjectModel
 
 /// Values as attributes of another type hold them, exactly or not at all.
 ///
@@ -10,12 +10,12 @@ import ManagedObjectModel
 /// | UUID | text; URI (`urn:uuid:…`); its 16 bytes |
 /// | URI | text; UUID, of `urn:uuid:…` |
 /// | bytes | text, of UTF-8; UUID, of 16 bytes |
-enum TypeConversion {
+package enum TypeConversion {
     /// The value in the type.
     ///
     /// - Throws: `ExpressionError` for a value that has no equal there; its message names the
     ///   kinds, never the value.
-    static func value(
+    package static func value(
         of scalar: DefaultValue, as type: AttributeType, _ format: DateFormat?
     ) throws(ExpressionError) -> DefaultValue {
         let found: DefaultValue? =

@@ -42,6 +42,15 @@ extension Connection {
         }
     }
 
+    /// Drops an index of the main schema.
+    ///
+    /// - Throws: `StoreError` with SQLite's message.
+    package func drop(index: String) throws(StoreError) {
+        try opening(godwit_sqlite_step_drop_index, name: index) { () throws(StoreError) in
+            try execute("DROP INDEX main.\(SQLText.quoted(index))")
+        }
+    }
+
     /// Makes SQLite's table of statistics, `sqlite_stat1`, without rows.
     ///
     /// - Throws: `StoreError` with SQLite's message.

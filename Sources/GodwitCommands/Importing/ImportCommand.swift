@@ -1,0 +1,168 @@
+import ArgumentParser
+import CommandSupport
+import CoreDataStore
+import DurableFiles
+import Foundation
+import RunCommands
+import RunReports
+import StoreImport
+
+/// `godwit import`.
+struct ImportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Imports numbered part files into a store, and resumes after a crash.",
+        discussion: """
+            PARTS holds files such as 0001.jsonl with one JSON object in each line:
+              {"entity": "Note", "attributes": {"id": 7, "title": "a"}, "relationships": \
+            {"folder": "f1", "tags": ["red", "blue"]}}
+            Relationships name objects by their keys, which any part may hold. The key of an entity \
+            is its uniqueness constraint of one attribute, or what --key says. An object whose key \
+            is in the store is updated; any other is inserted.
+            Each batch is one transaction, with a mark of how far the import is. Killed at any \
+            moment, the same command resumes behind the last batch.
+            """)
+
+    @Argument(help: "The folder of part files (.jsonl), which are taken by their numbers.")
+    var parts: String
+
+    @Option(help: "The store to fill. It is made if it does not exist.")
+    var into: String
+
+    @Option(help: "The store's model. It may be left out for a store that exists.")
+    var model: ModelArgument?
+
+    @Option(
+        name: .customLong("key"),
+        help: ArgumentHelp(
+            "The attribute by which objects of an entity are found. Repeatable.",
+            valueName: "entity.attribute"))
+    var keys: [String] = []
+
+    @Option(help: "Objects of one transaction, at most.")
+    var batch = ImportOptions().batchObjects
+
+    @Flag(help: "Remove each part as soon as all of it is in the store.")
+    var removeParts = false
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func validate() throws {
+        guard batch > 0 else { throw ValidationError("--batch must be at least 1") }
+        _ = try keyAttributes()
+    }
+
+    func run() throws {
+        let clock = MonotonicClock.start()
+        let report = try ScratchFolder.with { scratch in
+            let destination = try model?.load(option: "--model", scratch: scratch).destination()
+            var options = ImportOptions()
+            options.keys = try keyAttributes()
+            options.batchObjects = batch
+            options.removesParts = removeParts
+            let files = DurableFileSystem(links: .followed)
+            let folder = try partFolder(files)
+            let store = try Self.resolve(FilePath(into), files)
+            let progress = ImportProgressLine(clock: clock)
+            defer { progress.clear() }
+            do throws(ImportError) {
+                return try StoreImport(
+                    into: store, destination: destination, options: options,
+                    identifier: UUID().uuidString
+                ).run(folder, scratch: scratch) { progress.show($0) }
+            } catch {
+                throw CommandFailure(error)
+            }
+        }
+        if json {
+            try Console.printJSON(report)
+        } else {
+            Console.print(report.text(seconds: clock()))
+        }
+    }
+
+    private func partFolder(_ files: DurableFileSystem) throws -> PartFolder {
+        let path = try files.resolve(FilePath(parts))
+        do throws(ImportError) {
+            return try PartFolder(path, files)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    /// The store's path with its links resolved; the store itself may be missing.
+    private static func resolve(
+        _ path: FilePath, _ files: DurableFileSystem
+    ) throws -> FilePath {
+        if try FileStatus.ifPresent(path) != nil { return try files.resolve(path) }
+        return try files.resolve(path.parent).appending(path.lastComponent)
+    }
+
+    private func keyAttributes() throws -> [String: String] {
+        var found: [String: String] = [:]
+        for text in keys {
+            let parts = text.split(separator: ".", maxSplits: 1).map(String.init)
+            guard parts.count == 2, found.updateValue(parts[1], forKey: parts[0]) == nil else {
+                throw ValidationError(
+                    "--key \(text) must be ENTITY.ATTRIBUTE, once for each entity")
+            }
+        }
+        return found
+    }
+}
+
+/// The line of a terminal that says how far an import is.
+private struct ImportProgressLine {
+    let clock: () -> Double
+
+    func show(_ progress: ImportProgress) {
+        guard Console.isTerminal else { return }
+        let counts = progress.counts
+        let objects = counts.inserted + counts.updated
+        let rate = Int(Double(objects) / max(clock(), 0.001))
+        let percent = progress.allBytes > 0 ? progress.bytes * 100 / progress.allBytes : 100
+        Console.status(
+            "\(progress.finishedParts) of \(counted(progress.parts, "part")), \(percent) %, "
+                + "\(counted(objects, "object")), \(grouped(rate)) a second")
+    }
+
+    func clear() {
+        if Console.isTerminal { Console.status("") }
+    }
+}
+
+extension ImportReport {
+    /// The report for a terminal.
+    func text(seconds: Double) -> String {
+        let new = parts - finishedBefore
+        var lines = [
+            "\(store)\(isNew ? ", made by this import" : "")",
+            "parts      \(grouped(parts)), of which \(grouped(finishedBefore)) were imported before",
+            "objects    \(grouped(counts.inserted)) inserted, \(grouped(counts.updated)) updated",
+            "links      \(grouped(counts.links))",
+        ]
+        if removedParts > 0 { lines.append("removed    \(counted(removedParts, "part"))") }
+        if new > 0 {
+            let rate = Double(counts.inserted + counts.updated) / max(seconds, 0.001)
+            lines.append(
+                "time       \(Int(seconds * 10) / 10).\(Int(seconds * 10) % 10) s, "
+                    + "\(grouped(Int(rate))) objects a second")
+        }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension CommandFailure {
+    /// The failure of an import.
+    init(_ error: ImportError) {
+        let status: CommandStatus =
+            switch error {
+            case .parts, .line, .changedPart, .refused, .unresolved, .incomplete: .badData
+            case .option: .usage
+            case .store(let error): CommandStatus(error)
+            case .file(let error): CommandStatus(error)
+            }
+        self.init(status, "\(error)")
+    }
+}

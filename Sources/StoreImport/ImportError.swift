@@ -1,0 +1,95 @@
+import CoreDataStore
+package import DurableFiles
+package import SafeSQLite
+
+/// Why an import ended before its end.
+///
+/// Whatever it is, the store holds every batch that was finished, and the same command resumes
+/// behind it. Messages quote names of the model, never values of objects.
+package enum ImportError: Error, Hashable, Sendable {
+    /// The folder of parts cannot be used as it is.
+    case parts(path: String, reason: String)
+    /// A line of a part is no object of the model.
+    ///
+    /// `resumesAt` is the first line of its batch, of which nothing was kept.
+    case line(part: String, line: Int, reason: String, resumesAt: Int)
+    /// A part is no longer the file of which lines were imported.
+    case changedPart(path: String, line: Int)
+    /// An option does not fit the model, or the earlier part of the import.
+    case option(String)
+    /// The store cannot be imported into.
+    case refused(store: String, reason: String)
+    /// Objects to which relationships lead are in no part.
+    case unresolved(store: String, count: Int64, first: String)
+    /// All parts are imported, but objects break rules of the model.
+    case incomplete(store: String, faults: [String])
+    case store(StoreError)
+    case file(DurableFileError)
+
+    /// Runs a body and turns errors of stores and files into errors of imports.
+    static func translating<Result>(
+        _ body: () throws -> Result
+    ) throws(ImportError) -> Result {
+        do {
+            return try body()
+        } catch let error as ImportError {
+            throw error
+        } catch let error as StoreError {
+            throw .store(error)
+        } catch let error as DurableFileError {
+            throw .file(error)
+        } catch {
+            throw .refused(store: "the store", reason: "\(error)")
+        }
+    }
+}
+
+extension ImportError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .parts(let path, let reason): "\(path): \(reason)"
+        case .line(let part, let line, let reason, let resumesAt):
+            "\(part) line \(line): \(reason). Nothing from line \(resumesAt) on was imported, and "
+                + "all before it is kept. Repair the line and run the same command again"
+        case .changedPart(let path, let line):
+            "\(path) is not the file of which \(line) lines were imported. Put that file back "
+                + "and run the same command again"
+        case .option(let reason): reason
+        case .refused(let store, let reason): "\(store): \(reason). It is unchanged"
+        case .unresolved(let store, let count, let first):
+            "\(store): all parts are imported, but \(count) relationships lead to objects that no "
+                + "part has. The first is \(first). Add a part with these objects and run the "
+                + "same command again"
+        case .incomplete(let store, let faults):
+            "\(store): all parts are imported, but objects break rules of the model: "
+                + "\(faults.joined(separator: "; ")). Add a part that completes them and run the "
+                + "same command again"
+        case .store(let error): "\(error)"
+        case .file(let error): "\(error)"
+        }
+    }
+}
+
+/// Why one object cannot be written.
+enum ObjectFault: Error, Hashable, Sendable {
+    /// The object is at fault; in words, without a value.
+    case object(String)
+    /// SQLite failed.
+    case store(StoreError)
+
+    /// Runs a body and turns an error of the store into a fault.
+    ///
+    /// A broken constraint is the object's fault.
+    static func translating<Result>(
+        _ body: () throws(StoreError) -> Result
+    ) throws(ObjectFault) -> Result {
+        do throws(StoreError) {
+            return try body()
+        } catch {
+            if let reason = error.sqliteReason, reason.contains("UNIQUE constraint failed") {
+                throw .object("another object has the same values of a uniqueness constraint")
+            }
+            throw .store(error)
+        }
+    }
+}

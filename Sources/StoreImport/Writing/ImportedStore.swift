@@ -1,0 +1,163 @@
+import CoreDataStore
+import DurableFiles
+import ManagedObjectModel
+import ModelFiles
+import SafeSQLite
+
+/// A store that parts are imported into, held by this process alone.
+final class ImportedStore {
+    let schema: ImportSchema
+    let connection: Connection
+    let pending: PendingLinks
+    let writer: ObjectWriter
+    private(set) var marker: ImportMarker
+    private let path: FilePath
+    private let keys: KeyReservoir
+    private let metadata: StoreMetadata
+    private let update: Statement
+
+    private static let helperPrefix = "GODWIT_IMPORT_INDEX_"
+    private static let cacheKibibytes = 32 << 10
+
+    /// Opens a store that exists.
+    ///
+    /// - Throws: `ImportError.refused` for a store that cannot be imported into, `StoreError`.
+    init(
+        _ source: SourceStore, destination: DestinationModel?, keys: [String: String]
+    ) throws {
+        path = source.path
+        let name = source.path.description
+        if let destination { try Self.check(source, destination) }
+        guard !source.hasHistory else {
+            throw ImportError.refused(
+                store: name,
+                reason: "it has persistent history, in which imported objects would be missing")
+        }
+        schema = try ImportSchema(source.layout, keys: keys, store: name)
+        metadata = source.metadata
+        marker = ImportMarker(keys: keys)
+        // Before the first batch, nothing depends on the keys yet.
+        if let written = try ImportMarker(source.metadata, store: name), !written.isUnused {
+            marker = written
+        }
+        guard marker.keys == keys else {
+            let given = marker.keys.sorted { $0.key < $1.key }.map { "--key \($0.key).\($0.value)" }
+            throw ImportError.option(
+                "\(name): the import began with "
+                    + (given.isEmpty ? "no --key" : given.joined(separator: " "))
+                    + "; resume it with the same keys")
+        }
+        connection = try Connection(
+            path: source.path, mode: .readWrite, cacheKibibytes: Self.cacheKibibytes)
+        // Every batch is on the disk before the next one, and before its part is removed.
+        try connection.configure("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8000")
+        self.keys = KeyReservoir(connection)
+        try connection.execute("BEGIN IMMEDIATE")
+        let schema = self.schema
+        let connection = self.connection
+        pending = try PendingLinks(
+            connection, exists: source.schema.hasTable(PendingLinks.table))
+        try Self.makeHelpers(schema, connection)
+        update = try connection.prepare("UPDATE main.Z_METADATA SET Z_PLIST = ?1")
+        try connection.execute("COMMIT")
+        writer = ObjectWriter(connection, schema, pending, self.keys)
+    }
+
+    private static func check(
+        _ source: SourceStore, _ destination: DestinationModel
+    ) throws(ImportError) {
+        let differing = destination.hashes.differences(from: source.metadata.versionHashes)
+        guard differing.isEmpty else {
+            throw .refused(
+                store: source.path.description,
+                reason: "it has another version of the model than --model "
+                    + "(\(differing.prefix(3).joined(separator: ", "))); migrate it first")
+        }
+    }
+
+    /// Indexes without which an import would read whole tables, for as long as it lasts.
+    private static func makeHelpers(
+        _ schema: ImportSchema, _ connection: Connection
+    ) throws(StoreError) {
+        let columns =
+            schema.keysWithoutIndex.map { ($0.table, $0.attribute.column) }
+            + schema.ordersWithoutIndex.map { ($0.table, $0.key) }
+        let there = Set(try indexNames(connection))
+        for (number, column) in columns.enumerated() {
+            let name = "\(helperPrefix)\(number)"
+            guard !there.contains(name) else { continue }
+            try connection.create(
+                SchemaDefinition(
+                    .index, name, table: column.0,
+                    sql: "CREATE INDEX \(SQLText.declared(name)) ON \(SQLText.declared(column.0)) "
+                        + "(\(SQLText.declared(column.1)))"))
+        }
+    }
+
+    private static func indexNames(_ connection: Connection) throws(StoreError) -> [String] {
+        try connection.texts("SELECT name FROM sqlite_schema WHERE type = 'index'")
+    }
+
+    /// Writes a batch with the marker behind it, in one transaction.
+    ///
+    /// - Throws: `ImportError.line` for an object that cannot be written; the batch is then gone.
+    func write(_ batch: ObjectBatch) throws {
+        try connection.execute("BEGIN IMMEDIATE")
+        do {
+            for one in batch.objects {
+                do throws(ObjectFault) {
+                    try writer.write(
+                        one.object, LinePlace(part: batch.part.number, line: one.line))
+                } catch {
+                    throw ImportError(
+                        error, part: batch.part, line: one.line, resumesAt: batch.firstLine)
+                }
+            }
+            try keys.record()
+            marker.advance(batch.part.number, to: batch.end, isLast: batch.isLast)
+            try update.bind(
+                BinaryPropertyList.write(marker.written(to: metadata).properties), at: 1)
+            try update.run()
+            try connection.execute("COMMIT")
+        } catch {
+            if connection.isInTransaction { try connection.execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    /// Makes the links that waited for objects of later parts.
+    ///
+    /// - Parameter batch: links of one transaction.
+    /// - Throws: `StoreError` with SQLite's reason.
+    func linkPending(batch: Int) throws(StoreError) {
+        var number: Int64 = 0
+        while let last = try connection.transaction({ () throws(StoreError) in
+            try writer.linkPending(after: number, limit: batch)
+        }) {
+            number = last
+        }
+    }
+
+    /// Makes the indexes that are missing, and removes what only the import needed.
+    ///
+    /// - Throws: `StoreError` with SQLite's reason.
+    func finish() throws(StoreError) {
+        try connection.transaction { () throws(StoreError) in
+            let there = Set(try Self.indexNames(connection))
+            for name in there.sorted() where name.hasPrefix(Self.helperPrefix) {
+                try connection.drop(index: name)
+            }
+            for index in schema.layout.indexes where !there.contains(index.name) {
+                try connection.create(index.definition)
+            }
+        }
+    }
+
+    /// Removes the table of links, of which none waits any more.
+    ///
+    /// - Throws: `StoreError` with SQLite's reason.
+    func close(dropsPending: Bool) throws(StoreError) {
+        if dropsPending { try connection.drop(table: PendingLinks.table) }
+        try connection.checkpoint()
+    }
+}
