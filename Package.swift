@@ -329,6 +329,11 @@ let package = Package(
                 "TestSupport", "StoreForge", "StoreImport", "CoreDataStore", "SafeSQLite",
                 "ManagedObjectModel", "DurableFiles",
             ]),
+        // The scenarios of `godwit demo`, as small ones.
+        .testTarget(
+            name: "MigrationCases",
+            dependencies: ["TestSupport", "godwit", "CoreDataStore", "SafeSQLite", "DurableFiles"],
+            path: "Tests/MigrationCases", swiftSettings: settings),
         tests(
             "StoreDiscoveryTests",
             [

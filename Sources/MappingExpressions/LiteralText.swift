@@ -101,21 +101,44 @@ enum LiteralText {
     }
 
     /// Pairs of hexadecimal digits.
-    static func bytes(_ text: String) -> [UInt8]? {
-        let digits = text.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard digits.count % 2 == 0, !digits.contains(nil), text.utf8.allSatisfy({ $0 < 0x80 })
-        else { return nil }
-        let values = digits.compactMap { $0 }
-        return stride(from: 0, to: values.count, by: 2).map {
-            UInt8(values[$0] * 16 + values[$0 + 1])
+    static func bytes(_ text: String) -> [UInt8]? { bytes(Array(text.utf8)[...]) }
+
+    private static func bytes(_ digits: ArraySlice<UInt8>) -> [UInt8]? {
+        guard digits.count % 2 == 0 else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(digits.count / 2)
+        for place in stride(from: digits.startIndex, to: digits.endIndex, by: 2) {
+            guard let high = digit(digits[place]), let low = digit(digits[place + 1]) else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
         }
     }
 
     /// 8-4-4-4-12 hexadecimal digits.
     static func uuid(_ text: String) -> [UInt8]? {
-        let groups = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard groups.map(\.utf8.count) == [8, 4, 4, 4, 12] else { return nil }
-        return bytes(groups.joined())
+        let characters = Array(text.utf8)
+        let hyphens = [8, 13, 18, 23]
+        guard characters.count == 36,
+            hyphens.allSatisfy({ characters[$0] == UInt8(ascii: "-") })
+        else { return nil }
+        var result: [UInt8] = []
+        result.reserveCapacity(16)
+        for (start, end) in zip([0, 9, 14, 19, 24], hyphens + [36]) {
+            guard let group = bytes(characters[start..<end]) else { return nil }
+            result += group
+        }
+        return result
     }
 
     /// The bytes as hexadecimal digits in upper case.

@@ -78,17 +78,12 @@ enum ObjectFault: Error, Hashable, Sendable {
     case store(StoreError)
 
     /// Runs a body and turns an error of the store into a fault.
-    ///
-    /// A broken constraint is the object's fault.
     static func translating<Result>(
         _ body: () throws(StoreError) -> Result
     ) throws(ObjectFault) -> Result {
         do throws(StoreError) {
             return try body()
         } catch {
-            if let reason = error.sqliteReason, reason.contains("UNIQUE constraint failed") {
-                throw .object("another object has the same values of a uniqueness constraint")
-            }
             throw .store(error)
         }
     }

@@ -2,9 +2,9 @@ import DurableFiles
 import RunReports
 
 /// Words for a shell.
-enum ShellWord {
+package enum ShellWord {
     /// A text as one word.
-    static func quoted(_ text: String) -> String { quoted(FilePath(text)) }
+    package static func quoted(_ text: String) -> String { quoted(FilePath(text)) }
 
     /// A path as one word that gives the same bytes back, whatever they are.
     static func quoted(_ path: FilePath) -> String {

@@ -20,15 +20,47 @@ struct DemoCommand: ParsableCommand {
         abstract: "Makes a small fleet in Core Data's format, migrates it, shows the report.",
         discussion: """
             Writes only to ./godwit-demo. It replaces the folder of an earlier demo and refuses \
-            any other folder with that name. One of the stores is broken on purpose.
+            any other folder with that name. One of the stores is broken on purpose. \
+            With --scenario it runs the commands of one page of docs/examples instead, and shows \
+            each: \(Scenario.all.map(\.name).joined(separator: ", ")).
             """)
+
+    @Option(help: "The scenario to run.")
+    var scenario: String?
+
+    @Option(help: "How many objects the scenario has: its page says of which kind.")
+    var objects: Int?
 
     /// Worker processes of the demo's run, with one slot each.
     private static let workers = 2
     /// Small enough to cut the large store into several chunks.
     private static let chunkBytes: Int64 = 16 << 20
 
+    func validate() throws {
+        guard let scenario else {
+            if objects != nil { throw ValidationError("--objects needs --scenario") }
+            return
+        }
+        guard Scenario.named(scenario) != nil else {
+            let names = Scenario.all.map(\.name).joined(separator: ", ")
+            throw ValidationError("there is no scenario \(scenario); there are \(names)")
+        }
+        if let objects, objects < 1 { throw ValidationError("--objects must be at least 1") }
+    }
+
     func run() throws {
+        if let scenario = scenario.flatMap(Scenario.named) {
+            return try CommandFailure.translating {
+                try ScenarioRun(
+                    scenario: scenario, objects: objects ?? scenario.objects,
+                    folder: DemoFolder.cleared(at: FilePath("godwit-demo"))
+                ).run()
+            }
+        }
+        try runFleet()
+    }
+
+    private func runFleet() throws {
         let folder = try CommandFailure.translating {
             try DemoFolder.make(at: FilePath("godwit-demo"))
         }

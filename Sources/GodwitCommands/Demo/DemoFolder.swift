@@ -23,6 +23,16 @@ struct DemoFolder {
     ///
     /// - Throws: `CommandFailure` for a folder that no demo made, `DurableFileError`.
     static func make(at path: FilePath) throws -> DemoFolder {
+        let folder = try cleared(at: path)
+        try folder.files.makeFolders(folder.backups)
+        _ = try Forge(try DemoStore.template()).write(to: folder.template)
+        return folder
+    }
+
+    /// Makes the folder without anything in it.
+    ///
+    /// - Throws: `CommandFailure` for a folder that no demo made, `DurableFileError`.
+    static func cleared(at path: FilePath) throws -> DemoFolder {
         let folder = DemoFolder(path: path)
         if try FileStatus.ifPresent(path) != nil {
             guard try FileStatus.ifPresent(path.appending(mark)) != nil else {
@@ -32,9 +42,8 @@ struct DemoFolder {
             }
             try folder.files.removeTree(path)
         }
-        try folder.files.makeFolders(folder.backups)
+        try folder.files.makeFolders(path)
         try folder.files.publish([], to: path.appending(mark))
-        _ = try Forge(try DemoStore.template()).write(to: folder.template)
         return folder
     }
 

@@ -74,7 +74,7 @@ extension Connection {
         switch mode {
         case .immutable: bound(by: try sizes(of: file), patience)
         case .memory: bound(by: (0, 0))
-        case .readWrite, .create: godwit_sqlite_budget_set(budget, handle, 0)
+        case .readWrite, .create, .functions: godwit_sqlite_budget_set(budget, handle, 0)
         }
     }
 

@@ -19,6 +19,8 @@ package final class Connection {
         case create
         /// An empty database in memory, in which triggers and views can be compiled.
         case memory
+        /// The same for calls of SQLite's functions, for as long as they take.
+        case functions
     }
 
     /// The file, as errors name it.
@@ -119,7 +121,7 @@ package final class Connection {
     private func protect(_ mode: Mode) throws(StoreError) {
         // Triggers and views never run. Files that we make are written without a journal, which
         // defensive mode would forbid.
-        if mode != .memory {
+        if mode != .memory, mode != .functions {
             let code = godwit_sqlite_harden(handle, mode == .create ? 1 : 0)
             guard code == SQLITE_OK else { throw failure(code) }
         }
@@ -185,7 +187,7 @@ package final class Connection {
             case .immutable: "?mode=ro&immutable=1"
             case .readWrite: "?mode=rw"
             case .create: "?mode=rwc"
-            case .memory: "?mode=memory"
+            case .memory, .functions: "?mode=memory"
             }
         return String(decoding: name, as: UTF8.self) + suffix
     }
@@ -253,6 +255,9 @@ extension Connection {
         defer { godwit_sqlite_guard_close(guardian) }
         return try body()
     }
+
+    /// Whether the last call failed because a row would break a constraint.
+    package var brokeConstraint: Bool { sqlite3_errcode(handle) & 0xFF == SQLITE_CONSTRAINT }
 
     /// Whether a transaction is open.
     package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }

@@ -23,17 +23,19 @@ final class LineParser {
     private let connection: Connection
     private let tree: Statement
     private let number: Statement
+    private let check: Statement
 
     static let fields = ["entity", "attributes", "relationships"]
     private static let shape = ObjectFault.object("it is no JSON object of the documented shape")
 
     /// - Throws: `StoreError` with SQLite's reason.
     init() throws(StoreError) {
-        connection = try Connection(path: FilePath("lines"), mode: .memory)
+        connection = try Connection(path: FilePath("lines"), mode: .functions)
         tree = try connection.prepare(
             "SELECT id, parent, key, type, atom, CASE WHEN type IN ('real', 'integer') "
                 + "AND typeof(atom) <> 'integer' THEN fullkey END FROM json_tree(?1)")
         number = try connection.prepare("SELECT ?1 -> ?2")
+        check = try connection.prepare("SELECT json_valid(?1)")
     }
 
     /// Reads a line.
@@ -46,8 +48,8 @@ final class LineParser {
         guard !Self.escapesZero(line) else { throw .object("it has the character U+0000") }
         defer { tree.reset() }
         var walk = Walk()
-        try Self.reading { () throws(StoreError) in try tree.bind(text, at: 1) }
-        while try Self.reading({ () throws(StoreError) in try tree.step() }) {
+        try reading(text) { () throws(StoreError) in try tree.bind(text, at: 1) }
+        while try reading(text, { () throws(StoreError) in try tree.step() }) {
             try walk.visit(try node(text))
         }
         return walk.line
@@ -65,15 +67,23 @@ final class LineParser {
         return false
     }
 
-    private static func reading<Result>(
-        _ body: () throws(StoreError) -> Result
+    private func reading<Result>(
+        _ line: String, _ body: () throws(StoreError) -> Result
     ) throws(ObjectFault) -> Result {
         do throws(StoreError) {
             return try body()
         } catch {
-            // SQLite's words for malformed JSON say no more.
-            guard error.sqliteReason != nil, !error.isOutOfMemory else { throw .store(error) }
-            throw shape
+            throw isJSON(line) ? .store(error) : Self.shape
+        }
+    }
+
+    private func isJSON(_ line: String) -> Bool {
+        do throws(StoreError) {
+            defer { check.reset() }
+            try check.bind(line, at: 1)
+            return try check.step() && check.integer(0) == 1
+        } catch {
+            return true
         }
     }
 
@@ -99,7 +109,7 @@ final class LineParser {
     /// A number with all its digits: what SQLite makes of it may have fewer.
     private func digits(_ line: String) throws(ObjectFault) -> String {
         let place = tree.text(5) ?? ""
-        return try Self.reading { () throws(StoreError) in
+        return try reading(line) { () throws(StoreError) in
             defer { number.reset() }
             try number.bind(line, at: 1)
             try number.bind(place, at: 2)

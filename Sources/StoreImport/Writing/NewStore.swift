@@ -20,8 +20,11 @@ enum NewStore {
         at path: FilePath, _ destination: DestinationModel, identifier: String,
         _ schema: ImportSchema, _ marker: ImportMarker, _ files: DurableFileSystem
     ) throws {
+        // One name for each store, so that what a killed import left is found again.
+        let digest = ContentDigest.hexadecimal(of: path.lastComponent.bytes).prefix(16)
         let temporary = path.parent.appending(
-            "\(DurableFileSystem.temporaryPrefix)import-\(identifier)")
+            "\(DurableFileSystem.temporaryPrefix)import-\(digest)")
+        if try FileStatus.ifPresent(temporary) != nil { try files.remove(temporary) }
         do {
             let builder = try StoreBuilder(creating: temporary, layout: schema.layout)
             try builder.createTables()

@@ -35,6 +35,19 @@ final class ObjectWriter {
     ///   - place: of the line.
     /// - Throws: `ObjectFault`.
     func write(_ object: ImportedObject, _ place: LinePlace) throws(ObjectFault) {
+        do throws(ObjectFault) {
+            try writeAndLink(object, place)
+        } catch {
+            if case .store = error, connection.brokeConstraint {
+                throw .object("another object has the same values of a uniqueness constraint")
+            }
+            throw error
+        }
+    }
+
+    private func writeAndLink(
+        _ object: ImportedObject, _ place: LinePlace
+    ) throws(ObjectFault) {
         let found = try ObjectFault.translating { () throws(StoreError) in
             guard let key = object.entity.key, let cell = object.key else {
                 return nil as ObjectReference?

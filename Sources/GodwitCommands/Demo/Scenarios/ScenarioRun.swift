@@ -1,0 +1,87 @@
+import CommandSupport
+import DurableFiles
+import Foundation
+import Glibc
+import ManagedObjectModel
+import ModelFiles
+import RunReports
+import StoreForge
+
+/// Runs one scenario, showing each command as a user would type it.
+struct ScenarioRun {
+    let scenario: Scenario
+    let objects: Int
+    let folder: DemoFolder
+
+    /// - Throws: `CommandFailure` where a command ends otherwise than the scenario says.
+    func run() throws {
+        let files = DurableFileSystem()
+        for (name, text) in scenario.files {
+            let path = folder.path.appending(name)
+            try files.makeScratchFolders(path.parent)
+            try files.publish(Array(text.utf8), to: path, permissions: 0o644)
+        }
+        try scenario.prepare(folder.path, objects)
+        Console.print("$ cd \(folder.path)")
+        for step in scenario.steps(objects) {
+            switch step {
+            case .say(let text): Console.print("\n# \(text)")
+            case .run(let arguments, let status): try run(arguments, status)
+            case .kill(let arguments, let parts, let left):
+                try kill(arguments, folder: parts, left: left)
+            case .act(let text, let body):
+                Console.print("\n# \(text)")
+                try body(folder.path)
+            }
+        }
+    }
+
+    private func process(_ arguments: [String]) throws -> Process {
+        Console.print("$ godwit \(arguments.map { ShellWord.quoted($0) }.joined(separator: " "))")
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        process.arguments = arguments
+        process.currentDirectoryURL = URL(fileURLWithPath: folder.path.description)
+        try process.run()
+        return process
+    }
+
+    private func run(_ arguments: [String], _ status: Int32) throws {
+        let process = try process(arguments)
+        process.waitUntilExit()
+        guard process.terminationReason == .exit, process.terminationStatus == status else {
+            throw CommandFailure(.bug, "a bug in Godwit: the scenario did not go as expected")
+        }
+    }
+
+    private func kill(_ arguments: [String], folder parts: String, left: Int) throws {
+        let process = try process(arguments)
+        let path = folder.path.appending(parts)
+        let files = DurableFileSystem()
+        while process.isRunning, try files.names(in: path).count > left { usleep(1000) }
+        Glibc.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        Console.print("Killed")
+    }
+}
+
+extension Scenario {
+    /// Makes a store of a version of a scenario's model.
+    ///
+    /// - Parameters:
+    ///   - path: of the store.
+    ///   - model: the path of the version's model.
+    ///   - shape: what the recipe has beyond the model.
+    /// - Throws: `ForgeError`, `ModelError` for a model that is none, which a test rules out.
+    static func forge(
+        _ path: FilePath, model: FilePath, seed: UInt64, _ shape: (inout ForgeRecipe) -> Void
+    ) throws {
+        try DurableFileSystem().makeScratchFolders(path.parent)
+        let model = try XMLModelReader.read(URL(fileURLWithPath: model.description))
+        var recipe = ForgeRecipe(model: model, seed: seed)
+        recipe.nullShare = 0
+        recipe.linkShare = 1
+        shape(&recipe)
+        _ = try Forge(recipe).write(to: path)
+    }
+}

@@ -1,0 +1,145 @@
+import CoreDataStore
+import DurableFiles
+import Foundation
+import SafeSQLite
+import TestSupport
+import Testing
+
+/// The scenarios of `godwit demo`, small: whole and in chunks of every kind, with one and with
+/// three workers, the results are the same.
+@Suite("Scenarios")
+struct ScenarioTests {
+    /// A scenario with how its demo calls `migrate`.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let name: String
+        let objects: Int
+        let store: String
+        let arguments: [String]
+        /// Attributes of UUIDs that it can be split by.
+        var uuids: [String] = []
+
+        var testDescription: String { name }
+    }
+
+    static let cases = [
+        Case(
+            name: "class-registration", objects: 2_000, store: "school.sqlite",
+            arguments: ["--to", "School.xcdatamodeld", "--mapping", "school.yaml"]),
+        Case(
+            name: "multi-pass", objects: 2_000, store: "events.sqlite",
+            arguments: ["--to", "Events.xcdatamodeld", "--mapping", "ranges.yaml"]),
+        Case(
+            name: "uuid-groups", objects: 2_000, store: "chat.sqlite",
+            arguments: ["--to", "Chat.xcdatamodeld"],
+            uuids: ["uuid:Message.identifier", "uuid:Author.identifier"]),
+    ]
+
+    private func demo(_ name: String, _ objects: Int, in folder: URL) throws -> URL {
+        let ended = try run(
+            ["demo", "--scenario", name, "--objects", "\(objects)"], in: folder)
+        #expect(ended.status == 0, "\(ended.output)")
+        return folder.appendingPathComponent("godwit-demo")
+    }
+
+    private func run(
+        _ arguments: [String], in folder: URL
+    ) throws -> (status: Int32, output: String) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+            .deletingLastPathComponent().appendingPathComponent("godwit")
+        process.arguments = arguments
+        process.currentDirectoryURL = folder
+        // A file, not a pipe: a pipe that no process empties would stop a talkative process.
+        let file = folder.appendingPathComponent("output-\(UUID().uuidString)")
+        try Data().write(to: file)
+        let handle = try FileHandle(forWritingTo: file)
+        process.standardOutput = handle
+        process.standardError = handle
+        try process.runBounded()
+        process.waitUntilExit()
+        let output = String(decoding: try Data(contentsOf: file), as: UTF8.self)
+        try FileManager.default.removeItem(at: file)
+        return (process.terminationStatus, output)
+    }
+
+    /// Every row of the tables that the model demands.
+    private func rows(_ store: URL) throws -> [String] {
+        try withTemporaryFolder { scratch in
+            let source = try StoreOpener().open(
+                FilePath(store.path), scratch: FilePath(scratch.path))
+            let connection = try source.connect()
+            defer { do { try connection.close() } catch { Issue.record(error) } }
+            var rows: [String] = []
+            let tables = source.layout.tables.map(\.name) + source.layout.joinTables.map(\.name)
+            for table in tables {
+                let statement = try connection.prepare(
+                    "SELECT * FROM \(SQLText.quoted(table)) ORDER BY 1, 2")
+                while try statement.step() {
+                    let cells = (0..<statement.columnCount).map { column in
+                        "\(statement.storageClass(column)):\(Array(statement.bytes(column)))"
+                    }
+                    rows.append("\(table) \(cells)")
+                }
+            }
+            return rows
+        }
+    }
+
+    @Test("every way to split gives the same rows", arguments: cases)
+    func splits(_ scenario: Case) throws {
+        try withTemporaryFolder { folder in
+            let demo = try demo(scenario.name, scenario.objects, in: folder)
+            var ways: [[String]] = [
+                ["--strategy", "whole"],
+                ["--partition", "key", "--chunk-bytes", "16KiB", "--workers", "1"],
+                ["--partition", "key", "--chunk-bytes", "16KiB", "--workers", "3"],
+                ["--partition", "entity", "--workers", "3"],
+            ]
+            if !scenario.uuids.isEmpty {
+                ways.append(
+                    scenario.uuids.flatMap { ["--partition", $0] }
+                        + ["--chunk-bytes", "16KiB", "--workers", "3"])
+            }
+            var first: [String] = []
+            for (number, way) in ways.enumerated() {
+                let output = "way-\(number)"
+                let ended = try run(
+                    ["migrate", scenario.store] + scenario.arguments + way
+                        + ["--output", output], in: demo)
+                #expect(ended.status == 0, "\(way): \(ended.output)")
+                let found = try rows(
+                    demo.appendingPathComponent(output).appendingPathComponent(scenario.store))
+                if number == 0 { first = found }
+                #expect(found.count > scenario.objects / 2)
+                #expect(found == first, "\(way) gives other rows")
+            }
+        }
+    }
+
+    @Test("a chain of five versions fails in one store, at a named step, and is retried")
+    func fiveVersions() throws {
+        try withTemporaryFolder { folder in
+            let ended = try run(
+                ["demo", "--scenario", "five-versions", "--objects", "12"], in: folder)
+            #expect(ended.status == 0, "\(ended.output)")
+            #expect(ended.output.contains("1 of 12 stores failed"))
+            #expect(ended.output.contains("step Notes 3 → Notes 4: Note.title has"))
+            #expect(ended.output.contains("All 12 stores migrated"))
+        }
+    }
+
+    @Test("a killed import resumes, and its store is migrated")
+    func resumableImport() throws {
+        try withTemporaryFolder { folder in
+            let ended = try run(
+                ["demo", "--scenario", "resumable-import", "--objects", "4000"], in: folder)
+            #expect(ended.status == 0, "\(ended.output)")
+            #expect(ended.output.contains("Killed"))
+            #expect(ended.output.contains("4,050 rows"))
+            let store = folder.appendingPathComponent("godwit-demo/reader.sqlite")
+            let rows = try rows(store)
+            #expect(rows.count { $0.hasPrefix("ZARTICLE") } == 4000)
+            #expect(rows.count == 4050)
+        }
+    }
+}
