@@ -110,7 +110,8 @@ enum LayerRules {
             "ArgumentParser", "Logging",
         ],
         "GodwitCommands": [
-            "StoreImport", "RunCommands", "CommandSupport", "ClusterClient", "RunReports", "StoreForge",
+            "StoreImport", "RunCommands", "CommandSupport", "ClusterClient", "RunReports",
+            "StoreForge",
             "WorkerRules", "ClusterCore", "ClusterVocabulary", "LocalCluster", "Coordinator",
             "Worker", "ClusterProtocol", "RunService", "StoreRuns", "MigrationEngine",
             "MigrationPlanning", "CoreDataStore", "SafeSQLite", "MappingFiles", "MappingModel",

@@ -93,6 +93,7 @@ struct PartReader: ~Copyable {
     /// - Parameters:
     ///   - count: of lines that are not blank, at most.
     ///   - bytes: after which there are enough.
+    /// - Returns: none at the end of the part.
     /// - Throws: `ImportError.line` for a line that is too long, `.file`.
     mutating func next(count: Int, bytes: Int) throws(ImportError) -> PartLines {
         let first = lines + 1

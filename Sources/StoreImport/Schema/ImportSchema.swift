@@ -15,8 +15,9 @@ struct ImportSchema: Sendable {
 
     /// - Parameters:
     ///   - layout: of the store.
-    ///   - keys: the attributes that identify objects, by entities; they go before the model's
+    ///   - given: the attributes that identify objects, by entities; they go before the model's
     ///     uniqueness constraints.
+    ///   - store: its path, for messages.
     /// - Throws: `ImportError.option` for a key that the model has not, `.refused` for models that
     ///   only Core Data can fill.
     init(

@@ -14,6 +14,8 @@ struct PlaceStatement {
     ///   - order: the column of places.
     ///   - table: that has it.
     ///   - owner: the column of the list's owner.
+    ///   - connection: on which it runs.
+    /// - Throws: `StoreError` with SQLite's reason.
     init(
         _ order: String, in table: String, of owner: String, _ connection: Connection
     ) throws(StoreError) {
@@ -66,8 +68,12 @@ struct ForeignStatements {
 
     /// Leads a row to an owner, or to none.
     ///
-    /// - Parameter place: in the owner's ordered list; nil for its end. A row that the owner has
-    ///   already keeps its place.
+    /// - Parameters:
+    ///   - row: its key.
+    ///   - owner: nil for none.
+    ///   - place: in the owner's ordered list; nil for its end. A row that the owner has already
+    ///     keeps its place.
+    /// - Throws: `StoreError` with SQLite's reason.
     func set(
         _ row: Int64, to owner: ObjectReference?, place: Int64? = nil
     ) throws(StoreError) {

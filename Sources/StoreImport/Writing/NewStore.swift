@@ -15,6 +15,7 @@ enum NewStore {
     ///   - identifier: the UUID for its metadata.
     ///   - schema: the import's.
     ///   - marker: that no part is imported.
+    ///   - files: through which it is made.
     /// - Throws: `StoreError`, `DurableFileError`.
     static func make(
         at path: FilePath, _ destination: DestinationModel, identifier: String,

@@ -71,6 +71,7 @@ extension Scenario {
     /// - Parameters:
     ///   - path: of the store.
     ///   - model: the path of the version's model.
+    ///   - seed: of its values.
     ///   - shape: what the recipe has beyond the model.
     /// - Throws: `ForgeError`, `ModelError` for a model that is none, which a test rules out.
     static func forge(
