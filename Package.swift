@@ -32,6 +32,12 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
+/// What tests of stores need.
+let storeTests: [Target.Dependency] = [
+    "FaultSupport", "TestSupport", "StoreForge", "CoreDataStore", "SafeSQLite", "ModelFiles",
+    "ManagedObjectModel", "DurableFiles",
+]
+
 let package = Package(
     name: "godwit",
     products: [
@@ -292,18 +298,8 @@ let package = Package(
         tests("MappingModelTests", mapping + ["TestSupport", "MappingFiles", "ModelFiles"]),
         tests("MappingExpressionsTests", ["MappingExpressions", "ManagedObjectModel"]),
         tests("MappingFilesTests", mapping + ["TestSupport", "MappingFiles", "ModelFiles"]),
-        tests(
-            "CoreDataStoreTests",
-            [
-                "FaultSupport", "TestSupport", "CoreDataStore", "SafeSQLite", "ModelFiles",
-                "ManagedObjectModel", "DurableFiles", "CSQLite", grdb, sqlite,
-            ]),
-        tests(
-            "StoreForgeTests",
-            [
-                "FaultSupport", "TestSupport", "StoreForge", "CoreDataStore", "SafeSQLite",
-                "MappingModel", "ModelFiles", "ManagedObjectModel", "DurableFiles",
-            ]),
+        tests("CoreDataStoreTests", storeTests + ["CSQLite", grdb, sqlite]),
+        tests("StoreForgeTests", storeTests + ["MappingModel"]),
         tests("DurableFilesTests", ["TestSupport", "StoreLocks", "DurableFiles", "CLinux"]),
         tests("ThreadsTests", ["TestSupport", "Threads"]),
         tests("ZeroMQTests", ["TestSupport", "ZeroMQ", "Threads", "CLinux", "CZeroMQ"]),
@@ -311,41 +307,18 @@ let package = Package(
             "RunLedgerTests",
             ["TestSupport", "RunLedger", "Jobs", "Threads", "DurableFiles", grdb]),
         tests(
-            "MigrationPlanningTests",
-            [
-                "TestSupport", "StoreForge", "MigrationPlanning", "CoreDataStore", "SafeSQLite",
-                "MappingModel", "ManagedObjectModel", "Jobs", "DurableFiles",
-            ]),
+            "MigrationPlanningTests", storeTests + ["MigrationPlanning", "MappingModel", "Jobs"]),
         tests(
             "MigrationValidationTests",
-            [
-                "FaultSupport", "TestSupport", "StoreForge", "MigrationValidation",
-                "StoreFileChecks", "CoreDataStore", "SafeSQLite", "MappingModel", "ModelFiles",
-                "ManagedObjectModel", "Jobs", "DurableFiles",
-            ]),
-        tests(
-            "StoreImportTests",
-            [
-                "TestSupport", "StoreForge", "StoreImport", "CoreDataStore", "SafeSQLite",
-                "ManagedObjectModel", "DurableFiles",
-            ]),
+            storeTests + ["MigrationValidation", "StoreFileChecks", "MappingModel", "Jobs"]),
+        tests("StoreImportTests", storeTests + ["StoreImport"]),
         // The scenarios of `godwit demo`, as small ones.
         .testTarget(
             name: "MigrationCases",
-            dependencies: ["TestSupport", "godwit", "CoreDataStore", "SafeSQLite", "DurableFiles"],
-            path: "Tests/MigrationCases", swiftSettings: settings),
-        tests(
-            "StoreDiscoveryTests",
-            [
-                "FaultSupport", "TestSupport", "StoreDiscovery", "CoreDataStore", "SafeSQLite",
-                "DurableFiles",
-            ]),
-        tests(
-            "StoreSwapTests",
-            [
-                "FaultSupport", "TestSupport", "StoreSwap", "CoreDataStore", "SafeSQLite",
-                "StoreLocks", "DurableFiles",
-            ]),
+            dependencies: storeTests + ["godwit"], path: "Tests/MigrationCases",
+            swiftSettings: settings),
+        tests("StoreDiscoveryTests", storeTests + ["StoreDiscovery"]),
+        tests("StoreSwapTests", storeTests + ["StoreSwap", "StoreLocks"]),
         tests(
             "RunServiceTests",
             [

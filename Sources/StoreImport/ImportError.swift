@@ -15,8 +15,14 @@ package enum ImportError: Error, Hashable, Sendable {
     case line(part: String, line: Int, reason: String, resumesAt: Int)
     /// A part is no longer the file of which lines were imported.
     case changedPart(path: String, line: Int)
-    /// An option does not fit the model, or the earlier part of the import.
-    case option(String)
+    /// The model has no such attribute for a key; `hint` names the nearest ones.
+    case unknownKey(entity: String, attribute: String, hint: String)
+    /// The import began with other keys: attributes by entities.
+    case otherKeys(store: String, keys: [String: String])
+    /// A store that does not exist needs a model.
+    case noModel(store: String)
+    /// The store has another version of the model; differing entities.
+    case otherVersion(store: String, entities: [String])
     /// The store cannot be imported into.
     case refused(store: String, reason: String)
     /// Objects to which relationships lead are in no part.
@@ -54,7 +60,15 @@ extension ImportError: CustomStringConvertible {
         case .changedPart(let path, let line):
             "\(path) is not the file of which \(line) lines were imported. Put that file back "
                 + "and run the same command again"
-        case .option(let reason): reason
+        case .unknownKey(let entity, let attribute, let hint):
+            "the model has no attribute \(entity).\(attribute)\(hint)"
+        case .otherKeys(let store, _):
+            "\(store): the import began with other keys. Resume it with these"
+        case .noModel(let store): "\(store) does not exist, and no model is given"
+        case .otherVersion(let store, let entities):
+            "\(store) has another version of the model "
+                + "(\(entities.prefix(3).joined(separator: ", "))). It is unchanged; migrate it "
+                + "first"
         case .refused(let store, let reason): "\(store): \(reason). It is unchanged"
         case .unresolved(let store, let count, let first):
             "\(store): all parts are imported, but \(count) relationships lead to objects that no "

@@ -80,8 +80,7 @@ package struct StoreImport: Sendable {
 
     private func make() throws {
         guard let destination else {
-            throw ImportError.option(
-                "\(store) does not exist; give its model with --model, and it is made")
+            throw ImportError.noModel(store: store.description)
         }
         let layout = try StoreLayout(
             model: destination.model,
@@ -172,7 +171,8 @@ private struct ImportPass {
         let left = folder.parts.filter { !target.marker.isFinished($0.number) }
             .map { (part: $0, position: target.marker.position(in: $0.number)) }
         allBytes = left.reduce(0) { $0 + $1.part.size }
-        let reading = ObjectReading(schema: target.schema, options: options, files: files)
+        let reading = ObjectReading(
+            store: target.path.description, schema: target.schema, options: options, files: files)
         try reading.run(left) { try write($0) }
     }
 

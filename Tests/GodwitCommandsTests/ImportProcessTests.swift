@@ -32,7 +32,7 @@ struct ImportProcessTests {
                 "\"t\(Int.random(in: 0..<7, using: &random))\""
             }
             lines.append(
-                #"{"entity": "Note", "attributes": {"title": "n\#(number)", "createdAt": \#(number),"#
+                #"{"entity": "Note", "attributes": {"title": "n\#(number)", "createdAt": 1,"#
                     + #" "identifier": "00000000-0000-0000-0000-\#(100_000_000_000 + number)"},"#
                     + #" "relationships": {"folder": "f\#(Int.random(in: 0..<9, using: &random))","#
                     + #" "tags": [\#(tags.joined(separator: ", "))]}}"#)
@@ -120,11 +120,11 @@ struct ImportProcessTests {
             try FileManager.default.removeItem(at: part)
             let done = try ProcessTests().run(arguments("a.sqlite"), in: folder)
             #expect(done.status == 0)
-            #expect(done.output.contains("parts      12, of which 12 were imported before"))
+            #expect(done.output.contains("parts      12, 12 of them imported before"))
             let missing = try ProcessTests().run(
                 ["import", "parts", "--into", "b.sqlite"], in: folder)
             #expect(missing.status == 64)
-            #expect(missing.log.contains("give its model with --model"))
+            #expect(missing.log.contains("Give its model with --model"))
         }
     }
 }

@@ -14,11 +14,10 @@ struct ImportCommand: ParsableCommand {
         abstract: "Imports numbered part files into a store, and resumes after a crash.",
         discussion: """
             PARTS holds files such as 0001.jsonl with one JSON object in each line:
-              {"entity": "Note", "attributes": {"id": 7, "title": "a"}, "relationships": \
-            {"folder": "f1", "tags": ["red", "blue"]}}
-            Relationships name objects by their keys, which any part may hold. The key of an entity \
-            is its uniqueness constraint of one attribute, or what --key says. An object whose key \
-            is in the store is updated; any other is inserted.
+              {"entity": "Note", "attributes": {"id": 7}, "relationships": {"folder": "f1"}}
+            Relationships name objects by their keys, which any part may hold. The key of an \
+            entity is its uniqueness constraint of one attribute, or what --key says. An object \
+            whose key is in the store is updated; any other is inserted.
             Each batch is one transaction, with a mark of how far the import is. Killed at any \
             moment, the same command resumes behind the last batch.
             """)
@@ -138,7 +137,7 @@ extension ImportReport {
         let new = parts - finishedBefore
         var lines = [
             "\(store)\(isNew ? ", made by this import" : "")",
-            "parts      \(grouped(parts)), of which \(grouped(finishedBefore)) were imported before",
+            "parts      \(grouped(parts)), \(grouped(finishedBefore)) of them imported before",
             "objects    \(grouped(counts.inserted)) inserted, \(grouped(counts.updated)) updated",
             "links      \(grouped(counts.links))",
         ]
@@ -154,15 +153,28 @@ extension ImportReport {
 }
 
 extension CommandFailure {
-    /// The failure of an import.
+    /// The failure of an import, with the options that may help.
     init(_ error: ImportError) {
-        let status: CommandStatus =
-            switch error {
-            case .parts, .line, .changedPart, .refused, .unresolved, .incomplete: .badData
-            case .option: .usage
-            case .store(let error): CommandStatus(error)
-            case .file(let error): CommandStatus(error)
-            }
-        self.init(status, "\(error)")
+        let status: CommandStatus
+        var advice = ""
+        switch error {
+        case .parts, .line, .changedPart, .refused, .unresolved, .incomplete: status = .badData
+        case .unknownKey:
+            status = .usage
+            advice = " (--key)"
+        case .otherKeys(_, let keys):
+            status = .usage
+            let options = keys.sorted { $0.key < $1.key }.map { "--key \($0.key).\($0.value)" }
+            advice = options.isEmpty ? ": none" : ": " + options.joined(separator: " ")
+        case .noModel:
+            status = .usage
+            advice = ". Give its model with --model, and the import makes it"
+        case .otherVersion:
+            status = .badData
+            advice = " (--model)"
+        case .store(let error): status = CommandStatus(error)
+        case .file(let error): status = CommandStatus(error)
+        }
+        self.init(status, "\(error)\(advice)")
     }
 }

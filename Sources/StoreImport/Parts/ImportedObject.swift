@@ -99,9 +99,8 @@ struct ImportedObject: Sendable {
         }
         guard let key = schema.targetKey(of: relationship) else {
             throw .object(
-                "\(relationship.key) names objects of \(relationship.destination), which no "
-                    + "attribute identifies; give one with --key \(relationship.destination)."
-                    + "ATTRIBUTE")
+                "\(relationship.key) names objects of \(relationship.destination), which have no "
+                    + "key: no uniqueness constraint of one attribute, and none is given")
         }
         guard property.isList == relationship.isToMany else {
             throw .object(

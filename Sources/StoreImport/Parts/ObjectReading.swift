@@ -28,6 +28,8 @@ struct ObjectReading: Sendable {
         case failure(ImportError)
     }
 
+    /// For messages.
+    let store: String
     let schema: ImportSchema
     let options: ImportOptions
     let files: DurableFileSystem
@@ -40,7 +42,7 @@ struct ObjectReading: Sendable {
     /// - Parameters:
     ///   - parts: in their order, with positions behind which they are read.
     ///   - body: takes a batch.
-    /// - Throws: what reading or the body throws; `ImportError.option` without a thread.
+    /// - Throws: what reading or the body throws; `ImportError.refused` without a thread.
     func run(
         _ parts: [(part: ImportPart, position: PartPosition?)],
         _ body: (ObjectBatch) throws -> Void
@@ -53,7 +55,8 @@ struct ObjectReading: Sendable {
                 mailbox.close()
             }
         } catch {
-            throw ImportError.option("no thread could be started: \(error)")
+            throw ImportError.refused(
+                store: store, reason: "no thread could be started: \(error)")
         }
         defer {
             // After a failure the thread may wait for room.

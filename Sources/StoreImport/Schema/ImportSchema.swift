@@ -18,8 +18,8 @@ struct ImportSchema: Sendable {
     ///   - given: the attributes that identify objects, by entities; they go before the model's
     ///     uniqueness constraints.
     ///   - store: its path, for messages.
-    /// - Throws: `ImportError.option` for a key that the model has not, `.refused` for models that
-    ///   only Core Data can fill.
+    /// - Throws: `ImportError.unknownKey` for a key that the model has not, `.refused` for models
+    ///   that only Core Data can fill.
     init(
         _ layout: StoreLayout, keys given: [String: String], store: String
     ) throws(ImportError) {

@@ -26,16 +26,14 @@ struct ImportSchemaBuilder {
     func checkKeys() throws(ImportError) {
         for (entity, attribute) in given.sorted(by: { $0.key < $1.key }) {
             guard model.entities[entity] != nil else {
-                throw .option(
-                    "--key \(entity).\(attribute): the model has no entity \(entity)"
-                        + ImportSchemaBuilder.hint(entity, among: model.entities.keys))
+                throw .unknownKey(
+                    entity: entity, attribute: attribute,
+                    hint: Self.hint(entity, among: model.entities.keys))
             }
             guard self.attribute(attribute, of: entity) != nil else {
-                throw .option(
-                    "--key \(entity).\(attribute): \(entity) has no attribute \(attribute)"
-                        + ImportSchemaBuilder.hint(
-                            attribute, among: model.allAttributes(of: entity).map(\.attribute.name)
-                        ))
+                let names = model.allAttributes(of: entity).map(\.attribute.name)
+                throw .unknownKey(
+                    entity: entity, attribute: attribute, hint: Self.hint(attribute, among: names))
             }
         }
     }

@@ -11,7 +11,7 @@ final class ImportedStore {
     let pending: PendingLinks
     let writer: ObjectWriter
     private(set) var marker: ImportMarker
-    private let path: FilePath
+    let path: FilePath
     private let keys: KeyReservoir
     private let metadata: StoreMetadata
     private let update: Statement
@@ -41,11 +41,7 @@ final class ImportedStore {
             marker = written
         }
         guard marker.keys == keys else {
-            let given = marker.keys.sorted { $0.key < $1.key }.map { "--key \($0.key).\($0.value)" }
-            throw ImportError.option(
-                "\(name): the import began with "
-                    + (given.isEmpty ? "no --key" : given.joined(separator: " "))
-                    + "; resume it with the same keys")
+            throw ImportError.otherKeys(store: name, keys: marker.keys)
         }
         connection = try Connection(
             path: source.path, mode: .readWrite, cacheKibibytes: Self.cacheKibibytes)
@@ -68,10 +64,7 @@ final class ImportedStore {
     ) throws(ImportError) {
         let differing = destination.hashes.differences(from: source.metadata.versionHashes)
         guard differing.isEmpty else {
-            throw .refused(
-                store: source.path.description,
-                reason: "it has another version of the model than --model "
-                    + "(\(differing.prefix(3).joined(separator: ", "))); migrate it first")
+            throw .otherVersion(store: source.path.description, entities: differing)
         }
     }
 

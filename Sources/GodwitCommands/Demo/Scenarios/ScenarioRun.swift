@@ -6,6 +6,7 @@ import ManagedObjectModel
 import ModelFiles
 import RunReports
 import StoreForge
+import Threads
 
 /// Runs one scenario, showing each command as a user would type it.
 struct ScenarioRun {
@@ -58,7 +59,11 @@ struct ScenarioRun {
         let process = try process(arguments)
         let path = folder.path.appending(parts)
         let files = DurableFileSystem()
-        while process.isRunning, try files.names(in: path).count > left { usleep(1000) }
+        // Nothing is ever sent to it: receiving is waiting.
+        let silence = BoundedMailbox<Bool>(capacity: 1)
+        while process.isRunning, try files.names(in: path).count > left {
+            _ = silence.receive(within: .milliseconds(1))
+        }
         Glibc.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
         Console.print("Killed")
