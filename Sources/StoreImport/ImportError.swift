@@ -15,6 +15,8 @@ package enum ImportError: Error, Hashable, Sendable {
     case line(part: String, line: Int, reason: String, resumesAt: Int)
     /// A part is no longer the file of which lines were imported.
     case changedPart(path: String, line: Int)
+    /// A part has the number of one that is imported already, and other contents.
+    case otherPart(path: String, number: Int)
     /// The model has no such attribute for a key; `hint` names the nearest ones.
     case unknownKey(entity: String, attribute: String, hint: String)
     /// The import began with other keys: attributes by entities.
@@ -45,7 +47,7 @@ package enum ImportError: Error, Hashable, Sendable {
         } catch let error as DurableFileError {
             throw .file(error)
         } catch {
-            throw .refused(store: "the store", reason: "\(error)")
+            throw .parts(path: "the import", reason: "\(error)")
         }
     }
 }
@@ -60,6 +62,9 @@ extension ImportError: CustomStringConvertible {
         case .changedPart(let path, let line):
             "\(path) is not the file of which \(line) lines were imported. Put that file back "
                 + "and run the same command again"
+        case .otherPart(let path, let number):
+            "\(path): a part \(number) is in the store already, and it had other contents. Give "
+                + "new parts new numbers"
         case .unknownKey(let entity, let attribute, let hint):
             "the model has no attribute \(entity).\(attribute)\(hint)"
         case .otherKeys(let store, _):
@@ -78,7 +83,13 @@ extension ImportError: CustomStringConvertible {
             "\(store): all parts are imported, but objects break rules of the model: "
                 + "\(faults.joined(separator: "; ")). Add a part that completes them and run the "
                 + "same command again"
-        case .store(let error): "\(error)"
+        case .store(let error):
+            if let reason = error.sqliteReason {
+                "the import stopped: \(reason). Every finished batch is kept. Fix the cause, close "
+                    + "other programs that use the store, and run the same command again"
+            } else {
+                "\(error)"
+            }
         case .file(let error): "\(error)"
         }
     }

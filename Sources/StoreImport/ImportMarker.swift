@@ -12,19 +12,31 @@ struct ImportMarker: Hashable, Sendable {
         let position: PartPosition
     }
 
+    /// A part of which all lines are imported.
+    struct Finished: Hashable, Sendable {
+        /// In bytes.
+        let size: Int64
+        /// The first eight bytes of its SHA-256, in hexadecimal.
+        let digest: String
+
+        init(size: Int64, digest: String) {
+            self.size = size
+            self.digest = String(digest.prefix(ImportMarker.digestDigits))
+        }
+    }
+
     /// The keys that the options gave.
     var keys: [String: String]
-    /// Numbers of finished parts: ranges in order that do not touch.
-    private(set) var finished: [ClosedRange<Int>] = []
+    /// Finished parts by their numbers.
+    private(set) var finished: [Int: Finished] = [:]
     private(set) var current: Current?
+
+    private static let digestDigits = 16
 
     init(keys: [String: String]) { self.keys = keys }
 
-    /// Whether no line of any part is imported.
-    var isUnused: Bool { finished.isEmpty && current == nil }
-
     /// Whether all of a part is imported.
-    func isFinished(_ part: Int) -> Bool { finished.contains { $0.contains(part) } }
+    func isFinished(_ part: Int) -> Bool { finished[part] != nil }
 
     /// Where the import of a part resumes; nil for its beginning.
     func position(in part: Int) -> PartPosition? {
@@ -32,26 +44,16 @@ struct ImportMarker: Hashable, Sendable {
     }
 
     /// Notes that a part is imported up to a position, or as a whole.
+    ///
+    /// A part that is imported in part comes before every other one.
     mutating func advance(_ part: Int, to position: PartPosition, isLast: Bool) {
+        assert(current == nil || current?.part == part, "another part is imported in part")
         guard isLast else {
             current = Current(part: part, position: position)
             return
         }
         current = nil
-        let below = finished.filter { $0.upperBound < part }
-        let above = finished.filter { $0.lowerBound > part }
-        var joined = part...part
-        var left = below
-        var right = above
-        if let last = below.last, last.upperBound == part - 1 {
-            joined = last.lowerBound...part
-            left.removeLast()
-        }
-        if let first = above.first, first.lowerBound == part + 1 {
-            joined = joined.lowerBound...first.upperBound
-            right.removeFirst()
-        }
-        finished = left + [joined] + right
+        finished[part] = Finished(size: position.offset, digest: position.digest)
     }
 
     // MARK: - In metadata
@@ -65,14 +67,17 @@ struct ImportMarker: Hashable, Sendable {
     /// - Throws: `ImportError.refused` for one that a later version of Godwit wrote.
     init?(_ metadata: StoreMetadata, store: String) throws(ImportError) {
         guard let list = metadata.properties[Self.name] else { return nil }
-        guard list["version"]?.integer64 == Self.version, let text = list["finished"]?.text,
-            let finished = Self.ranges(text)
+        guard list["version"]?.integer64 == Self.version, let bytes = list["finished"]?.bytes,
+            bytes.count % Self.finishedBytes == 0
         else {
             throw .refused(
                 store: store, reason: "another version of Godwit imported parts into it")
         }
-        self.finished = finished
         keys = [:]
+        for start in stride(from: 0, to: bytes.count, by: Self.finishedBytes) {
+            let (number, part) = Self.read(bytes[start..<(start + Self.finishedBytes)])
+            finished[number] = part
+        }
         for entry in list["keys"]?.entries ?? [] { keys[entry.key] = entry.value.text }
         guard let part = list["part"]?.integer64, let lines = list["lines"]?.integer64,
             let offset = list["bytes"]?.integer64, let digest = list["digest"]?.text
@@ -85,7 +90,7 @@ struct ImportMarker: Hashable, Sendable {
     /// The metadata with the marker.
     func written(to metadata: StoreMetadata) -> StoreMetadata {
         var entries: [PropertyList.Entry] = [
-            .init("finished", .string(text)),
+            .init("finished", .data(finishedData)),
             .init(
                 "keys",
                 .dictionary(
@@ -105,23 +110,30 @@ struct ImportMarker: Hashable, Sendable {
             properties: metadata.properties.setting(Self.name, to: .dictionary(entries)))
     }
 
-    /// `1-12,14`.
-    private var text: String {
-        finished.map { range in
-            range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound)-\(range.upperBound)"
-        }.joined(separator: ",")
+    /// Of one finished part: its number, its size and its digest.
+    private static let finishedBytes = 24
+
+    private var finishedData: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(finished.count * Self.finishedBytes)
+        for (number, part) in finished.sorted(by: { $0.key < $1.key }) {
+            withUnsafeBytes(of: Int64(number).bigEndian) { bytes += $0 }
+            withUnsafeBytes(of: part.size.bigEndian) { bytes += $0 }
+            let digest = UInt64(part.digest, radix: 16) ?? 0
+            withUnsafeBytes(of: digest.bigEndian) { bytes += $0 }
+        }
+        return bytes
     }
 
-    private static func ranges(_ text: String) -> [ClosedRange<Int>]? {
-        var ranges: [ClosedRange<Int>] = []
-        for part in text.split(separator: ",") {
-            let ends = part.split(separator: "-").map { Int($0) }
-            guard (1...2).contains(ends.count), let first = ends[0],
-                let last = ends[ends.count - 1],
-                first <= last, first > ranges.last?.upperBound ?? -1
-            else { return nil }
-            ranges.append(first...last)
+    private static func read(_ bytes: ArraySlice<UInt8>) -> (Int, Finished) {
+        let words = stride(from: bytes.startIndex, to: bytes.endIndex, by: 8).map { start in
+            bytes[start..<(start + 8)].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         }
-        return ranges
+        let digits = String(words[2], radix: 16)
+        let digest = String(repeating: "0", count: digestDigits - digits.count) + digits
+        return (
+            Int(truncatingIfNeeded: words[0]),
+            Finished(size: Int64(bitPattern: words[1]), digest: digest)
+        )
     }
 }

@@ -30,4 +30,8 @@ package struct ImportReport: Hashable, Sendable, Encodable {
     package let counts: ImportCounts
     /// Parts that were removed when they were finished.
     package let removedParts: Int
+    /// Numbers between those of the parts that no part has.
+    package let missingNumbers: Int
+    /// Names of files of the folder that are no parts.
+    package let otherFiles: [String]
 }

@@ -74,13 +74,24 @@ package struct StoreImport: Sendable {
             return ImportReport(
                 store: store.description, isNew: isNew, parts: folder.parts.count,
                 finishedBefore: finishedBefore, counts: target.writer.counts,
-                removedParts: pass.removedParts)
+                removedParts: pass.removedParts, missingNumbers: folder.missingNumbers,
+                otherFiles: folder.others)
         }
     }
 
     private func make() throws {
         guard let destination else {
             throw ImportError.noModel(store: store.description)
+        }
+        // A log would be taken for the new store's.
+        for suffix in ["-wal", "-shm", "-journal"] {
+            let companion = store.adding(suffix: suffix)
+            guard try FileStatus.ifPresent(companion) == nil else {
+                throw ImportError.parts(
+                    path: companion.description,
+                    reason: "it belongs to a store that is gone; move it away, or put the store "
+                        + "back")
+            }
         }
         let layout = try StoreLayout(
             model: destination.model,
@@ -97,14 +108,12 @@ package struct StoreImport: Sendable {
             throw ImportError.refused(
                 store: store.description, reason: "it is \(status.kind), not a file")
         }
-        // What a killed import left in a log goes into the file.
-        let settling = try Connection(path: store, mode: .readWrite)
-        try settling.checkpoint()
-        let metadata = try StoreMetadata.read(settling)
-        try settling.close()
-        let isKnown = try ImportMarker(metadata, store: store.description) != nil
         let source = try StoreOpener(files: files).open(
-            store, scratch: scratch, checksPages: !isKnown)
+            store, scratch: scratch, checksPages: false)
+        // Once is enough for pages that only imports have written since.
+        if try ImportMarker(source.metadata, store: store.description) == nil {
+            try StoreOpener.checkPages(of: source)
+        }
         return try ImportedStore(source, destination: destination, keys: options.keys)
     }
 
@@ -137,6 +146,7 @@ private struct ImportPass {
     let files: DurableFileSystem
     let progress: (ImportProgress) -> Void
     private(set) var removedParts = 0
+    private var finishedParts = 0
     /// Of parts that this run has finished.
     private var readBytes: Int64 = 0
     /// Of parts that it has to import.
@@ -162,30 +172,48 @@ private struct ImportPass {
                 reason: "part \(current.part) is missing, of which \(current.position.lines) lines "
                     + "are imported; put it back")
         }
-        if options.removesParts {
-            // Those that a killed run had finished.
-            for part in folder.parts where target.marker.isFinished(part.number) {
-                try remove(part)
-            }
+        for part in folder.parts {
+            guard let finished = target.marker.finished[part.number] else { continue }
+            try check(part, finished)
+            finishedParts += 1
+            // A killed run may have finished it.
+            if options.removesParts { try remove(part) }
         }
-        let left = folder.parts.filter { !target.marker.isFinished($0.number) }
-            .map { (part: $0, position: target.marker.position(in: $0.number)) }
-        allBytes = left.reduce(0) { $0 + $1.part.size }
+        // A part that is imported in part comes first, whatever its number.
+        var left = folder.parts.filter { !target.marker.isFinished($0.number) }
+        if let place = left.firstIndex(where: { target.marker.position(in: $0.number) != nil }) {
+            left.insert(left.remove(at: place), at: 0)
+        }
+        allBytes = left.reduce(0) { $0 + $1.size }
         let reading = ObjectReading(
             store: target.path.description, schema: target.schema, options: options, files: files)
-        try reading.run(left) { try write($0) }
+        try reading.run(
+            left.map { (part: $0, position: target.marker.position(in: $0.number)) }
+        ) { try write($0) }
+    }
+
+    /// Refuses a file that is not the one that was imported under its number.
+    private func check(_ part: ImportPart, _ finished: ImportMarker.Finished) throws {
+        guard part.size == finished.size else {
+            throw ImportError.otherPart(path: part.path.description, number: part.number)
+        }
+        let found = try ContentDigest.hexadecimal(of: part.path, files: files)
+        guard ImportMarker.Finished(size: found.bytes, digest: found.digest) == finished else {
+            throw ImportError.otherPart(path: part.path.description, number: part.number)
+        }
     }
 
     private mutating func write(_ batch: ObjectBatch) throws {
         try target.write(batch)
         if batch.isLast {
             readBytes += batch.part.size
+            finishedParts += 1
             if options.removesParts { try remove(batch.part) }
         }
         progress(
             ImportProgress(
-                finishedParts: folder.parts.count { target.marker.isFinished($0.number) },
-                parts: folder.parts.count, counts: target.writer.counts,
+                finishedParts: finishedParts, parts: folder.parts.count,
+                counts: target.writer.counts,
                 bytes: readBytes + (batch.isLast ? 0 : batch.end.offset),
                 allBytes: allBytes))
     }

@@ -15,6 +15,11 @@ struct ImportFaultTests {
     /// Lines that are no object of the library, with a part of the message.
     static let lines: [(line: String, words: String)] = [
         ("{", "no JSON object of the documented shape"),
+        (
+            "{\"entity\": \"Note\", \"attributes\": {\"text\": \"x\"}}\u{0}{\"entity\": \"Tag\"}",
+            "U+0000"
+        ),
+        (#"{"entity": "a value of a user, by mistake"}"#, "no entity of that name"),
         ("[]", "no JSON object of the documented shape"),
         (#"{"attributes": {}}"#, "it names no entity"),
         (#"{"entity": "Tag", "entity": "Tag"}"#, "no JSON object of the documented shape"),
@@ -207,16 +212,100 @@ struct ImportFaultTests {
                     "1 objects of Chapter have no pages, which must lead to at least 2",
                     "2 objects of Page have no chapter, which must lead to one",
                 ])
-            let other = #expect(throws: ImportError.self) { try book.run(keys: [:]) }
-            guard case .otherKeys(_, let began) = other else {
-                Issue.record("\(String(describing: other))")
-                return
-            }
-            #expect(began == keys)
             try book.write([chapter("a", "2, 3")], part: 2)
             let report = try book.run(keys: keys)
             #expect(report.counts.updated == 1)
             #expect(try book.opened().extras.isEmpty)
+        }
+    }
+
+    @Test("links that wait keep the keys that they were read with")
+    func keysOfWaitingLinks() throws {
+        try withTemporaryFolder { folder in
+            let library = try ImportCase(folder)
+            let copy = #"{"entity": "Copy", "attributes": {"id": "\#(UUID().uuidString)"}, "#
+            try library.write([copy + #""relationships": {"book": "b1"}}"#], part: 1)
+            let keys = ["Book": "title"]
+            #expect(throws: ImportError.self) { try library.run(keys: keys) }
+            let error = #expect(throws: ImportError.self) { try library.run() }
+            guard case .otherKeys(_, keys) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            try library.write(
+                [#"{"entity": "Book", "attributes": {"isbn": 1, "title": "b1"}}"#], part: 2)
+            // A further key changes nothing for them.
+            try library.run(keys: keys.merging(["Note": "text"]) { first, _ in first })
+            #expect(try library.texts("SELECT ZBOOK FROM ZCOPY") == ["1"])
+        }
+    }
+
+    @Test("a number that was imported cannot come with other contents")
+    func reusedNumber() throws {
+        try withTemporaryFolder { folder in
+            let library = try ImportCase(folder)
+            try library.write([note("a")], part: 1)
+            try library.run()
+            try library.write([note("b")], part: 1)
+            let error = #expect(throws: ImportError.self) { try library.run(removes: true) }
+            guard case .otherPart(_, number: 1) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            let left = try FileManager.default.contentsOfDirectory(atPath: library.parts.path)
+            #expect(left == ["part-1.jsonl"])
+        }
+    }
+
+    @Test("a part that is imported in part goes on before one with a lower number")
+    func lowerNumber() throws {
+        try withTemporaryFolder { folder in
+            let library = try ImportCase(folder)
+            let plain = (0..<4).map { #"{"entity": "Person", "attributes": {"email": "\#($0)"}}"# }
+            try library.write([plain[0], plain[1], plain[2], "{"], part: 2)
+            let keys = ["Person": "age"]
+            #expect(throws: ImportError.self) { try library.run(batch: 2, keys: keys) }
+            try library.write([note("a")], part: 1)
+            #expect(throws: ImportError.self) { try library.run(batch: 2, keys: keys) }
+            try library.write(plain, part: 2)
+            try library.run(batch: 2, keys: keys)
+            #expect(
+                try library.texts("SELECT ZEMAIL FROM ZPERSON ORDER BY Z_PK")
+                    == ["0", "1", "2", "3"])
+            #expect(try library.texts("SELECT ZTEXT FROM ZNOTE") == ["a"])
+        }
+    }
+
+    @Test("a log without its store keeps a new store from being made")
+    func staleLog() throws {
+        try withTemporaryFolder { folder in
+            let library = try ImportCase(folder)
+            try library.write([note("a")], part: 1)
+            let log = URL(fileURLWithPath: library.store.path + "-wal")
+            try Data("old".utf8).write(to: log)
+            let error = #expect(throws: ImportError.self) { try library.run() }
+            #expect(error?.description.contains("belongs to a store that is gone") == true)
+            #expect(try Data(contentsOf: log) == Data("old".utf8))
+        }
+    }
+
+    @Test("a link that waited is let go with its source")
+    func sourceThatIsGone() throws {
+        try withTemporaryFolder { folder in
+            let library = try ImportCase(folder)
+            try library.write(
+                [
+                    #"{"entity": "Author", "attributes": {"name": "a"}, "#
+                        + #""relationships": {"books": [1]}}"#
+                ], part: 1)
+            #expect(throws: ImportError.self) { try library.run() }
+            let connection = try Connection(
+                path: FilePath(library.store.path), mode: .readWrite)
+            try connection.execute("DELETE FROM ZAUTHOR")
+            try connection.close()
+            try library.write([#"{"entity": "Book", "attributes": {"isbn": 1}}"#], part: 2)
+            try library.run()
+            #expect(try library.texts("SELECT ZISBN FROM ZBOOK WHERE ZAUTHOR IS NULL") == ["1"])
         }
     }
 

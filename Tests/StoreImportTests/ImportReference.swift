@@ -73,7 +73,10 @@ struct ImportReference {
                 waiting.removeAll {
                     $0.source == name && $0.relationship.name == relationship.name
                 }
-                if targets.isEmpty { unlink(name, relationship) }
+                let isKnown = targets.contains {
+                    known.contains(self.name(relationship.destination, $0))
+                }
+                if !isKnown { unlink(name, relationship) }
             }
             var place = nextPlace(name, relationship.name)
             for key in targets {
@@ -93,12 +96,33 @@ struct ImportReference {
 
     mutating func end() {
         for link in waiting where rows[link.target] != nil {
-            self.link(link.source, link.relationship, link.target, link.place)
+            if !isTaken(link) {
+                self.link(link.source, link.relationship, link.target, link.place)
+            }
             waiting.removeAll {
                 $0.source == link.source && $0.relationship == link.relationship
                     && $0.target == link.target && $0.place == link.place
             }
         }
+    }
+
+    /// Whether a later line has linked either object of a link that allows one only.
+    private func isTaken(_ link: Waiting) -> Bool {
+        let own = rows[link.source]?.lists[link.relationship.name] ?? []
+        if !link.relationship.isToMany {
+            if let found = own.first { return found.target != link.target }
+        }
+        guard let inverse = model.inverse(of: link.relationship)?.relationship else {
+            guard link.relationship.isToMany else { return false }
+            return rows.contains { name, row in
+                name != link.source
+                    && row.lists[link.relationship.name]?
+                        .contains { $0.target == link.target } == true
+            }
+        }
+        guard !inverse.isToMany else { return false }
+        let back = rows[link.target]?.lists[inverse.name] ?? []
+        return back.first.map { $0.target != link.source } ?? false
     }
 
     /// Behind the last object of a list, and behind those that wait for a place in it.
@@ -112,8 +136,14 @@ struct ImportReference {
         _ source: String, _ relationship: Relationship, _ target: String, _ place: Int
     ) {
         let inverse = model.inverse(of: relationship)?.relationship
-        if rows[source]?.lists[relationship.name]?.contains(where: { $0.target == target }) == true
+        if let known = rows[source]?.lists[relationship.name]?
+            .firstIndex(where: { $0.target == target })
         {
+            // A list that is stated again has the order of its last line.
+            if relationship.isToMany {
+                rows[source]?.lists[relationship.name]?[known] = Place(
+                    target: target, number: place)
+            }
             return
         }
         if !relationship.isToMany { unlink(source, relationship) }

@@ -94,7 +94,8 @@ struct ImportCommand: ParsableCommand {
     private static func resolve(
         _ path: FilePath, _ files: DurableFileSystem
     ) throws -> FilePath {
-        if try FileStatus.ifPresent(path) != nil { return try files.resolve(path) }
+        // Also of a link that leads nowhere, which then fails by name.
+        if try FileStatus.ifPresentLink(path) != nil { return try files.resolve(path) }
         return try files.resolve(path.parent).appending(path.lastComponent)
     }
 
@@ -141,6 +142,15 @@ extension ImportReport {
             "objects    \(grouped(counts.inserted)) inserted, \(grouped(counts.updated)) updated",
             "links      \(grouped(counts.links))",
         ]
+        if missingNumbers > 0 {
+            lines.append(
+                "gaps       \(counted(missingNumbers, "number")) between those of the parts")
+        }
+        if !otherFiles.isEmpty {
+            let shown = otherFiles.prefix(3).joined(separator: ", ")
+            let more = otherFiles.count > 3 ? ", …" : ""
+            lines.append("no parts   \(counted(otherFiles.count, "other file")): \(shown)\(more)")
+        }
         if removedParts > 0 { lines.append("removed    \(counted(removedParts, "part"))") }
         if new > 0 {
             let rate = Double(counts.inserted + counts.updated) / max(seconds, 0.001)
@@ -158,7 +168,8 @@ extension CommandFailure {
         let status: CommandStatus
         var advice = ""
         switch error {
-        case .parts, .line, .changedPart, .refused, .unresolved, .incomplete: status = .badData
+        case .parts, .line, .changedPart, .otherPart, .refused, .unresolved, .incomplete:
+            status = .badData
         case .unknownKey:
             status = .usage
             advice = " (--key)"

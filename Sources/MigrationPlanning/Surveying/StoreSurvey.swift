@@ -42,6 +42,9 @@ package struct StoreSurvey {
         options: PlanOptions, route: (Int) -> FilePath
     ) throws(EngineError) -> StoreFacts {
         try EngineError.translating {
+            if let reason = ImportInProgress.refusal(of: store) {
+                throw StoreError.unsupported(path: store.path.description, reason: reason)
+            }
             var facts = StoreFacts()
             facts.databaseBytes = try FileStatus(of: store.database).size
             let strategy = Planner.strategy(options, databaseBytes: facts.databaseBytes)

@@ -33,7 +33,10 @@ struct ImportedObject: Sendable {
     /// The value of the entity's key; nil where the line has none.
     var key: StoredCell? {
         guard let place = entity.keyPlace else { return nil }
-        return cells.first { $0.attribute == place }?.cell
+        guard let given = cells.first(where: { $0.attribute == place }) else {
+            return entity.attributes[place].defaultCell
+        }
+        return given.cell
     }
 
     /// Holds a line against the model.
@@ -76,7 +79,7 @@ struct ImportedObject: Sendable {
             throw .object("the entity \(name) is abstract")
         }
         throw .object(
-            "the model has no entity \(name)"
+            "the model has no entity \(ImportSchemaBuilder.quoted(name))"
                 + ImportSchemaBuilder.hint(name, among: schema.entities.keys))
     }
 
@@ -85,7 +88,7 @@ struct ImportedObject: Sendable {
     ) throws(ObjectFault) -> Int {
         if let found = entity.attributePlaces[name] { return found }
         throw .object(
-            "\(entity.name) has no stored attribute \(name)"
+            "\(entity.name) has no stored attribute \(ImportSchemaBuilder.quoted(name))"
                 + ImportSchemaBuilder.hint(name, among: entity.attributePlaces.keys))
     }
 
@@ -94,7 +97,8 @@ struct ImportedObject: Sendable {
     ) throws(ObjectFault) -> ImportedLinks {
         guard let relationship = entity.relationships[property.name] else {
             throw .object(
-                "\(entity.name) has no stored relationship \(property.name)"
+                "\(entity.name) has no stored relationship "
+                    + ImportSchemaBuilder.quoted(property.name)
                     + ImportSchemaBuilder.hint(property.name, among: entity.relationships.keys))
         }
         guard let key = schema.targetKey(of: relationship) else {
@@ -167,6 +171,17 @@ enum ImportedValue {
                 throw ExpressionError(.evaluation, "it has the character U+0000")
             }
             return try StoredCell(typed, as: .string)
+        case .double, .float, .date:
+            // Programs write 17 digits, more than a number needs to be told from its neighbours.
+            if case .decimal(let text) = value, let number = Double(text), number.isFinite,
+                text.prefix(while: { $0 != "e" && $0 != "E" }).count(where: \.isNumber) <= 17
+            {
+                let real = DefaultValue.real(number)
+                return try StoredCell(
+                    try TypeConversion.value(of: real, as: attribute.type, nil),
+                    as: attribute.type)
+            }
+            fallthrough
         default:
             return try StoredCell(
                 try TypeConversion.value(of: value, as: attribute.type, nil), as: attribute.type)

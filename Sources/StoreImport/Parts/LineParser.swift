@@ -25,6 +25,10 @@ final class LineParser {
     private let number: Statement
     private let check: Statement
 
+    /// Numbers of the line that are no 64-bit integers: each is looked for in the whole line.
+    private var long = 0
+    private static let longLimit = 1000
+
     static let fields = ["entity", "attributes", "relationships"]
     private static let shape = ObjectFault.object("it is no JSON object of the documented shape")
 
@@ -45,9 +49,12 @@ final class LineParser {
         guard let text = String(validating: line, as: UTF8.self) else {
             throw .object("it is not UTF-8")
         }
-        guard !Self.escapesZero(line) else { throw .object("it has the character U+0000") }
+        guard !line.contains(0), !Self.escapesZero(line) else {
+            throw .object("it has the character U+0000")
+        }
         defer { tree.reset() }
         var walk = Walk()
+        long = 0
         try reading(text) { () throws(StoreError) in try tree.bind(text, at: 1) }
         while try reading(text, { () throws(StoreError) in try tree.step() }) {
             try walk.visit(try node(text))
@@ -108,6 +115,10 @@ final class LineParser {
 
     /// A number with all its digits: what SQLite makes of it may have fewer.
     private func digits(_ line: String) throws(ObjectFault) -> String {
+        long += 1
+        guard long <= Self.longLimit else {
+            throw .object("it has more than \(Self.longLimit) numbers that are not integers")
+        }
         let place = tree.text(5) ?? ""
         return try reading(line) { () throws(StoreError) in
             defer { number.reset() }

@@ -17,6 +17,8 @@ package struct PartFolder: Hashable, Sendable {
     /// Names of other files of the folder, which are left alone.
     package let others: [String]
 
+    /// The most parts of a folder: the store's metadata name each.
+    private static let limit = 10_000
     private static let ending = ".jsonl"
     /// Digits of a number, at most.
     private static let digits = 15
@@ -49,17 +51,32 @@ package struct PartFolder: Hashable, Sendable {
                         reason: "its name has no number, which says when it is imported")
                 }
                 let file = path.appending(name)
-                found.append(
-                    ImportPart(number: number, path: file, size: try FileStatus(of: file).size))
+                let status = try FileStatus(of: file)
+                guard status.isRegularFile else {
+                    throw ImportError.parts(
+                        path: file.description, reason: "it is \(status.kind), not a file")
+                }
+                found.append(ImportPart(number: number, path: file, size: status.size))
             }
         }
         parts = found.sorted { ($0.number, $0.path) < ($1.number, $1.path) }
         self.others = others
+        guard parts.count <= Self.limit else {
+            throw .parts(
+                path: path.description,
+                reason: "it has more than \(Self.limit) parts; join some of them")
+        }
         for (one, next) in zip(parts, parts.dropFirst()) where one.number == next.number {
             throw .parts(
                 path: next.path.description,
                 reason: "it has the same number as \(one.path.lastComponent)")
         }
+    }
+
+    /// How many numbers between those of the parts no part has.
+    var missingNumbers: Int {
+        guard let first = parts.first, let last = parts.last else { return 0 }
+        return last.number - first.number + 1 - parts.count
     }
 
     /// The last number in a name.

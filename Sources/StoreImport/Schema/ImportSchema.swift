@@ -46,24 +46,16 @@ struct ImportSchema: Sendable {
         keys[relationship.destination]
     }
 
-    /// Keys without an index that the model asks for.
-    var keysWithoutIndex: [ImportedKey] {
-        var seen: Set<ImportedKey> = []
-        return layout.model.numberedEntities.compactMap { keys[$0.name] }
-            .filter { seen.insert($0).inserted && !isIndexed($0.table, $0.attribute.column) }
-    }
-
-    /// Columns of owners of ordered relationships without an index that the model asks for.
-    var ordersWithoutIndex: [ForeignColumns] {
-        var seen: Set<ForeignColumns> = []
-        return entities.values.sorted { $0.number < $1.number }
-            .flatMap { entity in
-                entity.relationships.values.sorted { $0.key.property < $1.key.property }
-            }
-            .flatMap(\.storage.foreignColumns)
-            .filter {
-                $0.order != nil && seen.insert($0).inserted && !isIndexed($0.table, $0.key)
-            }
+    /// Columns in which an import looks for rows, and which no index of the store begins with.
+    ///
+    /// - Parameter indexes: the names of the indexes that the store has.
+    func columnsWithoutIndex(_ indexes: Set<String>) -> [IndexedColumn] {
+        let found =
+            keys.values.map { IndexedColumn(table: $0.table, column: $0.attribute.column) }
+            + entities.values.flatMap(\.relationships.values).flatMap(\.storage.foreignColumns)
+            .filter { $0.order != nil }.map { IndexedColumn(table: $0.table, column: $0.key) }
+        return Set(found).filter { !isIndexed($0, indexes) }
+            .sorted { ($0.table, $0.column) < ($1.table, $1.column) }
     }
 
     /// Indexes of the model without which an import would read whole tables; the others are made
@@ -82,12 +74,21 @@ struct ImportSchema: Sendable {
         }
     }
 
-    private func isIndexed(_ table: String, _ column: String) -> Bool {
-        layout.tables.contains { $0.name == table && $0.constraints.contains([column]) }
+    private func isIndexed(_ place: IndexedColumn, _ indexes: Set<String>) -> Bool {
+        layout.tables.contains {
+            $0.name == place.table && $0.constraints.contains([place.column])
+        }
             || layout.indexes.contains {
-                $0.table == table && $0.columns.first?.name == column && $0.condition == nil
+                $0.table == place.table && $0.columns.first?.name == place.column
+                    && $0.condition == nil && indexes.contains($0.name)
             }
     }
+}
+
+/// A column that is looked for.
+struct IndexedColumn: Hashable, Sendable {
+    let table: String
+    let column: String
 }
 
 extension LinkStorage {

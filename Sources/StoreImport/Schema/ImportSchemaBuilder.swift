@@ -38,8 +38,20 @@ struct ImportSchemaBuilder {
         }
     }
 
+    /// A name that a line gives, for a message; what cannot be a name may be a value.
+    static func quoted(_ name: String) -> String {
+        let isName =
+            name.utf8.count <= 64
+            && name.unicodeScalars.allSatisfy {
+                $0.properties.isAlphabetic || $0.properties.numericType != nil || $0 == "_"
+                    || $0 == "."
+            }
+        return isName ? name : "of that name"
+    }
+
     /// The nearest names, as the end of a message.
     static func hint(_ name: String, among names: some Sequence<String>) -> String {
+        guard name.utf8.count <= 256 else { return "" }
         let nearest = NameSuggestion.nearest(to: name, among: names)
         return nearest.isEmpty ? "" : "; did you mean \(nearest.joined(separator: " or "))?"
     }

@@ -33,27 +33,32 @@ final class ImportedStore {
                 store: name,
                 reason: "it has persistent history, in which imported objects would be missing")
         }
-        schema = try ImportSchema(source.layout, keys: keys, store: name)
+        let schema = try ImportSchema(source.layout, keys: keys, store: name)
+        self.schema = schema
         metadata = source.metadata
-        marker = ImportMarker(keys: keys)
-        // Before the first batch, nothing depends on the keys yet.
-        if let written = try ImportMarker(source.metadata, store: name), !written.isUnused {
-            marker = written
-        }
-        guard marker.keys == keys else {
-            throw ImportError.otherKeys(store: name, keys: marker.keys)
-        }
-        connection = try Connection(
+        let connection = try Connection(
             path: source.path, mode: .readWrite, cacheKibibytes: Self.cacheKibibytes)
+        self.connection = connection
         // Every batch is on the disk before the next one, and before its part is removed.
         try connection.configure("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8000")
         self.keys = KeyReservoir(connection)
+        // From here on the store belongs to this process; what was read of it must still hold.
         try connection.execute("BEGIN IMMEDIATE")
-        let schema = self.schema
-        let connection = self.connection
-        pending = try PendingLinks(
-            connection, exists: source.schema.hasTable(PendingLinks.table))
-        try Self.makeHelpers(schema, connection)
+        guard try StoreMetadata.read(connection) == metadata else {
+            throw ImportError.store(.changed(name))
+        }
+        let written = try ImportMarker(metadata, store: name)
+        let there = Set(try Self.names(connection))
+        pending = try PendingLinks(connection, exists: there.contains(PendingLinks.table))
+        if let written, try pending.count() > 0 {
+            // The links that wait were read with these keys.
+            guard written.keys.allSatisfy({ keys[$0.key] == $0.value }) else {
+                throw ImportError.otherKeys(store: name, keys: written.keys)
+            }
+        }
+        marker = written ?? ImportMarker(keys: keys)
+        marker.keys = keys
+        try Self.makeHelpers(schema, there, connection)
         update = try connection.prepare("UPDATE main.Z_METADATA SET Z_PLIST = ?1")
         try connection.execute("COMMIT")
         writer = ObjectWriter(connection, schema, pending, self.keys)
@@ -70,25 +75,24 @@ final class ImportedStore {
 
     /// Indexes without which an import would read whole tables, for as long as it lasts.
     private static func makeHelpers(
-        _ schema: ImportSchema, _ connection: Connection
+        _ schema: ImportSchema, _ there: Set<String>, _ connection: Connection
     ) throws(StoreError) {
-        let columns =
-            schema.keysWithoutIndex.map { ($0.table, $0.attribute.column) }
-            + schema.ordersWithoutIndex.map { ($0.table, $0.key) }
-        let there = Set(try indexNames(connection))
-        for (number, column) in columns.enumerated() {
-            let name = "\(helperPrefix)\(number)"
+        for place in schema.columnsWithoutIndex(there) {
+            let digest = ContentDigest.hexadecimal(
+                of: Array("\(place.table) \(place.column)".utf8))
+            let name = helperPrefix + digest.prefix(16)
             guard !there.contains(name) else { continue }
+            let (table, column) = (SQLText.declared(place.table), SQLText.declared(place.column))
             try connection.create(
                 SchemaDefinition(
-                    .index, name, table: column.0,
-                    sql: "CREATE INDEX \(SQLText.declared(name)) ON \(SQLText.declared(column.0)) "
-                        + "(\(SQLText.declared(column.1)))"))
+                    .index, name, table: place.table,
+                    sql: "CREATE INDEX \(SQLText.declared(name)) ON \(table) (\(column))"))
         }
     }
 
-    private static func indexNames(_ connection: Connection) throws(StoreError) -> [String] {
-        try connection.texts("SELECT name FROM sqlite_schema WHERE type = 'index'")
+    /// Of the tables and indexes.
+    private static func names(_ connection: Connection) throws(StoreError) -> [String] {
+        try connection.texts("SELECT name FROM sqlite_schema")
     }
 
     /// Writes a batch with the marker behind it, in one transaction.
@@ -136,7 +140,7 @@ final class ImportedStore {
     /// - Throws: `StoreError` with SQLite's reason.
     func finish() throws(StoreError) {
         try connection.transaction { () throws(StoreError) in
-            let there = Set(try Self.indexNames(connection))
+            let there = Set(try Self.names(connection))
             for name in there.sorted() where name.hasPrefix(Self.helperPrefix) {
                 try connection.drop(index: name)
             }

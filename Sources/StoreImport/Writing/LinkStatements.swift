@@ -2,39 +2,6 @@ import CoreDataStore
 import MigrationPlanning
 import SafeSQLite
 
-/// A list of places that grows at its end.
-struct PlaceStatement {
-    /// Core Data's first place in an ordered list, and the distance between two places.
-    static let first: Int64 = 2048
-    static let step: Int64 = 1024
-
-    private let query: Statement
-
-    /// - Parameters:
-    ///   - order: the column of places.
-    ///   - table: that has it.
-    ///   - owner: the column of the list's owner.
-    ///   - connection: on which it runs.
-    /// - Throws: `StoreError` with SQLite's reason.
-    init(
-        _ order: String, in table: String, of owner: String, _ connection: Connection
-    ) throws(StoreError) {
-        query = try connection.prepare(
-            "SELECT max(\(SQLText.quoted(order))) FROM main.\(SQLText.quoted(table)) "
-                + "WHERE \(SQLText.quoted(owner)) = ?1")
-    }
-
-    /// The place behind the last one of an owner's list.
-    func next(of owner: Int64) throws(StoreError) -> Int64 {
-        defer { query.reset() }
-        try query.bind(owner, at: 1)
-        guard try query.step(), !query.isNull(0) else { return Self.first }
-        // A list of strangers may end at the largest number; then its last places are equal.
-        let (next, overflows) = query.integer(0).addingReportingOverflow(Self.step)
-        return overflows ? query.integer(0) : next
-    }
-}
-
 /// The statements on the columns of a row that lead to its owner.
 struct ForeignStatements {
     private let query: Statement
@@ -43,7 +10,9 @@ struct ForeignStatements {
     /// Of the owner's ordered list; nil for a list without order.
     let places: PlaceStatement?
 
-    init(_ columns: ForeignColumns, _ connection: Connection) throws(StoreError) {
+    init(
+        _ columns: ForeignColumns, _ places: PlaceRegister, _ connection: Connection
+    ) throws(StoreError) {
         let table = SQLText.quoted(columns.table)
         query = try connection.prepare(
             "SELECT \(SQLText.quoted(columns.key)) FROM main.\(table) WHERE Z_PK = ?1")
@@ -53,8 +22,8 @@ struct ForeignStatements {
         update = try connection.prepare(
             "UPDATE main.\(table) SET \(sets.joined(separator: ", ")) WHERE Z_PK = ?1")
         hasEntity = columns.entity != nil
-        places = try columns.order.map { order throws(StoreError) in
-            try PlaceStatement(order, in: columns.table, of: columns.key, connection)
+        self.places = try columns.order.map { order throws(StoreError) in
+            try places.list(order, in: columns.table, of: columns.key)
         }
     }
 
@@ -71,16 +40,21 @@ struct ForeignStatements {
     /// - Parameters:
     ///   - row: its key.
     ///   - owner: nil for none.
-    ///   - place: in the owner's ordered list; nil for its end. A row that the owner has already
-    ///     keeps its place.
+    ///   - place: in the owner's ordered list; nil for its end, or for the place that a row has
+    ///     already in the list of this owner.
     /// - Throws: `StoreError` with SQLite's reason.
     func set(
         _ row: Int64, to owner: ObjectReference?, place: Int64? = nil
     ) throws(StoreError) {
         var order: Int64?
         if let places, let owner {
-            if try self.owner(of: row) == owner.key { return }
-            if let place { order = place } else { order = try places.next(of: owner.key) }
+            if let place {
+                order = place
+            } else {
+                if try self.owner(of: row) == owner.key { return }
+                order = try places.next(of: owner.key)
+            }
+            if let order { try places.take(order, of: owner.key) }
         }
         try update.bind(row, at: 1)
         try update.bind(owner.map { .integer($0.key) }, at: 2)
@@ -94,12 +68,16 @@ struct ForeignStatements {
 struct JoinStatements {
     private let query: Statement
     private let insertion: Statement
+    /// Moves a link in this object's ordered list.
+    private let move: Statement?
     private let isReflexive: Bool
     /// Of this object's ordered list, and of the other one's; nil for lists without order.
     let places: PlaceStatement?
     private let inversePlaces: PlaceStatement?
 
-    init(_ columns: JoinColumns, _ connection: Connection) throws(StoreError) {
+    init(
+        _ columns: JoinColumns, _ places: PlaceRegister, _ connection: Connection
+    ) throws(StoreError) {
         let table = SQLText.quoted(columns.table)
         let (own, other) = (SQLText.quoted(columns.own), SQLText.quoted(columns.other))
         query = try connection.prepare(
@@ -110,19 +88,32 @@ struct JoinStatements {
         insertion = try connection.prepare(
             "INSERT INTO main.\(table) (\(names.joined(separator: ", "))) VALUES (\(marks))")
         isReflexive = columns.isReflexive
-        places = try columns.order.map { order throws(StoreError) in
-            try PlaceStatement(order, in: columns.table, of: columns.own, connection)
+        move = try columns.order.map { order throws(StoreError) in
+            try connection.prepare(
+                "UPDATE main.\(table) SET \(SQLText.quoted(order)) = ?3 "
+                    + "WHERE \(own) = ?1 AND \(other) = ?2")
+        }
+        self.places = try columns.order.map { order throws(StoreError) in
+            try places.list(order, in: columns.table, of: columns.own)
         }
         inversePlaces = try columns.inverseOrder.map { order throws(StoreError) in
-            try PlaceStatement(order, in: columns.table, of: columns.other, connection)
+            try places.list(order, in: columns.table, of: columns.other)
         }
     }
 
-    /// Links two objects that are not linked yet.
+    /// Links two objects; those that are linked move to the place, if there is one.
     func add(
         _ source: Int64, _ target: Int64, place: Int64?, inversePlace: Int64?
     ) throws(StoreError) {
-        if try isThere(source, target) { return }
+        if try isThere(source, target) {
+            guard let move, let place else { return }
+            try move.bind(source, at: 1)
+            try move.bind(target, at: 2)
+            try move.bind(place, at: 3)
+            try move.run()
+            try places?.take(place, of: source)
+            return
+        }
         if isReflexive, try isThere(target, source) { return }
         try insertion.bind(source, at: 1)
         try insertion.bind(target, at: 2)
@@ -131,11 +122,10 @@ struct JoinStatements {
             (places, place, source), (inversePlaces, inversePlace, target),
         ] {
             guard let places else { continue }
-            if let place {
-                try insertion.bind(place, at: parameter)
-            } else {
-                try insertion.bind(try places.next(of: owner), at: parameter)
-            }
+            let taken: Int64
+            if let place { taken = place } else { taken = try places.next(of: owner) }
+            try insertion.bind(taken, at: parameter)
+            try places.take(taken, of: owner)
             parameter += 1
         }
         try insertion.run()

@@ -30,12 +30,19 @@ final class ObjectFinder {
             query = try connection.prepare(
                 "SELECT Z_PK, Z_ENT FROM main.\(SQLText.quoted(key.table)) "
                     + "WHERE \(SQLText.quoted(key.attribute.column)) = ?1 "
-                    + "AND +Z_ENT IN (\(SQLText.list(key.entityNumbers))) LIMIT 1")
+                    + "AND +Z_ENT IN (\(SQLText.list(key.entityNumbers))) LIMIT 2")
             statements[key.number] = query
         }
         defer { query.reset() }
         try query.bind(value, at: 1)
         guard try query.step() else { return nil }
-        return ObjectReference(key: query.integer(0), entity: query.integer(1))
+        let found = ObjectReference(key: query.integer(0), entity: query.integer(1))
+        guard try !query.step() else {
+            throw .notAStore(
+                path: connection.path,
+                reason: "two objects have the same value of \(key.entity).\(key.attribute.name), "
+                    + "which is to identify them")
+        }
+        return found
     }
 }

@@ -13,6 +13,10 @@ final class ObjectWriter {
     /// By entity numbers, the updates with the places of the attributes that they set.
     private var insertions: [Int64: Insertion] = [:]
     private var updates: [[Int]: Statement] = [:]
+    /// By tables.
+    private var checks: [String: Statement] = [:]
+    /// Updates that are kept compiled; each combination of attributes needs its own.
+    private static let updateLimit = 200
     /// What was written.
     private(set) var counts = ImportCounts()
 
@@ -71,7 +75,10 @@ final class ObjectWriter {
             if !link.relationship.isToMany {
                 try ObjectFault.translating { () throws(StoreError) in
                     try pending.forget(found, link.relationship.key.property)
-                    if link.targets.isEmpty { try links.unlink(found, link.relationship) }
+                    // What it leads to now is over, also where the new target has not come yet.
+                    if link.references.allSatisfy({ $0 == nil }) {
+                        try links.unlink(found, link.relationship)
+                    }
                 }
             }
             try connect(found, link, place)
@@ -148,6 +155,7 @@ final class ObjectWriter {
             statement = try connection.prepare(
                 "UPDATE main.\(SQLText.quoted(object.entity.table)) "
                     + "SET \(sets.joined(separator: ", ")) WHERE Z_PK = ?1")
+            if updates.count >= Self.updateLimit { updates.removeAll() }
             updates[name] = statement
         }
         try statement.bind(found.key, at: 1)
@@ -224,6 +232,22 @@ final class ObjectWriter {
         return max(next, last + PlaceStatement.step)
     }
 
+    private func exists(_ object: ObjectReference) throws(StoreError) -> Bool {
+        guard let table = schema.byNumber[object.entity]?.table else { return false }
+        let query: Statement
+        if let known = checks[table] {
+            query = known
+        } else {
+            query = try connection.prepare(
+                "SELECT 1 FROM main.\(SQLText.quoted(table)) WHERE Z_PK = ?1 AND Z_ENT = ?2")
+            checks[table] = query
+        }
+        defer { query.reset() }
+        try query.bind(object.key, at: 1)
+        try query.bind(object.entity, at: 2)
+        return try query.step()
+    }
+
     /// Makes links that wait for their targets, as far as these exist now.
     ///
     /// - Parameters:
@@ -240,7 +264,10 @@ final class ObjectWriter {
                 let key = schema.targetKey(of: relationship), let cell = link.target,
                 let target = try target(cell, key, of: relationship)
             else { continue }
-            try self.link(link.source, relationship, to: target, place: link.place)
+            // A line behind it may have linked either object, and the app may have deleted one.
+            if try exists(link.source), try !links.isTaken(link.source, relationship, by: target) {
+                try self.link(link.source, relationship, to: target, place: link.place)
+            }
             try pending.remove(link.number)
         }
         return waiting.last?.number

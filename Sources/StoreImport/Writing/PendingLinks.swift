@@ -19,7 +19,7 @@ final class PendingLinks {
         let line: Int64
     }
 
-    static let table = "GODWIT_IMPORT_LINK"
+    static let table = ImportInProgress.linkTable
     private static let index = "GODWIT_IMPORT_LINK_SOURCE"
 
     private let connection: Connection
@@ -45,7 +45,8 @@ final class PendingLinks {
             try connection.create(
                 SchemaDefinition(
                     .index, Self.index, table: Self.table,
-                    sql: "CREATE INDEX GODWIT_IMPORT_LINK_SOURCE ON GODWIT_IMPORT_LINK (source)"))
+                    sql: "CREATE INDEX GODWIT_IMPORT_LINK_SOURCE ON GODWIT_IMPORT_LINK "
+                        + "(source, relationship, entity, place)"))
         }
         let table = SQLText.quoted(Self.table)
         insertion = try connection.prepare(

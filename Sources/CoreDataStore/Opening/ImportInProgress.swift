@@ -1,0 +1,16 @@
+import SafeSQLite
+
+/// What an import of part files leaves in a store until it has ended.
+package enum ImportInProgress {
+    /// The table of links whose targets no part has brought yet.
+    package static let linkTable = "GODWIT_IMPORT_LINK"
+
+    /// Why a store cannot be migrated yet; nil where no import is under way.
+    ///
+    /// The table names objects by numbers of entities, which a migration changes.
+    package static func refusal(of store: SourceStore) -> String? {
+        guard store.schema.hasTable(linkTable) else { return nil }
+        return "an import into it has not ended, and links wait for objects of later parts; run "
+            + "the import to its end first"
+    }
+}
