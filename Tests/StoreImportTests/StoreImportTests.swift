@@ -101,7 +101,8 @@ struct StoreImportTests {
                         + #" "2001-01-02T00:00:00Z", "text": "ü", "uuid":"#
                         + #" "00112233-4455-6677-8899-aabbccddeeff", "uri": "https://a/b","#
                         + #" "data": "AAEC", "photo": "AAEC"}}"#,
-                    #"{"entity": "All", "attributes": {"day": 1.5, "flag": 0, "text": null}}"#,
+                    #"{"entity": "All", "attributes": {"day": 1.5, "flag": 0, "text": null, "#
+                        + #""dbl": 0.10000000000000001}}"#,
                 ], part: 1)
             try library.run()
             let row: SQLText =
@@ -116,7 +117,8 @@ struct StoreImportTests {
             #expect(
                 try library.texts(
                     "SELECT ZDAY || ' ' || ZFLAG || ' ' || coalesce(ZTEXT, 'none') || ' ' || ZI16 "
-                        + "FROM ZALL WHERE Z_PK = 2") == ["1.5 0 none 42"])
+                        + "|| ' ' || ZDBL "
+                        + "FROM ZALL WHERE Z_PK = 2") == ["1.5 0 none 42 0.1"])
         }
     }
 

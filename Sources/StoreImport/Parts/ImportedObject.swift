@@ -156,6 +156,11 @@ enum ImportedValue {
         }
     }
 
+    /// Digits of a number from the first that is not zero on.
+    private static func digits(of text: String) -> Int {
+        text.prefix { $0 != "e" && $0 != "E" }.filter(\.isNumber).drop { $0 == "0" }.count
+    }
+
     private static func cell(
         _ value: DefaultValue, _ attribute: ImportedAttribute
     ) throws(ExpressionError) -> StoredCell {
@@ -174,11 +179,10 @@ enum ImportedValue {
         case .double, .float, .date:
             // Programs write 17 digits, more than a number needs to be told from its neighbours.
             if case .decimal(let text) = value, let number = Double(text), number.isFinite,
-                text.prefix(while: { $0 != "e" && $0 != "E" }).count(where: \.isNumber) <= 17
+                digits(of: text) <= 17
             {
-                let real = DefaultValue.real(number)
                 return try StoredCell(
-                    try TypeConversion.value(of: real, as: attribute.type, nil),
+                    try TypeConversion.value(of: .real(number), as: attribute.type, nil),
                     as: attribute.type)
             }
             fallthrough
