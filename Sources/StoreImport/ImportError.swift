@@ -57,32 +57,35 @@ extension ImportError: CustomStringConvertible {
         switch self {
         case .parts(let path, let reason): "\(path): \(reason)"
         case .line(let part, let line, let reason, let resumesAt):
-            "\(part) line \(line): \(reason). Nothing from line \(resumesAt) on was imported, and "
-                + "all before it is kept. Repair the line and run the same command again"
+            "\(part) line \(line): \(reason)\(reason.hasSuffix("?") ? "" : ".") Nothing from line "
+                + "\(resumesAt) on was imported; all before it is kept. Repair the cause and run "
+                + "the same command again"
         case .changedPart(let path, let line):
             "\(path) is not the file of which \(line) lines were imported. Put that file back "
                 + "and run the same command again"
         case .otherPart(let path, let number):
-            "\(path): a part \(number) is in the store already, and it had other contents. Give "
-                + "new parts new numbers"
+            "\(path): part \(number) was already imported, with other contents. Give new parts new "
+                + "numbers"
         case .unknownKey(let entity, let attribute, let hint):
             "the model has no attribute \(entity).\(attribute)\(hint)"
         case .otherKeys(let store, _):
             "\(store): the import began with other keys. Resume it with these"
         case .noModel(let store): "\(store) does not exist, and no model is given"
-        case .otherVersion(let store, let entities):
-            "\(store) has another version of the model "
-                + "(\(entities.prefix(3).joined(separator: ", "))). It is unchanged; migrate it "
-                + "first"
         case .refused(let store, let reason): "\(store): \(reason). It is unchanged"
         case .unresolved(let store, let count, let first):
-            "\(store): all parts are imported, but \(count) relationships lead to objects that no "
-                + "part has. The first is \(first). Add a part with these objects and run the "
+            "\(store): all parts are imported, but "
+                + (count == 1 ? "1 link leads to an object" : "\(count) links lead to objects")
+                + " in no part. The first is \(first). Add a part with what is missing and run the "
                 + "same command again"
         case .incomplete(let store, let faults):
             "\(store): all parts are imported, but objects break rules of the model: "
                 + "\(faults.joined(separator: "; ")). Add a part that completes them and run the "
                 + "same command again"
+        case .otherVersion(let store, let entities):
+            "\(store): its model differs from the one given in "
+                + entities.prefix(3).joined(separator: ", ")
+                + ". The store is unchanged. If it has an older version of the model, migrate it "
+                + "first"
         case .store(let error):
             if let reason = error.sqliteReason {
                 "the import stopped: \(reason). Every finished batch is kept. Fix the cause, close "

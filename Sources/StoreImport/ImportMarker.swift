@@ -35,6 +35,9 @@ struct ImportMarker: Hashable, Sendable {
 
     init(keys: [String: String]) { self.keys = keys }
 
+    /// Whether no line of any part is imported.
+    var isUnused: Bool { finished.isEmpty && current == nil }
+
     /// Whether all of a part is imported.
     func isFinished(_ part: Int) -> Bool { finished[part] != nil }
 

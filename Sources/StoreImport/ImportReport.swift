@@ -4,6 +4,8 @@ package struct ImportCounts: Hashable, Sendable, Encodable {
     /// Objects that were there already.
     package var updated = 0
     package var links = 0
+    /// Links that waited for their targets, and that later lines or the app replaced.
+    package var droppedLinks = 0
 
     package init() {}
 }

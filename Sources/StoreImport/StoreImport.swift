@@ -59,13 +59,14 @@ package struct StoreImport: Sendable {
         progress: @escaping (ImportProgress) -> Void = { _ in }
     ) throws(ImportError) -> ImportReport {
         try ImportError.translating {
-            guard !folder.parts.isEmpty else {
-                throw ImportError.parts(
-                    path: folder.path.description, reason: "it has no part, such as 0001.jsonl")
-            }
             let isNew = try FileStatus.ifPresent(store) == nil
+            guard !isNew || !folder.parts.isEmpty else { throw Self.noParts(folder) }
             if isNew { try make() }
             let target = try open(scratch: scratch)
+            // Those of a finished import may have been removed.
+            guard !folder.parts.isEmpty || !target.marker.isUnused else {
+                throw Self.noParts(folder)
+            }
             let finishedBefore = folder.parts.count { target.marker.isFinished($0.number) }
             var pass = ImportPass(
                 target: target, folder: folder, options: options, files: files, progress: progress)
@@ -77,6 +78,10 @@ package struct StoreImport: Sendable {
                 removedParts: pass.removedParts, missingNumbers: folder.missingNumbers,
                 otherFiles: folder.others)
         }
+    }
+
+    private static func noParts(_ folder: PartFolder) -> ImportError {
+        .parts(path: folder.path.description, reason: "it has no part, such as 0001.jsonl")
     }
 
     private func make() throws {

@@ -120,7 +120,7 @@ struct ImportProcessTests {
             try FileManager.default.removeItem(at: part)
             let done = try ProcessTests().run(arguments("a.sqlite"), in: folder)
             #expect(done.status == 0)
-            #expect(done.output.contains("parts      12, 12 of them imported before"))
+            #expect(done.output.contains("parts      12, of which 12 were imported earlier"))
             let missing = try ProcessTests().run(
                 ["import", "parts", "--into", "b.sqlite"], in: folder)
             #expect(missing.status == 64)

@@ -124,6 +124,7 @@ struct ScenarioTests {
             #expect(ended.status == 0, "\(ended.output)")
             #expect(ended.output.contains("1 of 12 stores failed"))
             #expect(ended.output.contains("step Notes 3 → Notes 4: Note.title has"))
+            #expect(ended.output.contains("The first object is x-coredata://"))
             #expect(ended.output.contains("All 12 stores migrated"))
         }
     }

@@ -14,15 +14,15 @@ import Testing
 struct ImportFaultTests {
     /// Lines that are no object of the library, with a part of the message.
     static let lines: [(line: String, words: String)] = [
-        ("{", "no JSON object of the documented shape"),
+        ("{", "not valid JSON"),
         (
             "{\"entity\": \"Note\", \"attributes\": {\"text\": \"x\"}}\u{0}{\"entity\": \"Tag\"}",
             "U+0000"
         ),
         (#"{"entity": "a value of a user, by mistake"}"#, "no entity of that name"),
-        ("[]", "no JSON object of the documented shape"),
+        ("[]", "not an object of the documented form"),
         (#"{"attributes": {}}"#, "it names no entity"),
-        (#"{"entity": "Tag", "entity": "Tag"}"#, "no JSON object of the documented shape"),
+        (#"{"entity": "Tag", "entity": "Tag"}"#, "not an object of the documented form"),
         (#"{"entity": "Tag", "attributes": {"name": "a", "name": "b"}}"#, "it has name twice"),
         (#"{"entity": "Note", "attributes": {"text": "a\u0000"}}"#, "U+0000"),
         (
@@ -42,7 +42,7 @@ struct ImportFaultTests {
         (#"{"entity": "Tag", "attributes": {"nam": "x"}}"#, "no stored attribute nam"),
         (#"{"entity": "Tag"}"#, "Tag.name is required and has no value"),
         (#"{"entity": "Tag", "attributes": {"name": null}}"#, "Tag.name is required"),
-        (#"{"entity": "Tag", "attributes": {"name": [1]}}"#, "no JSON object"),
+        (#"{"entity": "Tag", "attributes": {"name": [1]}}"#, "not an object"),
         (#"{"entity": "Book", "attributes": {"isbn": 1.5}}"#, "Book.isbn"),
         (#"{"entity": "Person", "attributes": {"email": "z", "age": 70000}}"#, "Person.age"),
         (#"{"entity": "Book", "attributes": {"isbn": 1, "cover": "?"}}"#, "Base64"),

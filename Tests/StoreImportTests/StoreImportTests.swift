@@ -82,12 +82,53 @@ struct StoreImportTests {
             try library.write([tag("green")], part: 2)
             try library.run(removes: true)
             #expect(try names(library).isEmpty)
+            #expect(try library.run(removes: true).parts == 0)
             #expect(try library.texts("SELECT ZNAME FROM ZTAG ORDER BY Z_PK") == ["red", "green"])
         }
     }
 
     private func names(_ library: ImportCase) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: library.parts.path).sorted()
+    }
+
+    @Test("a default value is no key")
+    func defaultKey() throws {
+        let model = try Model(entities: [
+            Entity(
+                name: "Item",
+                attributes: [
+                    Attribute(
+                        name: "id", type: .integer64, isOptional: false, defaultValue: .integer(0)),
+                    Attribute(name: "text", type: .string),
+                ], uniquenessConstraints: [["id"]])
+        ])
+        try withTemporaryFolder { folder in
+            let items = try ImportCase(folder, model: model)
+            try items.write(
+                [#"{"entity": "Item", "attributes": {"text": "a"}}"#], part: 1)
+            let error = #expect(throws: ImportError.self) { try items.run() }
+            #expect(error?.description.contains("no value for Item.id") == true)
+        }
+    }
+
+    @Test("a waiting link that a later line replaces is counted")
+    func replacedLink() throws {
+        try withTemporaryFolder { folder in
+            let library = try ImportCase(folder)
+            let author = { (name: String, books: String) in
+                #"{"entity": "Author", "attributes": {"name": "\#(name)"}, "#
+                    + #""relationships": {"books": [\#(books)]}}"#
+            }
+            let book = #"{"entity": "Book", "attributes": {"isbn": 1}, "relationships": "#
+            try library.write(
+                [book + #"{"author": "late"}}"#, author("a", "1"), author("late", "")], part: 1)
+            let report = try library.run()
+            #expect(report.counts.links == 1)
+            #expect(report.counts.droppedLinks == 1)
+            let names: SQLText =
+                "SELECT ZNAME FROM ZAUTHOR WHERE Z_PK = (SELECT ZAUTHOR FROM ZBOOK)"
+            #expect(try library.texts(names) == ["a"])
+        }
     }
 
     @Test("values of every type arrive as Core Data stores them")

@@ -17,7 +17,7 @@ import StoreRuns
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Makes a small fleet in Core Data's format, migrates it, shows the report.",
+        abstract: "Makes a small fleet in Core Data's format, migrates it and shows the report.",
         discussion: """
             Writes only to ./godwit-demo. It replaces the folder of an earlier demo and refuses \
             any other folder with that name. One of the stores is broken on purpose. \
@@ -28,7 +28,7 @@ struct DemoCommand: ParsableCommand {
     @Option(help: "The scenario to run.")
     var scenario: String?
 
-    @Option(help: "How many objects the scenario has: its page says of which kind.")
+    @Option(help: "The size of the scenario, in the unit that its page names.")
     var objects: Int?
 
     /// Worker processes of the demo's run, with one slot each.

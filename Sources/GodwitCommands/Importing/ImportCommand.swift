@@ -18,14 +18,14 @@ struct ImportCommand: ParsableCommand {
             Relationships name objects by their keys, which any part may hold. The key of an \
             entity is its uniqueness constraint of one attribute, or what --key says. An object \
             whose key is in the store is updated; any other is inserted.
-            Each batch is one transaction, with a mark of how far the import is. Killed at any \
-            moment, the same command resumes behind the last batch.
+            Each batch is one transaction, with a mark of how far the import has come. You \
+            can kill it at any moment; the same command continues after the last batch.
             """)
 
     @Argument(help: "The folder of part files (.jsonl), which are taken by their numbers.")
     var parts: String
 
-    @Option(help: "The store to fill. It is made if it does not exist.")
+    @Option(help: "The store to fill. It is created if it does not exist.")
     var into: String
 
     @Option(help: "The store's model. It may be left out for a store that exists.")
@@ -34,11 +34,11 @@ struct ImportCommand: ParsableCommand {
     @Option(
         name: .customLong("key"),
         help: ArgumentHelp(
-            "The attribute by which objects of an entity are found. Repeatable.",
+            "The attribute that identifies objects of an entity. Repeatable.",
             valueName: "entity.attribute"))
     var keys: [String] = []
 
-    @Option(help: "Objects of one transaction, at most.")
+    @Option(help: "The most objects in one transaction.")
     var batch = ImportOptions().batchObjects
 
     @Flag(help: "Remove each part as soon as all of it is in the store.")
@@ -137,11 +137,16 @@ extension ImportReport {
     func text(seconds: Double) -> String {
         let new = parts - finishedBefore
         var lines = [
-            "\(store)\(isNew ? ", made by this import" : "")",
-            "parts      \(grouped(parts)), \(grouped(finishedBefore)) of them imported before",
+            "store      \(store)\(isNew ? ", created by this import" : "")",
+            "parts      \(grouped(parts)), of which \(grouped(finishedBefore)) "
+                + "were imported earlier",
             "objects    \(grouped(counts.inserted)) inserted, \(grouped(counts.updated)) updated",
             "links      \(grouped(counts.links))",
         ]
+        if counts.droppedLinks > 0 {
+            lines.append(
+                "dropped    \(counted(counts.droppedLinks, "link")) that waited and was replaced")
+        }
         if missingNumbers > 0 {
             lines.append(
                 "gaps       \(counted(missingNumbers, "number")) between those of the parts")
@@ -149,14 +154,13 @@ extension ImportReport {
         if !otherFiles.isEmpty {
             let shown = otherFiles.prefix(3).joined(separator: ", ")
             let more = otherFiles.count > 3 ? ", …" : ""
-            lines.append("no parts   \(counted(otherFiles.count, "other file")): \(shown)\(more)")
+            lines.append("ignored    \(counted(otherFiles.count, "other file")): \(shown)\(more)")
         }
         if removedParts > 0 { lines.append("removed    \(counted(removedParts, "part"))") }
         if new > 0 {
             let rate = Double(counts.inserted + counts.updated) / max(seconds, 0.001)
-            lines.append(
-                "time       \(Int(seconds * 10) / 10).\(Int(seconds * 10) % 10) s, "
-                    + "\(grouped(Int(rate))) objects a second")
+            let time = "time       \(Int(seconds * 10) / 10).\(Int(seconds * 10) % 10) s"
+            lines.append(seconds < 1 ? time : time + ", \(grouped(Int(rate))) objects a second")
         }
         return lines.joined(separator: "\n")
     }

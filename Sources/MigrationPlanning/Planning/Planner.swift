@@ -74,10 +74,13 @@ package enum Planner {
 
     /// What broken requirements say.
     private static func refusals(
-        _ requirements: [DataRequirement], _ broken: [Int64]
+        _ requirements: [DataRequirement], _ broken: [StoreFacts.Breach]
     ) -> [String] {
-        zip(requirements, broken).compactMap { requirement, count in
-            count > 0 ? requirement.refusal(count: Int(count)) : nil
+        zip(requirements, broken).compactMap { requirement, breach in
+            guard breach.count > 0 else { return nil }
+            let text = requirement.refusal(count: Int(breach.count))
+            guard let example = breach.example else { return text }
+            return "\(text) The first object is \(example)."
         }
     }
 

@@ -32,10 +32,22 @@ package struct StoreFacts: Hashable, Sendable, Codable {
     package var externalFiles: Int64
     /// References to external data files that are not there.
     package var missingExternalFiles: Int64
-    /// How often requirements of the mapping are broken, in the order of the requirements.
-    package var broken: [Int64]
+    /// How data break one requirement of the mapping.
+    package struct Breach: Hashable, Sendable, Codable {
+        package var count: Int64
+        /// The URI of an object that breaks it alone; nil where none is known.
+        package var example: String?
+
+        package init(count: Int64, example: String? = nil) {
+            self.count = count
+            self.example = example
+        }
+    }
+
+    /// How requirements of the mapping are broken, in the order of the requirements.
+    package var broken: [Breach]
     /// The same of the steps before the last one of a chain.
-    package var brokenEarlier: [[Int64]] = []
+    package var brokenEarlier: [[Breach]] = []
     /// Entities whose objects filters tell apart.
     package var splits: [EntitySplit] = []
     /// Values and links that get another name, by that name; empty where that was not asked.
@@ -49,7 +61,7 @@ package struct StoreFacts: Hashable, Sendable, Codable {
         tables: [String: Table] = [:], profiles: [String: TableProfile] = [:],
         joinRows: [String: Int64] = [:], maxima: [String: Int64] = [:], databaseBytes: Int64 = 0,
         externalBytes: Int64 = 0, externalFiles: Int64 = 0, missingExternalFiles: Int64 = 0,
-        broken: [Int64] = [], extras: [ExtraObject] = [], routes: [RouteProfile] = []
+        broken: [Breach] = [], extras: [ExtraObject] = [], routes: [RouteProfile] = []
     ) {
         self.tables = tables
         self.profiles = profiles

@@ -19,11 +19,24 @@ struct RequirementCount {
         return try connection.integer(sql) ?? 0
     }
 
-    private func sql(_ requirement: DataRequirement) -> SQLText? {
+    /// Looks for an object that breaks a requirement, where one object does so alone.
+    ///
+    /// - Returns: the one with the lowest key; nil where none is known.
+    /// - Throws: `StoreError` with SQLite's reason.
+    func example(_ requirement: DataRequirement, store: String) throws(StoreError) -> ObjectURI? {
+        guard let (entity, rows) = objects(requirement),
+            let key = try connection.integer("SELECT min(Z_PK) FROM \(rows)")
+        else { return nil }
+        return ObjectURI(store: store, entity: entity, key: key)
+    }
+
+    /// The objects that break a requirement each by itself, with their entity, as what follows
+    /// `FROM`.
+    private func objects(_ requirement: DataRequirement) -> (entity: String, rows: SQLText)? {
         switch requirement {
         case .noObjects(let entity, let reason):
             return rows(of: entity, towards: reason.entity) { reason.concerns($0) }
-                .map { "SELECT count(*) FROM \($0)" }
+                .map { (entity, $0) }
         case .noMissingValue(let source, let destination):
             let rows = rows(of: source.entity, towards: destination.entity) { mapped in
                 mapped.attributes.contains {
@@ -31,7 +44,15 @@ struct RequirementCount {
                 }
             }
             guard let column = column(source), let rows else { return nil }
-            return "SELECT count(*) FROM \(rows) AND \(column) IS NULL"
+            return (source.entity, "\(rows) AND \(column) IS NULL")
+        default: return nil
+        }
+    }
+
+    private func sql(_ requirement: DataRequirement) -> SQLText? {
+        switch requirement {
+        case .noObjects, .noMissingValue:
+            return objects(requirement).map { "SELECT count(*) FROM \($0.rows)" }
         case .atMostOne(let source, let destination):
             return links(source, towards: destination.entity).map {
                 "SELECT count(*) FROM (SELECT 1 FROM (\($0)) GROUP BY o HAVING count(*) > 1)"

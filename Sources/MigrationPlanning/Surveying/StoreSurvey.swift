@@ -31,6 +31,15 @@ package struct StoreSurvey {
         self.files = files
     }
 
+    private func breach(
+        _ requirement: DataRequirement, _ counter: RequirementCount
+    ) throws(StoreError) -> StoreFacts.Breach {
+        let count = try counter.count(requirement)
+        guard count > 0 else { return StoreFacts.Breach(count: 0) }
+        let example = try counter.example(requirement, store: store.metadata.uuid)
+        return StoreFacts.Breach(count: count, example: example?.description)
+    }
+
     /// Reads everything.
     ///
     /// - Parameters:
@@ -60,12 +69,12 @@ package struct StoreSurvey {
                 layout: store.layout, mapping: inference.mapping, dangling: options.dangling,
                 connection: connection, splits: facts.splits,
                 destinationModel: destination.model)
-            facts.broken = try inference.requirements.map { try counter.count($0) }
+            facts.broken = try inference.requirements.map { try breach($0, counter) }
             facts.brokenEarlier = try inference.earlier.map { step in
                 let counter = RequirementCount(
                     layout: store.layout, mapping: step.mapping, dangling: options.dangling,
                     connection: connection, splits: [], destinationModel: step.destination)
-                return try step.requirements.map { try counter.count($0) }
+                return try step.requirements.map { try breach($0, counter) }
             }
             if countsRenames {
                 facts.renamed = try RenameCount(

@@ -33,10 +33,7 @@ struct ImportedObject: Sendable {
     /// The value of the entity's key; nil where the line has none.
     var key: StoredCell? {
         guard let place = entity.keyPlace else { return nil }
-        guard let given = cells.first(where: { $0.attribute == place }) else {
-            return entity.attributes[place].defaultCell
-        }
-        return given.cell
+        return cells.first { $0.attribute == place }?.cell
     }
 
     /// Holds a line against the model.
@@ -62,6 +59,14 @@ struct ImportedObject: Sendable {
             throw .object("it has \(entity.attributes[one.attribute].name) twice")
         }
         self.cells = cells
+        // A default value would make one object of all lines without a key.
+        if let place = entity.keyPlace, entity.attributes[place].defaultCell != nil,
+            !cells.contains(where: { $0.attribute == place })
+        {
+            throw .object(
+                "it has no value for \(entity.name).\(entity.attributes[place].name), which "
+                    + "identifies the object")
+        }
         links = try line.relationships.map { property throws(ObjectFault) in
             try Self.links(property, of: entity, schema)
         }.sorted { $0.relationship.key.property < $1.relationship.key.property }
@@ -87,6 +92,9 @@ struct ImportedObject: Sendable {
         _ name: String, of entity: ImportedEntity
     ) throws(ObjectFault) -> Int {
         if let found = entity.attributePlaces[name] { return found }
+        if entity.relationships[name] != nil {
+            throw .object("\(entity.name).\(name) is a relationship, not an attribute")
+        }
         throw .object(
             "\(entity.name) has no stored attribute \(ImportSchemaBuilder.quoted(name))"
                 + ImportSchemaBuilder.hint(name, among: entity.attributePlaces.keys))
@@ -103,8 +111,8 @@ struct ImportedObject: Sendable {
         }
         guard let key = schema.targetKey(of: relationship) else {
             throw .object(
-                "\(relationship.key) names objects of \(relationship.destination), which have no "
-                    + "key: no uniqueness constraint of one attribute, and none is given")
+                "\(relationship.key) leads to objects of \(relationship.destination), which have "
+                    + "no key: no uniqueness constraint of one attribute, and none is given")
         }
         guard property.isList == relationship.isToMany else {
             throw .object(

@@ -30,7 +30,8 @@ final class LineParser {
     private static let longLimit = 1000
 
     static let fields = ["entity", "attributes", "relationships"]
-    private static let shape = ObjectFault.object("it is no JSON object of the documented shape")
+    private static let shape = ObjectFault.object("it is not an object of the documented form")
+    private static let malformed = ObjectFault.object("it is not valid JSON")
 
     /// - Throws: `StoreError` with SQLite's reason.
     init() throws(StoreError) {
@@ -80,7 +81,7 @@ final class LineParser {
         do throws(StoreError) {
             return try body()
         } catch {
-            throw isJSON(line) ? .store(error) : Self.shape
+            throw isJSON(line) ? .store(error) : Self.malformed
         }
     }
 

@@ -37,7 +37,8 @@ package struct PartFolder: Hashable, Sendable {
         try ImportError.translating {
             guard try FileStatus(of: path).isFolder else {
                 throw ImportError.parts(
-                    path: path.description, reason: "it is no folder of part files")
+                    path: path.description,
+                    reason: "it is a file; give the folder of the part files")
             }
             for name in try files.names(in: path).sorted() {
                 let text = name.description

@@ -49,6 +49,7 @@ struct ImportSchema: Sendable {
     /// Columns in which an import looks for rows, and which no index of the store begins with.
     ///
     /// - Parameter indexes: the names of the indexes that the store has.
+    /// - Returns: each once, in the order of tables and columns.
     func columnsWithoutIndex(_ indexes: Set<String>) -> [IndexedColumn] {
         let found =
             keys.values.map { IndexedColumn(table: $0.table, column: $0.attribute.column) }

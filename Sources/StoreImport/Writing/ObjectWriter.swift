@@ -267,6 +267,8 @@ final class ObjectWriter {
             // A line behind it may have linked either object, and the app may have deleted one.
             if try exists(link.source), try !links.isTaken(link.source, relationship, by: target) {
                 try self.link(link.source, relationship, to: target, place: link.place)
+            } else {
+                counts.droppedLinks += 1
             }
             try pending.remove(link.number)
         }

@@ -91,7 +91,8 @@ package struct VersionCheck: Hashable, Sendable {
         let pair = try ModelPair(
             from: source, hashes: hashes, framework: framework, subject: "version \(name)",
             to: destination, isRewrite: false, options: options, cache: cache)
-        let facts = StoreFacts(broken: pair.inference.requirements.map { _ in 0 })
+        let unbroken = pair.inference.requirements.map { _ in StoreFacts.Breach(count: 0) }
+        let facts = StoreFacts(broken: unbroken)
         let plan = try Planner.plan(
             source: cache.stores.layout(of: source, framework: framework),
             destination: pair.layout, inference: pair.inference, facts: facts, options: options,

@@ -31,7 +31,7 @@ extension Scenario {
                 .say("The same command resumes behind the last batch:"),
                 .run(command),
                 .run(["inspect", "reader.sqlite"]),
-                .say("The store is one as Core Data makes it, and is migrated like any other:"),
+                .say("The store is like one that Core Data made, and is migrated like any other:"),
                 .run(["migrate", "reader.sqlite", "--to", "Reader.xcdatamodeld"]),
             ]
         })
