@@ -11,7 +11,8 @@ struct BenchCommand: ParsableCommand {
             """,
         subcommands: [
             SmallRowsCommand.self, LargeBinariesCommand.self, FleetCommand.self,
-            OneRunCommand.self, RunFleetCommand.self, TransportCommand.self, JobsCommand.self,
+            ImportPartsCommand.self, OneRunCommand.self, RunFleetCommand.self,
+            TransportCommand.self, JobsCommand.self,
             CoordinatorCommand.self, ScaleCommand.self, EmptyCoordinatorCommand.self,
         ])
 }
