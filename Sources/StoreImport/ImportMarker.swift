@@ -61,7 +61,7 @@ struct ImportMarker: Hashable, Sendable {
 
     // MARK: - In metadata
 
-    private static let name = "GodwitImport"
+    private static let name = ImportTraces.metadataKey
     private static let version: Int64 = 1
 
     /// Reads the marker of a store.

@@ -105,6 +105,8 @@ struct ImportProcessTests {
             let inspected = try ProcessTests().run(["inspect", "killed.sqlite"], in: folder)
             #expect(inspected.status == 0, "\(inspected.log)")
             #expect(!inspected.output.contains("outside the model"))
+            #expect(inspected.output.contains("import     finished\n"))
+            #expect(!inspected.output.contains("the app's own"))
         }
     }
 

@@ -27,6 +27,9 @@ extension StoreInspection {
         if model.applicationKeys > 0 {
             lines.append("metadata   \(counted(model.applicationKeys, "key")) of the app's own")
         }
+        if let state = model.importState {
+            lines.append("import     \(state.rawValue)")
+        }
         lines.append("checked    " + (file.isChecked ? "every page" : "no (--no-check)"))
         return lines
     }

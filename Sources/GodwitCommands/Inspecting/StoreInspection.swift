@@ -52,6 +52,15 @@ struct StoreInspection: Hashable, Sendable, Codable {
         var digest: String
         /// Keys of the metadata that are the app's own.
         var applicationKeys: Int
+        /// How far an import of part files is; nil where there was none.
+        var importState: ImportState?
+    }
+
+    /// How far an import of part files is.
+    enum ImportState: String, Hashable, Sendable, Codable {
+        case finished
+        /// Parts are left, or links wait for objects of later parts.
+        case unfinished
     }
 
     /// One entity.

@@ -63,14 +63,16 @@ struct StoreInspector {
             "NSPersistentStoreRebuildIndicies", "NSStoreModelVersionHashes",
             "NSStoreModelVersionHashesVersion", "NSStoreModelVersionHashesDigest",
             "NSStoreModelVersionIdentifiers", "NSStoreModelVersionChecksumKey", "NSStoreType",
-            "_NSAutoVacuumLevel",
+            "_NSAutoVacuumLevel", ImportTraces.metadataKey,
         ]
         let keys = metadata.properties.entries?.map(\.key) ?? []
         return StoreInspection.ModelFacts(
             isCached: store.modelCache != nil, versionIdentifiers: metadata.versionIdentifiers,
             framework: metadata.framework.number,
             digest: VersionHashes(read: metadata.versionHashes).digest,
-            applicationKeys: keys.count { !known.contains($0) })
+            applicationKeys: keys.count { !known.contains($0) },
+            importState: keys.contains(ImportTraces.metadataKey)
+                ? (store.schema.hasTable(ImportTraces.linkTable) ? .unfinished : .finished) : nil)
     }
 
     private func rowsByEntity(of table: String) throws(StoreError) -> [Int64: Int64] {

@@ -51,7 +51,7 @@ package struct StoreSurvey {
         options: PlanOptions, route: (Int) -> FilePath
     ) throws(EngineError) -> StoreFacts {
         try EngineError.translating {
-            if let reason = ImportInProgress.refusal(of: store) {
+            if let reason = ImportTraces.refusal(of: store) {
                 throw StoreError.unsupported(path: store.path.description, reason: reason)
             }
             var facts = StoreFacts()

@@ -19,7 +19,7 @@ final class PendingLinks {
         let line: Int64
     }
 
-    static let table = ImportInProgress.linkTable
+    static let table = ImportTraces.linkTable
     private static let index = "GODWIT_IMPORT_LINK_SOURCE"
 
     private let connection: Connection

@@ -1,8 +1,10 @@
 import SafeSQLite
 
-/// What an import of part files leaves in a store until it has ended.
-package enum ImportInProgress {
-    /// The table of links whose targets no part has brought yet.
+/// What an import of part files leaves in a store.
+package enum ImportTraces {
+    /// The key of the metadata under which the store says what is imported; it stays.
+    package static let metadataKey = "GodwitImport"
+    /// The table of links whose targets no part has brought yet; it goes when the import has ended.
     package static let linkTable = "GODWIT_IMPORT_LINK"
 
     /// Why a store cannot be migrated yet; nil where no import is under way.
