@@ -80,7 +80,7 @@ struct ImportPartsCommand: ParsableCommand {
         for part in 0..<parts {
             var text = ""
             for number in (part * size)..<min(objects, (part + 1) * size) {
-                text += lines.line(shuffled ? lines.shuffled(number) : number)
+                text += lines.line(shuffled ? lines.permuted(number) : number)
             }
             try Data(text.utf8).write(
                 to: URL(fileURLWithPath: "\(path)/\(part + 1).jsonl"))
@@ -118,7 +118,7 @@ private struct NoteLines {
     }
 
     /// Another number for each number.
-    func shuffled(_ number: Int) -> Int {
+    func permuted(_ number: Int) -> Int {
         // A prime larger than any number of objects that is measured here.
         Int((UInt64(number) &* 2_147_483_647) % UInt64(objects))
     }
