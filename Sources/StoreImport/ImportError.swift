@@ -6,7 +6,7 @@ package import SafeSQLite
 ///
 /// Whatever it is, the store holds every batch that was finished, and the same command resumes
 /// behind it. Messages quote names of the model, never values of objects.
-package enum ImportError: Error, Hashable, Sendable {
+package enum ImportError: StoreAccessError, Hashable, Sendable {
     /// The folder of parts cannot be used as it is.
     case parts(path: String, reason: String)
     /// A line of a part is no object of the model.
@@ -33,23 +33,8 @@ package enum ImportError: Error, Hashable, Sendable {
     case incomplete(store: String, faults: [String])
     case store(StoreError)
     case file(DurableFileError)
-
-    /// Runs a body and turns errors of stores and files into errors of imports.
-    static func translating<Result>(
-        _ body: () throws -> Result
-    ) throws(ImportError) -> Result {
-        do {
-            return try body()
-        } catch let error as ImportError {
-            throw error
-        } catch let error as StoreError {
-            throw .store(error)
-        } catch let error as DurableFileError {
-            throw .file(error)
-        } catch {
-            throw .parts(path: "the import", reason: "\(error)")
-        }
-    }
+    /// Something that must hold did not; the text says what.
+    case internalError(String)
 }
 
 extension ImportError: CustomStringConvertible {
@@ -94,6 +79,7 @@ extension ImportError: CustomStringConvertible {
                 "\(error)"
             }
         case .file(let error): "\(error)"
+        case .internalError(let text): "a bug in Godwit: \(text)"
         }
     }
 }

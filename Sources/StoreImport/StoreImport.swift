@@ -113,13 +113,23 @@ package struct StoreImport: Sendable {
             throw ImportError.refused(
                 store: store.description, reason: "it is \(status.kind), not a file")
         }
-        let source = try StoreOpener(files: files).open(
-            store, scratch: scratch, checksPages: false)
-        // Once is enough for pages that only imports have written since.
-        if try ImportMarker(source.metadata, store: store.description) == nil {
-            try StoreOpener.checkPages(of: source)
+        return try ImportedStore(
+            try checked(scratch: scratch), destination: destination, keys: options.keys)
+    }
+
+    /// Opens the store for reading, before anything is written.
+    private func checked(scratch: FilePath) throws -> SourceStore {
+        do {
+            let source = try StoreOpener(files: files).open(
+                store, scratch: scratch, checksPages: false)
+            // Once is enough for pages that only imports have written since.
+            if try ImportMarker(source.metadata, store: store.description) == nil {
+                try StoreOpener.checkPages(of: source)
+            }
+            return source
+        } catch StoreError.notAStore(_, let reason) {
+            throw ImportError.refused(store: store.description, reason: reason)
         }
-        return try ImportedStore(source, destination: destination, keys: options.keys)
     }
 
     /// Links what waited, brings the store into the shape that its model demands, and says what is

@@ -127,6 +127,14 @@ struct ImportProcessTests {
                 ["import", "parts", "--into", "b.sqlite"], in: folder)
             #expect(missing.status == 64)
             #expect(missing.log.contains("Give its model with --model"))
+            let nowhere = try ProcessTests().run(
+                ["import", "nowhere", "--into", "a.sqlite"], in: folder)
+            #expect(nowhere.status == 64)
+            #expect(nowhere.log.contains("nowhere does not exist; give the folder"))
+            let other = try ProcessTests().run(
+                ["import", "parts", "--into", "parts/1.jsonl"], in: folder)
+            #expect(other.status == 65)
+            #expect(other.log.contains("the file is not an SQLite database. It is unchanged"))
         }
     }
 }

@@ -257,7 +257,7 @@ struct ImportFaultTests {
         }
     }
 
-    @Test("a part that is imported in part goes on before one with a lower number")
+    @Test("a part that is imported in part is resumed before one with a lower number")
     func lowerNumber() throws {
         try withTemporaryFolder { folder in
             let library = try ImportCase(folder)

@@ -82,6 +82,9 @@ struct ImportCommand: ParsableCommand {
     }
 
     private func partFolder(_ files: DurableFileSystem) throws -> PartFolder {
+        guard try FileStatus.ifPresent(FilePath(parts)) != nil else {
+            throw CommandFailure.usage("\(parts) does not exist; give the folder of the part files")
+        }
         let path = try files.resolve(FilePath(parts))
         do throws(ImportError) {
             return try PartFolder(path, files)
@@ -189,6 +192,7 @@ extension CommandFailure {
             advice = " (--model)"
         case .store(let error): status = CommandStatus(error)
         case .file(let error): status = CommandStatus(error)
+        case .internalError: status = .bug
         }
         self.init(status, "\(error)\(advice)")
     }

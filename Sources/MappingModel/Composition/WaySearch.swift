@@ -17,7 +17,7 @@ package struct WaySearch {
     package struct Way: Hashable, Sendable {
         /// Places of the versions in between, in their order; none for going straight.
         package var stops: [Int]
-        /// What goes on the way, as the stores' version calls it: `Entity` or `Entity.property`.
+        /// What is lost on the way, as the stores' version calls it: `Entity` or `Entity.property`.
         package var losses: [String]
     }
 

@@ -1,4 +1,5 @@
 package import DurableFiles
+import SafeSQLite
 
 /// One file of objects.
 package struct ImportPart: Hashable, Sendable {
