@@ -66,7 +66,8 @@ struct ScenarioRun {
         }
         Glibc.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
-        Console.print("Killed")
+        let isKilled = process.terminationReason == .uncaughtSignal
+        Console.print(isKilled ? "Killed" : "It ended before it could be killed")
     }
 }
 
