@@ -83,6 +83,8 @@ let package = Package(
         layer("MappingFiles", mapping + ["ModelFiles", yaml]),
         // SQLite on files of strangers: guarded connections, statements, schemas, pages.
         layer("SafeSQLite", ["DurableFiles", "CSQLite", grdb, sqlite]),
+        // The pages of databases, read without SQLite (decision 0040).
+        layer("StorePages", ["SafeSQLite", "DurableFiles"]),
         // SQL layout of a model; open, snapshot, inspect and create stores.
         layer(
             "CoreDataStore",
@@ -95,27 +97,27 @@ let package = Package(
         // Checks of a result's file beyond its rows: header, schema, metadata, files of its data.
         layer(
             "StoreFileChecks",
-            ["CoreDataStore", "SafeSQLite", "ModelFiles", "ManagedObjectModel", "DurableFiles"]),
+            [
+                "CoreDataStore", "StorePages", "SafeSQLite", "ModelFiles", "ManagedObjectModel",
+                "DurableFiles",
+            ]),
         // Proof that a result is what its source must become, by code of its own.
         layer(
             "MigrationValidation",
-            [
-                "StoreFileChecks", "CoreDataStore", "SafeSQLite", "MappingModel",
-                "MappingExpressions", "ManagedObjectModel", "Jobs", "DurableFiles", sqlite,
+            mapping + [
+                "StoreFileChecks", "CoreDataStore", "StorePages", "SafeSQLite", "Jobs",
+                "DurableFiles", sqlite,
             ]),
         // Surveying stores and deciding how they are migrated: plans as values and files.
         layer(
             "MigrationPlanning",
-            [
-                "CoreDataStore", "SafeSQLite", "MappingModel", "MappingExpressions",
-                "ManagedObjectModel", "Jobs", "DurableFiles", grdb,
-            ]),
+            mapping + ["CoreDataStore", "SafeSQLite", "Jobs", "DurableFiles", grdb]),
         // Copying, merging, linking by a plan: synchronous functions over files.
         layer(
             "MigrationEngine",
-            [
-                "MigrationPlanning", "CoreDataStore", "SafeSQLite", "MappingModel",
-                "MappingExpressions", "ManagedObjectModel", "Jobs", "DurableFiles", grdb,
+            mapping + [
+                "MigrationPlanning", "CoreDataStore", "StorePages", "SafeSQLite", "Jobs",
+                "DurableFiles", grdb,
             ]),
         // Filling a store from numbered part files, in batches that survive a crash.
         layer(
@@ -298,7 +300,11 @@ let package = Package(
         tests("MappingModelTests", mapping + ["TestSupport", "MappingFiles", "ModelFiles"]),
         tests("MappingExpressionsTests", ["MappingExpressions", "ManagedObjectModel"]),
         tests("MappingFilesTests", mapping + ["TestSupport", "MappingFiles", "ModelFiles"]),
-        tests("CoreDataStoreTests", storeTests + ["CSQLite", grdb, sqlite]),
+        tests(
+            "CoreDataStoreTests",
+            storeTests + [
+                "MigrationEngine", "MigrationPlanning", "StorePages", "CSQLite", grdb, sqlite,
+            ]),
         tests("StoreForgeTests", storeTests + ["MappingModel"]),
         tests("DurableFilesTests", ["TestSupport", "StoreLocks", "DurableFiles", "CLinux"]),
         tests("ThreadsTests", ["TestSupport", "Threads"]),

@@ -94,14 +94,13 @@ package struct Validator: Sendable {
                 return PartialResult()
             }
             return try JoinScan.source(
-                join, keys: keys, scope: scope, places: places,
-                connection: reading.source.connection())
+                join, keys: keys, scope: scope, places: places, file: reading.source)
         case .destinationJoin(let table, let keys):
             return try destinationJoin(table, keys, reading.destination)
         case .policyRows(let place):
             return try PolicyRowsCheck(
                 rows: scope.policyRows[place], scope: scope, places: places,
-                connection: reading.destination.connection()
+                file: reading.destination
             ).run()
         case .index(let table, let name):
             return try index(table, reading.destination) { $0.name == name }
@@ -168,7 +167,7 @@ extension Validator {
     ) throws(StoreError) -> PartialResult {
         guard let table = scope.source.table(named: name) else { return PartialResult() }
         let scan = try SourceScan(
-            table, keys: keys, scope: scope, places: places, connection: file.connection(),
+            table, keys: keys, scope: scope, places: places, file: file,
             externalData: files.sourceExternalData, shared: shared)
         return try scan.sums(table: name, places: places)
     }
@@ -179,8 +178,7 @@ extension Validator {
         guard let table = scope.destination.table(named: name) else { return PartialResult() }
         let scan = try DestinationScan(
             table, keys: keys, scope: scope, places: places,
-            indexes: file.indexes(of: name).filter(\.isWalkable), connection: file.connection(),
-            shared: shared)
+            indexes: file.indexes(of: name).filter(\.isWalkable), file: file, shared: shared)
         return try scan.sums(table: name, places: places)
     }
 
@@ -192,7 +190,7 @@ extension Validator {
         }
         return try JoinScan.destination(
             join, keys: keys, scope: scope, places: places,
-            indexes: file.indexes(of: name).filter(\.isWalkable), connection: file.connection())
+            indexes: file.indexes(of: name).filter(\.isWalkable), file: file)
     }
 
     private func index(
@@ -204,9 +202,7 @@ extension Validator {
                 result.notes.append("index \(facts.name) was not compared with its table")
                 continue
             }
-            let found = try IndexWalk(
-                facts, key: scope.key, connection: file.connection()
-            ).run()
+            let found = try IndexWalk(facts, key: scope.key, file: file).run()
             result.addActual(found.sum.content, facts.label)
             if found.disordered > 0 {
                 result.findings["indexes", default: []].append(

@@ -1,6 +1,7 @@
 import CoreDataStore
 import DurableFiles
 package import SafeSQLite
+import StorePages
 
 /// One file as a validation reads it: a connection of its own, and what the file says of its
 /// schema, read once.
@@ -18,6 +19,7 @@ package final class FileReading {
     private var knownSchema: StoreSchema?
     private var knownSurplus: SchemaSurplus?
     private var knownFacts: TableFacts?
+    private var knownPages: PageFile?
 
     init(
         _ path: FilePath, layout: StoreLayout, stores: StoreCache, schemas: SchemaCache,
@@ -39,6 +41,18 @@ package final class FileReading {
             path: path, mode: .immutable, cacheKibibytes: cacheKibibytes)
         opened = connection
         return connection
+    }
+
+    /// The pages of the file; nil where its texts are not UTF-8.
+    func pages() throws(StoreError) -> PageFile? {
+        let file: PageFile
+        if let knownPages {
+            file = knownPages
+        } else {
+            file = try PageFile(path)
+            knownPages = file
+        }
+        return file.hasPlainTexts ? file : nil
     }
 
     /// Everything in `sqlite_master`.

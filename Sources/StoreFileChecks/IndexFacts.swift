@@ -1,5 +1,6 @@
 import CoreDataStore
 package import SafeSQLite
+import StorePages
 
 /// What the statements of a file say of its tables and indexes.
 package struct TableFacts: Sendable {

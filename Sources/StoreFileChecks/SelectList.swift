@@ -20,6 +20,9 @@ package struct SelectList: Sendable {
         return names.count - 1
     }
 
+    /// Whether all that is read are columns.
+    package var isPlain: Bool { expressions.isEmpty }
+
     /// Gives a name to an expression over the table's row, so that it can be read as a column.
     package mutating func define(_ name: String, as expression: SQLText) {
         expressions[name] = expression

@@ -2,6 +2,7 @@ import DurableFiles
 import Foundation
 import GRDB
 import SafeSQLite
+import StorePages
 import TestSupport
 import Testing
 

@@ -17,17 +17,19 @@ enum LayerRules {
             "MappingModel", "MappingExpressions", "ModelFiles", "ManagedObjectModel", "Yams",
         ],
         "SafeSQLite": ["DurableFiles", "CSQLite", "GRDB", "GRDBSQLite"],
+        "StorePages": ["SafeSQLite", "DurableFiles"],
         "CoreDataStore": [
             "SafeSQLite", "ModelFiles", "ManagedObjectModel", "Jobs", "StoreLocks", "DurableFiles",
             "Crypto",
         ],
         "StoreSwap": ["CoreDataStore", "SafeSQLite", "Jobs", "StoreLocks", "DurableFiles"],
         "StoreFileChecks": [
-            "CoreDataStore", "SafeSQLite", "ModelFiles", "ManagedObjectModel", "DurableFiles",
+            "CoreDataStore", "StorePages", "SafeSQLite", "ModelFiles", "ManagedObjectModel",
+            "DurableFiles",
         ],
         "MigrationValidation": [
-            "StoreFileChecks", "CoreDataStore", "SafeSQLite", "MappingModel", "MappingExpressions",
-            "ManagedObjectModel", "Jobs", "DurableFiles", "GRDBSQLite",
+            "StoreFileChecks", "CoreDataStore", "StorePages", "SafeSQLite", "MappingModel",
+            "MappingExpressions", "ManagedObjectModel", "Jobs", "DurableFiles", "GRDBSQLite",
         ],
         "MigrationPlanning": [
             "CoreDataStore", "SafeSQLite", "MappingModel", "MappingExpressions",
@@ -35,7 +37,7 @@ enum LayerRules {
             "DurableFiles", "GRDB",
         ],
         "MigrationEngine": [
-            "MigrationPlanning", "CoreDataStore", "SafeSQLite", "MappingModel",
+            "MigrationPlanning", "CoreDataStore", "StorePages", "SafeSQLite", "MappingModel",
             "MappingExpressions", "ManagedObjectModel", "Jobs", "DurableFiles", "GRDB",
         ],
         "StoreImport": [

@@ -2,6 +2,7 @@ package import DurableFiles
 package import Jobs
 package import MigrationPlanning
 import SafeSQLite
+import StorePages
 
 /// Looks through a shard that another process made, before any of it is read into a store: what is
 /// wrong with it is that process's fault, and not the store's.

@@ -86,6 +86,7 @@ private struct ExpectedRows {
 
     init(table: String, validator: Validator) throws(StoreError) {
         let scope = validator.scope
+        let file = ValidationReading(validator).source
         hashKey = scope.key
         // Offsets lie above all earlier keys, so that feeds follow each other.
         var feeding: [ValidationScope.Way: Int64] = [:]
@@ -101,8 +102,7 @@ private struct ExpectedRows {
             guard let source = scope.source.table(named: way.source) else { continue }
             scans.append(
                 try SourceScan(
-                    source, keys: .all, scope: scope, places: [],
-                    connection: validator.openSource(),
+                    source, keys: .all, scope: scope, places: [], file: file,
                     externalData: validator.files.sourceExternalData, destination: way))
         }
     }
@@ -110,21 +110,21 @@ private struct ExpectedRows {
     mutating func next() throws(StoreError) -> HashedRow? {
         while current < scans.count {
             let scan = scans[current]
-            while try scan.statement.step() {
-                let stored = scan.rules.onlyEntity ?? scan.statement.integer(1)
+            while try scan.rows.step() {
+                let stored = scan.rules.onlyEntity ?? scan.rows.row.integer(1)
                 guard
                     let number = try scan.rules.number(
-                        stored, RawRow(scan.statement), key: scan.statement.integer(0)),
+                        stored, scan.rows.row, key: scan.rows.row.integer(0)),
                     number >= 0, number < scan.rules.entities.count,
                     let program = scan.rules.entities[Int(number)]?.programs.first
                 else { continue }
                 let fate = scan.rules.fates[program]
-                let key = scan.statement.integer(0) &+ fate.offset
+                let key = scan.rows.row.integer(0) &+ fate.offset
                 let row = hashKey.row(key)
                 var cells: [HashedRow.HashedCell] = []
                 for cell in scan.rules.programs[program].cells {
                     let digest = try scan.reader.expected(
-                        scan.rules.cells[cell], RawRow(scan.statement), row)
+                        scan.rules.cells[cell], scan.rows.row, row)
                     cells.append(
                         HashedRow.HashedCell(
                             label: scan.rules.labels[cell],
@@ -147,18 +147,18 @@ private struct ActualRows {
         hashKey = validator.scope.key
         scan = try DestinationScan(
             table, keys: .all, scope: validator.scope, places: [], indexes: [],
-            connection: validator.openDestination())
+            file: ValidationReading(validator).destination)
     }
 
     mutating func next() throws(StoreError) -> HashedRow? {
-        while try scan.statement.step() {
-            let number = scan.statement.integer(1)
+        while try scan.rows.step() {
+            let number = scan.rows.row.integer(1)
             guard number >= 0, number < scan.rules.entities.count,
                 let entity = scan.rules.entities[Int(number)]
             else { continue }
-            let key = scan.statement.integer(0)
+            let key = scan.rows.row.integer(0)
             let row = hashKey.row(key)
-            let current = RawRow(scan.statement)
+            let current = scan.rows.row
             let cells = entity.cells.map { place in
                 let cell = scan.rules.cells[place]
                 let digest = CellReader.stored(current, cell.column, cell.seed, row)

@@ -91,7 +91,7 @@ struct CellReader {
             let value = cell.integer
             switch rule.affinity {
             case .real: return CellDigest(ContentHash.real(seed, key, Double(value)))
-            case .text: return text(rule, row, key)
+            case .text: return try written(rule, row, key)
             case .numeric, .blob:
                 let word = UInt64(bitPattern: value)
                 return CellDigest(ContentHash.word(seed, key, storageClass: 1, word))
@@ -100,7 +100,7 @@ struct CellReader {
             let value = cell.real
             switch rule.affinity {
             case .numeric: return CellReader.numeric(value, seed, key)
-            case .text: return text(rule, row, key)
+            case .text: return try written(rule, row, key)
             case .real, .blob: return CellDigest(ContentHash.real(seed, key, value))
             }
         case 3:
@@ -121,7 +121,15 @@ struct CellReader {
         return CellDigest(ContentHash.word(seed, key, storageClass: 1, word))
     }
 
-    /// The value as text; SQLite writes numbers as it does for a text column.
+    /// A number as the text that SQLite writes into a text column.
+    private func written(
+        _ rule: CellRule, _ row: RawRow, _ key: RowKey
+    ) throws(StoreError) -> CellDigest {
+        let text = try numbers.text(of: row.cell(rule.column))
+        return CellDigest(
+            text.withUnsafeBytes { ContentHash.bytes(rule.seed, key, storageClass: 3, $0) })
+    }
+
     @inline(__always)
     private func text(_ rule: CellRule, _ row: RawRow, _ key: RowKey) -> CellDigest {
         CellDigest(ContentHash.bytes(rule.seed, key, storageClass: 3, row.cell(rule.column).bytes))
@@ -176,7 +184,7 @@ struct CellReader {
     }
 }
 
-/// Turns text into the number that SQLite's affinity makes of it.
+/// Turns text into the number that SQLite's affinity makes of it, and numbers into text.
 final class NumberParser {
     enum Number {
         case integer(Int64)
@@ -185,8 +193,24 @@ final class NumberParser {
 
     private let connection: Connection
     private var statement: Statement?
+    private var writing: Statement?
 
     init(connection: Connection) { self.connection = connection }
+
+    /// The bytes of the text that SQLite makes of a number.
+    func text(of number: RawCell) throws(StoreError) -> [UInt8] {
+        if number.storageClass == 1 { return Array("\(number.integer)".utf8) }
+        let cast: Statement
+        if let writing {
+            cast = writing
+        } else {
+            cast = try connection.prepare("SELECT CAST(?1 AS TEXT)")
+            writing = cast
+        }
+        defer { cast.reset() }
+        try cast.bind(number.real, at: 1)
+        return try cast.step() ? Array(cast.bytes(0)) : []
+    }
 
     /// The number; nil for a text that is none as a whole.
     func parse(_ row: RawRow, _ column: Int) throws(StoreError) -> Number? {

@@ -7,7 +7,7 @@ import StoreFileChecks
 struct DestinationScan {
     let rules: DestinationRules
     let links: [LinkReader]
-    let statement: Statement
+    let rows: RowPass
     private let hashKey: HashKey
 
     /// Prepares the pass; entries of the given indexes are summed along.
@@ -16,7 +16,7 @@ struct DestinationScan {
     /// `shared`: rules made for the same scope and all its places.
     init(
         _ table: TableLayout, keys: KeyRange, scope: ValidationScope, places: [LinkLocation],
-        indexes: [IndexFacts], connection: Connection, entity: Int64? = nil,
+        indexes: [IndexFacts], file: FileReading, entity: Int64? = nil,
         shared: SharedRules? = nil
     ) throws(StoreError) {
         let layout = scope.destination
@@ -33,11 +33,19 @@ struct DestinationScan {
             DestinationRules(table, layout: layout, links: links, list: list, indexes: indexes)
         }
         rules = shared?.destinationRules(table.name, indexes, make: make) ?? make()
-        statement = try connection.prepare(
-            rules.list.sql(
-                table: table.name, key: "Z_PK", range: keys,
-                extra: indexes.compactMap(\.condition),
-                condition: entity.map { "Z_ENT = \($0)" }))
+        let conditions = indexes.compactMap(\.condition)
+        if conditions.isEmpty, entity == nil,
+            let cursor = try file.cursor(
+                table: table.name, values: rules.list.names, range: keys)
+        {
+            rows = RowPass(cursor)
+            return
+        }
+        rows = RowPass(
+            try file.connection().prepare(
+                rules.list.sql(
+                    table: table.name, key: "Z_PK", range: keys, extra: conditions,
+                    condition: entity.map { "Z_ENT = \($0)" })))
     }
 
     /// What a pass counts, by the places of cells, links, indexes and entities.
@@ -71,9 +79,9 @@ struct DestinationScan {
     func sums(table: String, places: [LinkLocation]) throws(StoreError) -> PartialResult {
         var tally = Tally(self)
         var link = FoundLink()
-        let current = RawRow(statement)
+        let current = rows.row
         let rules = rules
-        while try statement.step() {
+        while try rows.step() {
             tally.rows += 1
             let key = current.integer(0)
             let number = current.integer(1)

@@ -8,20 +8,25 @@ struct IndexWalk {
     let facts: IndexFacts
     private let seeds: [HashSeed]
     private let hashKey: HashKey
-    private let statement: Statement
+    private let entries: RowPass
 
     /// - Throws: `StoreError` where the file's index is not usable as it is described.
     init(
-        _ facts: IndexFacts, key: HashKey, connection: Connection
+        _ facts: IndexFacts, key: HashKey, file: FileReading
     ) throws(StoreError) {
         hashKey = key
         self.facts = facts
         seeds = facts.columns.map { HashSeed("\(facts.table).\($0.name)") }
+        if let cursor = try file.cursor(index: facts) {
+            entries = RowPass(cursor)
+            return
+        }
         let names = facts.columns.map { SQLText.quoted($0.name) }
-        statement = try connection.prepare(
-            "SELECT \((names + ["rowid" as SQLText]).joined(separator: ", ")) "
-                + "FROM \(SQLText.quoted(facts.table)) INDEXED BY \(SQLText.quoted(facts.name))"
-                + (facts.condition.map { " WHERE \($0)" } ?? ""))
+        entries = RowPass(
+            try file.connection().prepare(
+                "SELECT \((names + ["rowid" as SQLText]).joined(separator: ", ")) FROM "
+                    + "\(SQLText.quoted(facts.table)) INDEXED BY \(SQLText.quoted(facts.name))"
+                    + (facts.condition.map { " WHERE \($0)" } ?? "")))
     }
 
     /// What a walk found.
@@ -40,8 +45,8 @@ struct IndexWalk {
         var previous = [StoredValue](repeating: StoredValue(), count: count)
         var previousKey: Int64 = 0
         var isFirst = true
-        let current = RawRow(statement)
-        while try statement.step() {
+        let current = entries.row
+        while try entries.step() {
             let key = current.integer(count)
             let row = hashKey.row(key)
             var order = 0

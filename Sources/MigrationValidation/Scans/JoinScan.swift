@@ -11,8 +11,9 @@ enum JoinScan {
     /// `keys`: of the naming side's objects.
     static func source(
         _ join: JoinTableLayout, keys: KeyRange, scope: ValidationScope, places: [LinkLocation],
-        connection: Connection
+        file: FileReading
     ) throws(StoreError) -> PartialResult {
+        let connection = try file.connection()
         var list = SelectList(join.columnNames)
         var readers: [LinkReader] = []
         // Both sides of the relationship have one name here.
@@ -26,20 +27,20 @@ enum JoinScan {
                         key: scope.key, list: &list, connection: connection))
             }
         }
-        let statement = try connection.prepare(
-            list.sql(table: join.name, key: join.namingColumn, range: keys))
+        let rows = try rows(of: join, list, keys, file)
         var sums = [CellSum](repeating: CellSum(), count: readers.count)
         var link = FoundLink()
         var incomplete: Int64 = 0
         var dropped: Int64 = 0
-        var rows: Int64 = 0
-        while try statement.step() {
-            rows += 1
-            if statement.isNull(0) || statement.isNull(1) { incomplete += 1 }
+        var count: Int64 = 0
+        while try rows.pass.step() {
+            guard rows.contain(rows.pass.row) else { continue }
+            count += 1
+            if rows.pass.row.isNull(0) || rows.pass.row.isNull(1) { incomplete += 1 }
             var isDropped = false
             var isTaken = false
             for (place, reader) in readers.enumerated() {
-                switch try reader.read(RawRow(statement), key: 0, number: 0, into: &link) {
+                switch try reader.read(rows.pass.row, key: 0, number: 0, into: &link) {
                 case .link:
                     sums[place].add(high: link.digest.high, low: link.digest.low)
                     isTaken = true
@@ -51,7 +52,7 @@ enum JoinScan {
         }
         var result = PartialResult()
         if !scope.isLinkCarriedByPolicy(join.naming) {
-            result.addLoss(subject, isCarried ? dropped : rows)
+            result.addLoss(subject, isCarried ? dropped : count)
         }
         for (place, reader) in readers.enumerated() {
             result.addExpected(sums[place].content, places[reader.place].label)
@@ -66,7 +67,7 @@ enum JoinScan {
     /// What the rows of a destination join table are, and what its indexes must hold.
     static func destination(
         _ join: JoinTableLayout, keys: KeyRange, scope: ValidationScope, places: [LinkLocation],
-        indexes: [IndexFacts], connection: Connection
+        indexes: [IndexFacts], file: FileReading
     ) throws(StoreError) -> PartialResult {
         guard let number = places.firstIndex(where: { $0.storage.table == join.name }) else {
             return PartialResult()
@@ -76,23 +77,24 @@ enum JoinScan {
             places[number], number: number, layout: scope.destination, key: scope.key, list: &list)
         let columns = indexes.map { index in index.columns.map { list.place(of: $0.name) } }
         let seeds = list.names.map { HashSeed("\(join.name).\($0)") }
-        let statement = try connection.prepare(
-            list.sql(table: join.name, key: join.namingColumn, range: keys))
+        let rows = try rows(of: join, list, keys, file)
         var sum = CellSum()
         var indexSums = [CellSum](repeating: CellSum(), count: indexes.count)
         var link = FoundLink()
         var result = PartialResult()
         var incomplete: Int64 = 0
-        while try statement.step() {
+        while try rows.pass.step() {
+            let current = rows.pass.row
+            guard rows.contain(current) else { continue }
             result.joinRows += 1
-            if statement.isNull(1) || statement.isNull(2) { incomplete += 1 }
-            if try reader.read(RawRow(statement), key: 0, number: 0, into: &link) == .link {
+            if current.isNull(1) || current.isNull(2) { incomplete += 1 }
+            if try reader.read(rows.pass.row, key: 0, number: 0, into: &link) == .link {
                 sum.add(high: link.digest.high, low: link.digest.low)
             }
-            let row = scope.key.row(statement.integer(0))
+            let row = scope.key.row(current.integer(0))
             for (index, columns) in columns.enumerated() {
                 for column in columns {
-                    let digest = CellReader.stored(RawRow(statement), column, seeds[column], row)
+                    let digest = CellReader.stored(current, column, seeds[column], row)
                     indexSums[index].add(high: digest.high, low: digest.low)
                 }
             }
@@ -103,5 +105,33 @@ enum JoinScan {
             result.addExpected(indexSums[place].content, index.label)
         }
         return result
+    }
+
+    /// Rows of a join table by the keys of its naming side.
+    private struct Rows {
+        let pass: RowPass
+        /// The column of those keys, and which are wanted; nil where the pass gives no others.
+        let keys: (column: Int, range: KeyRange)?
+
+        @inline(__always)
+        func contain(_ row: RawRow) -> Bool {
+            guard let keys else { return true }
+            // As in SQL, a row without a key is in no range.
+            let key = row.integer(keys.column)
+            return !row.isNull(keys.column) && key >= keys.range.lower ?? .min
+                && key <= keys.range.upper ?? .max
+        }
+    }
+
+    private static func rows(
+        of join: JoinTableLayout, _ list: SelectList, _ keys: KeyRange, _ file: FileReading
+    ) throws(StoreError) -> Rows {
+        let cursor = list.isPlain ? try file.cursor(table: join.name, values: list.names) : nil
+        guard let cursor, let column = list.names.firstIndex(of: join.namingColumn) else {
+            let statement = try file.connection().prepare(
+                list.sql(table: join.name, key: join.namingColumn, range: keys))
+            return Rows(pass: RowPass(statement), keys: nil)
+        }
+        return Rows(pass: RowPass(cursor), keys: keys == .all ? nil : (column, keys))
     }
 }

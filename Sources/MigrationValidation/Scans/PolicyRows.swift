@@ -70,7 +70,7 @@ struct PolicyRowsCheck {
     let rows: PolicyRows
     let scope: ValidationScope
     let places: [LinkLocation]
-    let connection: Connection
+    let file: FileReading
 
     /// The sums that these objects add to what must be, and what differs from the record.
     func run() throws(StoreError) -> PartialResult {
@@ -78,7 +78,7 @@ struct PolicyRowsCheck {
         guard let table = scope.destination.table(named: rows.table) else { return result }
         let scan = try DestinationScan(
             table, keys: rows.keys, scope: scope, places: places, indexes: [],
-            connection: connection, entity: rows.number)
+            file: file, entity: rows.number)
         let wanted = labels(in: table)
         let found = try scan.sums(table: rows.table, places: places)
         for (label, sum) in found.actual where wanted.contains(label) {
@@ -126,7 +126,7 @@ struct PolicyRowsCheck {
     private func recorded() throws(StoreError) -> [String: ContentSum] {
         let names = rows.columns.map { SQLText.quoted($0.name) }
         let range = rows.keys.condition(on: "Z_PK").map { "\($0) AND " } ?? ("" as SQLText)
-        let query = try connection.prepare(
+        let query = try file.connection().prepare(
             "SELECT \((["Z_PK"] + names).joined(separator: ", ")) "
                 + "FROM \(SQLText.quoted(rows.table)) NOT INDEXED "
                 + "WHERE \(range)Z_ENT = \(rows.number)")
@@ -158,7 +158,7 @@ struct PolicyRowsCheck {
         for found in column.found {
             let list: [SQLText] = ["Z_ENT"] + found.columns.map { SQLText.quoted($0) }
             lookups.append(
-                try connection.prepare(
+                try file.connection().prepare(
                     "SELECT \(list.joined(separator: ", ")) FROM \(SQLText.quoted(found.table)) "
                         + "WHERE Z_PK = ?1 AND Z_ENT = \(found.number)"))
         }
@@ -170,7 +170,7 @@ struct PolicyRowsCheck {
         guard !rows.key.isEmpty else { return true }
         let list = rows.key.map { SQLText.quoted($0) }.joined(separator: ", ")
         let isMade = rows.keys.condition(on: "Z_PK") ?? "1"
-        return try connection.integer(
+        return try file.connection().integer(
             "SELECT count(*) FROM (SELECT 1 FROM \(SQLText.quoted(rows.table)) "
                 + "WHERE Z_ENT = \(rows.number) GROUP BY \(list) "
                 + "HAVING count(*) > 1 AND max(\(isMade)) = 1)") == 0

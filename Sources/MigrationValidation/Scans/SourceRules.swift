@@ -120,6 +120,11 @@ struct SourceRules: Sendable {
         return lostTests.count - 1
     }
 
+    /// Whether all that a pass reads are columns.
+    var areColumns: Bool {
+        list.isPlain && computed.inputs.isEmpty && split?.inputs.isEmpty ?? true
+    }
+
     /// The place of the first input of computed values in a row of the pass.
     var firstInput: Int { list.names.count + lostTests.count }
 

@@ -12,7 +12,7 @@ struct SourceScan {
     let links: [LinkReader]
     /// What the readers' links are links of in the source.
     private let linkSubjects: [Loss.Subject?]
-    let statement: Statement
+    let rows: RowPass
     private let hashKey: HashKey
 
     /// Prepares the pass; with a destination only for rows that go that way, without links.
@@ -20,9 +20,10 @@ struct SourceScan {
     /// `shared`: rules made for the same scope, all its places and every destination.
     init(
         _ table: TableLayout, keys: KeyRange, scope: ValidationScope, places: [LinkLocation],
-        connection: Connection, externalData: FilePath, destination: ValidationScope.Way? = nil,
+        file: FileReading, externalData: FilePath, destination: ValidationScope.Way? = nil,
         shared: SharedRules? = nil
     ) throws(StoreError) {
+        let connection = try file.connection()
         hashKey = scope.key
         var list = SelectList(["Z_PK", "Z_ENT", "Z_OPT"])
         let found = try SourceScan.links(
@@ -39,7 +40,15 @@ struct SourceScan {
         rules = shared?.sourceRules(table.name, make: make) ?? make()
         reader = CellReader(
             rules: rules, connection: connection, externalData: externalData)
-        statement = try connection.prepare(rules.sql(table: table.name, range: keys))
+        if rules.areColumns,
+            let cursor = try file.cursor(
+                table: table.name, values: rules.list.names, tests: rules.lostTests, range: keys)
+        {
+            rows = RowPass(cursor)
+            return
+        }
+        rows = RowPass(
+            try connection.prepare(rules.sql(table: table.name, range: keys)))
     }
 
     private static func links(
@@ -98,10 +107,10 @@ struct SourceScan {
     func sums(table: String, places: [LinkLocation]) throws(StoreError) -> PartialResult {
         var tally = Tally(self)
         var link = FoundLink()
-        let current = RawRow(statement)
+        let current = rows.row
         let rules = rules
         let tests = rules.list.names.count
-        while try statement.step() {
+        while try rows.step() {
             tally.rows += 1
             let key = current.integer(0)
             var number = current.wholeNumber(1, hashKey)

@@ -58,6 +58,16 @@ package struct StoreSchema: Hashable, Sendable {
         package let type: String
         /// Whether SQLite computes it from other columns, so that it cannot be written.
         package let isGenerated: Bool
+        /// Whether rows that were there before the column may have another value than NULL.
+        package let hasDefault: Bool
+
+        /// Whether values have REAL affinity (SQLite: data types §3.1).
+        package var isReal: Bool {
+            guard !["INT", "CHAR", "CLOB", "TEXT", "BLOB"].contains(where: type.contains) else {
+                return false
+            }
+            return ["REAL", "FLOA", "DOUB"].contains(where: type.contains)
+        }
     }
 
     package let objects: [SchemaObject]

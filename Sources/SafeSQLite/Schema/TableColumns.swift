@@ -21,14 +21,14 @@ package struct TableColumns: Sendable {
         }
         // One statement for all tables: compiling one for each would cost more than running it.
         let info = try connection.prepare(
-            "SELECT m.name, x.name, x.type, x.pk, x.hidden FROM sqlite_master m "
+            "SELECT m.name, x.name, x.type, x.pk, x.hidden, x.dflt_value IS NOT NULL FROM sqlite_master m "
                 + "CROSS JOIN pragma_table_xinfo(m.name) x "
                 + "WHERE m.type = 'table' AND m.rootpage > 0")
         while try info.step() {
             guard let table = info.text(0) else { continue }
             let column = StoreSchema.Column(
                 name: try info.name(1), type: try info.name(2).uppercased(),
-                isGenerated: info.integer(4) > 1)
+                isGenerated: info.integer(4) > 1, hasDefault: info.integer(5) != 0)
             result.columns[table]?.append(column)
             if info.integer(3) > 0 { keys[table, default: []].append(column) }
         }

@@ -1,0 +1,70 @@
+package import SafeSQLite
+package import StorePages
+
+extension FileReading {
+    /// Reads rows of a table from its pages.
+    ///
+    /// - Parameters:
+    ///   - table: its name.
+    ///   - values: columns whose values are wanted; `rowid` for the rowid.
+    ///   - tests: columns that are tested for null.
+    ///   - range: of rowids.
+    /// - Returns: nil for a table that SQLite must read: one that has no such columns, whose
+    ///   columns have defaults or are computed, or in a file whose texts are not UTF-8.
+    /// - Throws: `StoreError` where the file cannot be read.
+    package func cursor(
+        table: String, values: [String], tests: [String] = [], range: KeyRange = .all
+    ) throws(StoreError) -> TableCursor? {
+        guard let file = try pages(), let tree = try rowTree(table) else { return nil }
+        let schema = try schema()
+        let names = tree.columns.map(\.name)
+        let key = schema.rowidColumns[table]
+        let place = { (name: String) -> Int? in
+            if name == key { return RecordShape.key }
+            return names.firstIndex(of: name) ?? (name == "rowid" ? RecordShape.key : nil)
+        }
+        let found = (values.compactMap(place), tests.compactMap(place))
+        guard found.0.count == values.count, found.1.count == tests.count else { return nil }
+        let shape = RecordShape(
+            fields: names.count, keyField: key.flatMap { names.firstIndex(of: $0) },
+            reals: Set(tree.columns.indices.filter { tree.columns[$0].isReal }), values: found.0,
+            tests: found.1)
+        return TableCursor(file, rootPage: tree.root, shape: shape, range: range)
+    }
+
+    /// Reads the entries of an index from its pages: its columns, then the rowid.
+    ///
+    /// - Parameter index: one that can be walked.
+    /// - Returns: nil for an index that SQLite must read, as of a table.
+    /// - Throws: `StoreError` where the file cannot be read.
+    package func cursor(index: IndexFacts) throws(StoreError) -> IndexCursor? {
+        guard let file = try pages(), let tree = try rowTree(index.table),
+            let root = try schema().object(.index, index.name)?.rootPage, root > 0
+        else { return nil }
+        var reals: Set<Int> = []
+        for (place, column) in index.columns.enumerated() {
+            guard let known = tree.columns.first(where: { $0.name == column.name }) else {
+                return nil
+            }
+            if known.isReal { reals.insert(place) }
+        }
+        let fields = index.columns.count + 1
+        let shape = RecordShape(
+            fields: fields, keyField: nil, reals: reals, values: Array(0..<fields))
+        return IndexCursor(file, rootPage: root, shape: shape)
+    }
+
+    /// The columns and the root page of a table whose records hold its columns as they are
+    /// declared; nil for any other.
+    private func rowTree(
+        _ table: String
+    ) throws(StoreError) -> (columns: [StoreSchema.Column], root: Int64)? {
+        let schema = try schema()
+        guard let columns = schema.columns[table], let object = schema.object(.table, table),
+            object.rootPage > 0, !columns.contains(where: { $0.isGenerated || $0.hasDefault }),
+            // A table without rowids is an index.
+            let sql = object.sql, !sql.uppercased().contains("WITHOUT")
+        else { return nil }
+        return (columns, object.rootPage)
+    }
+}

@@ -1,0 +1,131 @@
+package import DurableFiles
+package import SafeSQLite
+
+/// A database file whose pages are read without SQLite.
+///
+/// All content is in the main file, which does not change meanwhile. The file may be hostile:
+/// whoever reads its pages checks every number that it takes from them. One file serves several
+/// threads, each with windows of its own. Places are those of SQLite's file format, sections 1.3
+/// (header) and 1.6 (b-tree pages).
+package final class PageFile: Sendable {
+    package let path: FilePath
+    package let header: DatabaseHeader
+    package let pageSize: Int
+    /// Bytes of a page that SQLite uses.
+    package let usable: Int
+    /// Whole pages of the file.
+    package let pageCount: Int64
+    private let file: OpenFile
+
+    /// Opens a file.
+    ///
+    /// - Parameters:
+    ///   - path: a database whose content is all in its main file.
+    ///   - files: opens it.
+    /// - Throws: `StoreError` where it cannot be read or is no database.
+    package init(
+        _ path: FilePath, _ files: DurableFileSystem = DurableFileSystem()
+    ) throws(StoreError) {
+        let opened = try Self.reading(path) { () throws(DurableFileError) in
+            try files.openForReading(path)
+        }
+        let start = try Self.reading(path) { () throws(DurableFileError) in
+            try opened.read(count: DatabaseHeader.size, at: 0)
+        }
+        let size = try Self.reading(path) { () throws(DurableFileError) in
+            try opened.status().size
+        }
+        switch DatabaseHeader.read(start) {
+        case .failure(let fault): throw .notAStore(path: path.description, reason: fault.reason)
+        case .success(let found): header = found
+        }
+        file = opened
+        self.path = path
+        pageSize = header.pageSize
+        // SQLite refuses less (file format §1.3.4).
+        usable = max(480, header.pageSize - header.reservedBytes)
+        pageCount = size / Int64(header.pageSize)
+    }
+
+    private static func reading<Result: ~Copyable>(
+        _ path: FilePath, _ body: () throws(DurableFileError) -> Result
+    ) throws(StoreError) -> Result {
+        do throws(DurableFileError) {
+            return try body()
+        } catch {
+            throw .inputOutput(path: path.description, reason: "\(error)")
+        }
+    }
+
+    /// Whether texts are UTF-8, so that they can be taken as they stand.
+    package var hasPlainTexts: Bool { header.textEncoding == 1 }
+
+    func read(
+        into bytes: UnsafeMutableRawBufferPointer, at offset: Int64
+    ) throws(StoreError) -> Int {
+        try Self.reading(path) { () throws(DurableFileError) in
+            try file.read(into: bytes, at: offset)
+        }
+    }
+
+    func damaged(_ page: Int64) -> StoreError {
+        .notAStore(path: path.description, reason: "page \(page) is damaged")
+    }
+}
+
+/// Pages that were read together: those of a tree often lie one after the other.
+///
+/// Used by one thread.
+final class PageWindow {
+    private let file: PageFile
+    private let bytes: UnsafeMutableRawBufferPointer
+    /// The most pages that are read at once.
+    private let most: Int64
+    private var pages: Range<Int64> = 0..<0
+    /// The page that was wanted last.
+    private var last: Int64 = 0
+    private let stop = StatementStop.current
+
+    /// Bytes behind the last page, so that a number at its end is never read beyond them.
+    static let padding = 64
+    private static let windowBytes = 128 << 10
+
+    init(_ file: PageFile) {
+        self.file = file
+        most = Int64(max(1, Self.windowBytes / file.pageSize))
+        bytes = .allocate(byteCount: Int(most) * file.pageSize + Self.padding, alignment: 8)
+        bytes.initializeMemory(as: UInt8.self, repeating: 0)
+    }
+
+    deinit { bytes.deallocate() }
+
+    /// The bytes of a page; they stay until another page is wanted.
+    ///
+    /// - Throws: `StoreError` for a page that the file has not, and `cancelled`.
+    func page(_ number: Int64) throws(StoreError) -> UnsafePointer<UInt8> {
+        if !pages.contains(number) { try readPages(around: number) }
+        last = number
+        let place = Int(number - pages.lowerBound) * file.pageSize
+        return UnsafePointer(
+            bytes.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: UInt8.self) + place)
+    }
+
+    /// Reads a page, with its neighbours where pages are wanted one after the other: upwards, or
+    /// downwards, as the children of an inner page are.
+    private func readPages(around number: Int64) throws(StoreError) {
+        guard number > 0, number <= file.pageCount else { throw file.damaged(number) }
+        if stop?.isSet == true { throw .cancelled(file.path.description) }
+        var wanted = number..<number + 1
+        let step = number - last
+        if step > 0, step <= most { wanted = number..<min(number + most, file.pageCount + 1) }
+        if step < 0, -step <= most { wanted = max(1, number + 1 - most)..<number + 1 }
+        let count = try file.read(
+            into: UnsafeMutableRawBufferPointer(rebasing: bytes[0..<wanted.count * file.pageSize]),
+            at: (wanted.lowerBound - 1) * Int64(file.pageSize))
+        pages = wanted.lowerBound..<wanted.lowerBound + Int64(count / file.pageSize)
+        guard pages.contains(number) else {
+            pages = 0..<0
+            throw file.damaged(number)
+        }
+    }
+}
