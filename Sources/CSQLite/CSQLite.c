@@ -110,6 +110,10 @@ int godwit_sqlite_harden(sqlite3 *connection, int is_made) {
     return code;
 }
 
+int godwit_sqlite_edit_schema(sqlite3 *connection, int allows) {
+    return sqlite3_db_config(connection, SQLITE_DBCONFIG_WRITABLE_SCHEMA, allows, NULL);
+}
+
 int godwit_sqlite_keep_log(sqlite3 *connection, int keeps) {
     return sqlite3_db_config(connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keeps, NULL);
 }

@@ -103,9 +103,11 @@ static int makes_or_drops(godwit_sqlite_step step) {
 // INSERT, UPDATE and DELETE.
 static int may_write(const godwit_sqlite_guard *guard, const char *table, const char *schema) {
     if (is_schema_table(table)) {
-        return makes_or_drops(guard->step) && is_in_place(guard, schema);
+        return (makes_or_drops(guard->step) || guard->step == godwit_sqlite_step_edit_schema)
+            && is_in_place(guard, schema);
     }
     switch (guard->step) {
+    case godwit_sqlite_step_edit_schema: return 0;
     case godwit_sqlite_step_create_table:
         return equal(table, "sqlite_sequence") && is_in_place(guard, schema);
     case godwit_sqlite_step_create_rtree:

@@ -190,7 +190,7 @@ struct EngineMigration {
                 plan.chunks[chunks.lowerBound], shards: shards, scratch: scratch)
             try EngineError.translating { try files.removeTree(scratch) }
         case .link(let chunk): try assembler.apply(plan.linkChunks[chunk], shard: shards[0])
-        case .tables, .foundObjects, .index, .finish: return
+        case .tables, .foundObjects, .rowsComplete, .pageIndexes, .index, .finish: return
         }
         try EngineError.translating {
             for shard in shards { try files.removeTree(shard.parent) }

@@ -47,6 +47,8 @@ typedef enum {
     godwit_sqlite_step_analyze,
     /// VACUUM, which attaches a temporary database by itself.
     godwit_sqlite_step_vacuum,
+    /// Insert and delete rows of `sqlite_master`, in a file of our own.
+    godwit_sqlite_step_edit_schema,
 } godwit_sqlite_step;
 
 /// Decides what the statements of one connection may do while SQLite compiles them.
@@ -70,6 +72,10 @@ int godwit_sqlite_guard_open(
 
 /// Ends the step that is open.
 void godwit_sqlite_guard_close(godwit_sqlite_guard *guard);
+
+/// Lets the statements of a connection write `sqlite_master` (`allows` not 0), as far as its guard
+/// does, or no longer. Returns an SQLite result code.
+int godwit_sqlite_edit_schema(sqlite3 *connection, int allows);
 
 /// Lets a connection leave the write-ahead log as it is when it is closed (`keeps` not 0), or move
 /// it into the database and remove it. Returns an SQLite result code.

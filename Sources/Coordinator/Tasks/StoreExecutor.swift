@@ -196,7 +196,7 @@ extension StorePlan.Step {
         case .append(let chunk): self = .append(chunk: chunk)
         case .merge(let chunks): self = .merge(chunks: chunks)
         case .link(let chunk): self = .link(chunk: chunk)
-        case .tables, .foundObjects, .index, .finish: return nil
+        case .tables, .foundObjects, .rowsComplete, .pageIndexes, .index, .finish: return nil
         }
     }
 

@@ -10,8 +10,13 @@ package import SafeSQLite
 package final class StoreBuilder {
     package let layout: StoreLayout
     /// The connection that writes the file.
-    package let connection: Connection
+    ///
+    /// Another one after `reopen`.
+    package private(set) var connection: Connection
+    /// The file.
+    package let path: FilePath
     private let recovery: Recovery
+    private let cacheKibibytes: Int
 
     /// What is left of a file whose process is killed.
     package enum Recovery: Hashable, Sendable {
@@ -31,14 +36,37 @@ package final class StoreBuilder {
         cacheKibibytes: Int = 2048
     ) throws(StoreError) {
         self.layout = layout
+        self.path = path
         self.recovery = recovery
-        connection = try Connection(path: path, mode: .create, cacheKibibytes: cacheKibibytes)
+        self.cacheKibibytes = cacheKibibytes
+        connection = try StoreBuilder.open(path, recovery, cacheKibibytes)
+    }
+
+    private static func open(
+        _ path: FilePath, _ recovery: Recovery, _ cacheKibibytes: Int
+    ) throws(StoreError) -> Connection {
+        let connection = try Connection(
+            path: path, mode: .create, cacheKibibytes: cacheKibibytes)
         switch recovery {
         case .none: try connection.configure(StoreBuilder.bulkPragmas)
         case .transactions: try connection.configure(StoreBuilder.recoverablePragmas)
         }
         // After synchronous = OFF: before it, a new file costs four syncs.
         try connection.configure(StoreBuilder.formatPragmas)
+        return connection
+    }
+
+    /// Closes the file for as long as its pages are written without SQLite.
+    ///
+    /// - Throws: `StoreError` where statements are still open.
+    package func suspend() throws(StoreError) { try connection.close() }
+
+    /// Opens the file again, so that what was changed in its schema is read.
+    ///
+    /// - Throws: `StoreError` with SQLite's reason.
+    package func reopen() throws(StoreError) {
+        try connection.close()
+        connection = try StoreBuilder.open(path, recovery, cacheKibibytes)
     }
 
     /// Settings of every file that is written in bulk and synced at the end.
@@ -59,8 +87,27 @@ package final class StoreBuilder {
         """
 
     /// Makes entity tables, join tables and the system tables.
-    package func createTables() throws(StoreError) {
-        try StoreBuilder.createTables(of: layout, connection)
+    ///
+    /// - Parameter hidden: indexes that get their root pages, and that no statement knows before
+    ///   `Connection.reveal`.
+    /// - Throws: `StoreError` with SQLite's reason.
+    package func createTables(hiding hidden: [IndexLayout] = []) throws(StoreError) {
+        try connection.transaction { () throws(StoreError) in
+            try StoreBuilder.createTables(of: layout, connection)
+            for index in hidden { try connection.create(index.definition) }
+            try connection.hide(indexes: hidden.map(\.name))
+        }
+    }
+
+    /// Makes the same in a new database in memory, with the indexes visible.
+    ///
+    /// - Throws: `StoreError` with SQLite's reason.
+    package static func makeEmpty(
+        _ layout: StoreLayout, _ connection: Connection, indexes: [IndexLayout]
+    ) throws(StoreError) {
+        try connection.configure(formatPragmas)
+        try createTables(of: layout, connection)
+        for index in indexes { try connection.create(index.definition) }
     }
 
     static func createTables(

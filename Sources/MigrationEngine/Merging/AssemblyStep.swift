@@ -1,3 +1,4 @@
+package import CoreDataStore
 import MigrationPlanning
 
 /// One step in which a destination file grows, each a transaction of its own.
@@ -15,7 +16,11 @@ package enum AssemblyStep: Hashable, Sendable {
     case link(chunk: Int)
     /// Makes one object of those that several chunks made for one key of a policy.
     case foundObjects
-    /// Makes an index, by its place in the layout.
+    /// Notes how many pages the file has before indexes are written page by page.
+    case rowsComplete
+    /// Writes the pages of indexes.
+    case pageIndexes
+    /// Makes an index by SQLite, by its place in the layout.
     case index(Int)
     /// Writes everything else.
     case finish
@@ -24,9 +29,9 @@ package enum AssemblyStep: Hashable, Sendable {
 extension MigrationPlan {
     /// The steps in which a destination is put together from shards.
     ///
-    /// - Parameter indexes: how many indexes the destination has.
+    /// - Parameter indexes: those of the destination.
     /// - Returns: the steps in their order, `finish` last.
-    package func assemblySteps(indexes: Int) -> [AssemblyStep] {
+    package func assemblySteps(indexes: [IndexLayout]) -> [AssemblyStep] {
         var steps: [AssemblyStep] = [.tables]
         var start = chunks.startIndex
         while start < chunks.endIndex {
@@ -46,7 +51,16 @@ extension MigrationPlan {
         if policies.contains(where: { $0.blocks.contains { !$0.key.isEmpty } }) {
             steps.append(.foundObjects)
         }
-        steps += (0..<indexes).map { .index($0) }
+        if writesIndexPages, indexes.contains(where: PageIndexes.makes) {
+            steps += [.rowsComplete, .pageIndexes]
+        }
+        for (number, index) in indexes.enumerated()
+        where !(writesIndexPages && PageIndexes.makes(index)) {
+            steps.append(.index(number))
+        }
         return steps + [.finish]
     }
+
+    /// Whether indexes are written page by page: SQLite makes those of a small store faster.
+    var writesIndexPages: Bool { strategy == .partitioned }
 }

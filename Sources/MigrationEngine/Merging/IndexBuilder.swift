@@ -2,8 +2,8 @@ import CoreDataStore
 import MigrationPlanning
 import SafeSQLite
 
-/// Makes the indexes of a destination after its rows: the seam behind which faster ways can
-/// stand.
+/// Makes an index of a destination by SQLite, after its rows: those of small stores, and those that
+/// `PageIndexes` does not make.
 struct IndexBuilder {
     let connection: Connection
     /// The source, as errors name it.
@@ -17,10 +17,15 @@ struct IndexBuilder {
             try connection.create(index.definition)
         } catch {
             guard index.isUnique else { throw .store(error) }
-            throw .dataRefused(
-                "\(store): objects have equal values where the index \(index.name) allows none. "
-                    + "Nothing was written; repair the data, or drop the uniqueness constraint "
-                    + "from the destination model")
+            throw Self.refused(index, store: store)
         }
+    }
+
+    /// That a unique index finds equal values.
+    static func refused(_ index: IndexLayout, store: String) -> EngineError {
+        .dataRefused(
+            "\(store): objects have equal values where the index \(index.name) allows none. "
+                + "Nothing was written; repair the data, or drop the uniqueness constraint "
+                + "from the destination model")
     }
 }

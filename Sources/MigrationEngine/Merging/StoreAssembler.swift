@@ -60,7 +60,7 @@ package final class StoreAssembler {
         self.recovery = recovery
         self.isBlank = isBlank
         valueFailures = ValueFailures(store: source.path.description)
-        steps = file.plan.assemblySteps(indexes: file.destination.indexes.count)
+        steps = file.plan.assemblySteps(indexes: file.destination.indexes)
         builder = try EngineError.translating {
             try StoreBuilder(creating: path, layout: file.destination, recovery: recovery)
         }
@@ -73,8 +73,14 @@ package final class StoreAssembler {
         guard done == 0 else { return }
         try step { () throws(EngineError) in
             guard !isBlank else { return }
-            try EngineError.translating { try builder.createTables() }
+            try EngineError.translating { try builder.createTables(hiding: hiddenIndexes) }
         }
+        if !hiddenIndexes.isEmpty { try EngineError.translating { try builder.reopen() } }
+    }
+
+    /// The indexes whose pages are written when all rows are there.
+    private var hiddenIndexes: [IndexLayout] {
+        steps.contains(.pageIndexes) ? file.destination.indexes.filter(PageIndexes.makes) : []
     }
 
     /// Makes or continues the file of a plan that is written down.
@@ -264,16 +270,53 @@ package final class StoreAssembler {
     /// - Parameter helpers: threads that sort beside this one.
     /// - Throws: `EngineError` with SQLite's reason.
     package func buildIndexes(helpers: Int) throws(EngineError) {
+        try writeIndexPages()
         try EngineError.translating { try builder.setSorterThreads(helpers) }
         let indexes = IndexBuilder(connection: connection, store: source.path.description)
-        let first = steps.count - 1 - file.destination.indexes.count
-        for (number, index) in file.destination.indexes.enumerated()
-        where recovery == .none || first + number >= done {
+        for (place, wanted) in steps.enumerated() where recovery == .none || place >= done {
+            guard case .index(let number) = wanted else { continue }
+            let index = file.destination.indexes[number]
             try step { () throws(EngineError) in
                 if isBlank, BlankStore.holds(index) { return }
                 try indexes.build(index)
             }
         }
+    }
+
+    /// Writes the pages of the hidden indexes and makes the schema name them.
+    ///
+    /// The number of pages before stands in `application_id` meanwhile (SQLite file format §1.3):
+    /// what a killed process wrote behind them is cut off again. The last step sets it to the
+    /// source's.
+    private func writeIndexPages() throws(EngineError) {
+        guard let first = steps.firstIndex(of: .rowsComplete),
+            recovery == .none || done < first + 2
+        else { return }
+        if recovery == .none || done == first {
+            try step { () throws(EngineError) in
+                try EngineError.translating {
+                    try connection.setApplicationID(
+                        Int32(clamping: try connection.pageCount()))
+                }
+            }
+        }
+        let count = try EngineError.translating { try connection.applicationID() }
+        let tables = try EngineError.translating { try PageIndexes.tables(connection) }
+        let indexes = PageIndexes(layout: file.destination, files: DurableFileSystem())
+        let roots = try EngineError.translating { try indexes.roots() }
+        try EngineError.translating { try builder.suspend() }
+        try PageIndexes.restore(count, of: builder.path, roots: Array(roots.values))
+        try indexes.write(
+            into: builder.path, tables: tables, roots: roots, store: source.path.description)
+        try EngineError.translating { try builder.reopen() }
+        try step { () throws(EngineError) in
+            try EngineError.translating {
+                for index in hiddenIndexes {
+                    try connection.reveal(index.definition, rootPage: roots[index.name] ?? 0)
+                }
+            }
+        }
+        try EngineError.translating { try builder.reopen() }
     }
 
     /// Writes everything else and closes the file, marked as write-ahead logged.

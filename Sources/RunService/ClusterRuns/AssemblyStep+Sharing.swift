@@ -8,7 +8,7 @@ extension AssemblyStep {
         case .append(let chunk): [.copy(chunk: chunk)]
         case .merge(let chunks): chunks.map { .copy(chunk: $0) }
         case .link(let chunk): [.link(chunk: chunk)]
-        case .tables, .foundObjects, .index, .finish: []
+        case .tables, .foundObjects, .rowsComplete, .pageIndexes, .index, .finish: []
         }
     }
 
@@ -16,7 +16,7 @@ extension AssemblyStep {
     var takesShards: Bool {
         switch self {
         case .append, .merge, .link: true
-        case .tables, .foundObjects, .index, .finish: false
+        case .tables, .foundObjects, .rowsComplete, .pageIndexes, .index, .finish: false
         }
     }
 

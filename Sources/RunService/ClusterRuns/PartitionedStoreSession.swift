@@ -303,7 +303,7 @@ extension PartitionedStoreSession {
         case .link(let chunk):
             guard let shard = shards.first else { return }
             try assembler.apply(planned.plan.linkChunks[chunk], shard: shard)
-        case .tables, .foundObjects, .index, .finish: return
+        case .tables, .foundObjects, .rowsComplete, .pageIndexes, .index, .finish: return
         }
     }
 

@@ -1,4 +1,5 @@
 import CSQLite
+import GRDBSQLite
 
 /// Schema objects that a connection makes, drops and looks at.
 extension Connection {
@@ -49,6 +50,50 @@ extension Connection {
         try opening(godwit_sqlite_step_drop_index, name: index) { () throws(StoreError) in
             try execute("DROP INDEX main.\(SQLText.quoted(index))")
         }
+    }
+
+    /// Takes indexes out of the schema of a file of our own; their root pages stay.
+    ///
+    /// This connection goes on using them: the caller opens another one.
+    ///
+    /// - Throws: `StoreError` with SQLite's message.
+    package func hide(indexes: [String]) throws(StoreError) {
+        guard !indexes.isEmpty else { return }
+        try editingSchema { () throws(StoreError) in
+            let delete = try prepare(
+                "DELETE FROM main.sqlite_master WHERE type = 'index' AND name = ?1")
+            for name in indexes {
+                try delete.bind(name, at: 1)
+                try delete.run()
+            }
+        }
+    }
+
+    /// Puts an index whose pages are there into the schema of a file of our own.
+    ///
+    /// Connections that are opened later know it.
+    ///
+    /// - Parameters:
+    ///   - index: that was hidden.
+    ///   - rootPage: of its tree.
+    /// - Throws: `StoreError` with SQLite's message.
+    package func reveal(_ index: SchemaDefinition, rootPage: Int64) throws(StoreError) {
+        try editingSchema { () throws(StoreError) in
+            let insert = try prepare(
+                "INSERT INTO main.sqlite_master VALUES ('index', ?1, ?2, ?3, ?4)")
+            try insert.bind(index.name, at: 1)
+            try insert.bind(index.table, at: 2)
+            try insert.bind(rootPage, at: 3)
+            try insert.bind(index.sql.description, at: 4)
+            try insert.run()
+        }
+    }
+
+    private func editingSchema(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+        let code = godwit_sqlite_edit_schema(handle, 1)
+        guard code == SQLITE_OK else { throw failure(code) }
+        defer { _ = godwit_sqlite_edit_schema(handle, 0) }
+        try opening(godwit_sqlite_step_edit_schema, body)
     }
 
     /// Makes SQLite's table of statistics, `sqlite_stat1`, without rows.

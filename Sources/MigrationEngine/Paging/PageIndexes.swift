@@ -1,0 +1,172 @@
+import CoreDataStore
+import DurableFiles
+import MigrationPlanning
+import SafeSQLite
+
+/// Makes the indexes of a destination from sorted runs of entries, page by page.
+///
+/// The empty indexes are made with the tables, so that their root pages lie where SQLite puts
+/// them, and are taken out of the schema until their pages are written (decision 0041).
+struct PageIndexes {
+    /// An index with its root page.
+    private struct Target {
+        let layout: IndexLayout
+        let root: UInt32
+        /// The indexed columns by their places in the table; nil for the rowid.
+        let columns: [Int?]
+    }
+
+    let layout: StoreLayout
+    let files: DurableFileSystem
+
+    /// Memory that the entries of all indexes of one table take, in bytes.
+    private static let budget = 12 << 20
+    /// Indexes that are made in one pass over their table.
+    private static let atOnce = 8
+
+    /// Whether pages can be written for an index: over columns alone, without a condition.
+    static func makes(_ index: IndexLayout) -> Bool { index.condition == nil }
+
+    /// Brings a file back to what it was when all rows were there, with empty indexes.
+    ///
+    /// - Parameters:
+    ///   - count: of its pages then.
+    ///   - path: of the file, which no connection has open.
+    ///   - roots: the root pages of the indexes.
+    /// - Throws: `EngineError` where it cannot be written.
+    static func restore(
+        _ count: Int32, of path: FilePath, roots: [Int64]
+    ) throws(EngineError) {
+        let image = try PageImage(path, DurableFileSystem())
+        guard count > 0, UInt32(count) <= image.pageCount else {
+            throw .internalError("a file of ours has fewer pages than were noted")
+        }
+        if UInt32(count) < image.pageCount { try image.setPageCount(UInt32(count)) }
+        try image.trim(to: UInt32(count))
+        for root in roots {
+            guard root > 1, root <= count else {
+                throw .internalError("an index of ours has no root page")
+            }
+            try image.clearIndex(UInt32(root))
+        }
+    }
+
+    /// The root pages that SQLite gives the empty indexes of a layout, by name.
+    ///
+    /// The same statements give the same pages in every empty file.
+    ///
+    /// - Throws: `StoreError` with SQLite's reason.
+    func roots() throws(StoreError) -> [String: Int64] {
+        let sample = try Connection(path: FilePath("indexes"), mode: .memory)
+        try StoreBuilder.makeEmpty(layout, sample, indexes: layout.indexes.filter(Self.makes))
+        let list = try sample.prepare(
+            "SELECT name, rootpage FROM sqlite_master WHERE type = 'index'")
+        var roots: [String: Int64] = [:]
+        while try list.step() {
+            if let name = list.text(0) { roots[name] = list.integer(1) }
+        }
+        return roots
+    }
+
+    /// The root pages of a file's tables.
+    ///
+    /// - Throws: `StoreError` with SQLite's reason.
+    static func tables(_ connection: Connection) throws(StoreError) -> [String: Int64] {
+        let list = try connection.prepare(
+            "SELECT name, rootpage FROM sqlite_master WHERE type = 'table' AND rootpage > 0")
+        var tables: [String: Int64] = [:]
+        while try list.step() {
+            if let name = list.text(0) { tables[name] = list.integer(1) }
+        }
+        return tables
+    }
+
+    /// Writes the pages of all indexes into a file that no connection has open.
+    ///
+    /// - Parameters:
+    ///   - path: of the file.
+    ///   - tables: the root pages of its tables.
+    ///   - roots: those of the indexes.
+    ///   - store: as errors name it.
+    /// - Throws: `EngineError.dataRefused` where a unique index would have equal entries, and what
+    ///   reading and writing the file meets.
+    func write(
+        into path: FilePath, tables: [String: Int64], roots: [String: Int64], store: String
+    ) throws(EngineError) {
+        let image = try PageImage(path, files)
+        let pages = PageAppender(image)
+        for (table, root) in tables.sorted(by: { $0.value < $1.value }) {
+            let names = columnNames(of: table)
+            var targets: [Target] = []
+            for index in layout.indexes where index.table == table && Self.makes(index) {
+                guard let root = roots[index.name] else {
+                    throw .internalError("an index of ours has no root page")
+                }
+                let columns = index.columns.map { names.firstIndex(of: $0.name) }
+                guard !columns.contains(nil) else {
+                    throw .internalError("an index of ours has a column that its table has not")
+                }
+                targets.append(
+                    Target(
+                        layout: index, root: UInt32(clamping: root),
+                        columns: columns.map { $0 == 0 && names.first == "Z_PK" ? nil : $0 }))
+            }
+            var start = 0
+            while start < targets.count {
+                let group = Array(targets[start..<min(start + Self.atOnce, targets.count)])
+                try write(
+                    group, of: UInt32(clamping: root), pages, path.adding(suffix: "-run"), store)
+                start += Self.atOnce
+            }
+        }
+        try pages.finish()
+    }
+
+    private func columnNames(of table: String) -> [String] {
+        layout.tables.first { $0.name == table }?.columnNames
+            ?? layout.joinTables.first { $0.name == table }?.columnNames ?? []
+    }
+
+    private func write(
+        _ targets: [Target], of root: UInt32, _ pages: PageAppender, _ scratch: FilePath,
+        _ store: String
+    ) throws(EngineError) {
+        let columns = targets.flatMap(\.columns).compactMap { $0 }.max().map { $0 + 1 } ?? 0
+        let sorters = targets.enumerated().map { number, target in
+            IndexSorter(
+                IndexKeyOrder(descending: target.layout.columns.map(\.isDescending)),
+                budget: Self.budget / targets.count,
+                scratch: scratch.adding(suffix: "\(number)"), files)
+        }
+        let places = targets.map(\.columns)
+        try TableRecords(pages.image, root: root, columns: columns).forEach {
+            row throws(EngineError) in
+            for number in sorters.indices { try sorters[number].add(row, places[number]) }
+        }
+        for (target, sorter) in zip(targets, sorters) {
+            try write(target, sorter, pages, store)
+        }
+    }
+
+    private func write(
+        _ target: Target, _ sorter: IndexSorter, _ pages: PageAppender, _ store: String
+    ) throws(EngineError) {
+        let order = IndexKeyOrder(descending: target.layout.columns.map(\.isDescending))
+        let tree = try IndexTreeWriter(pages, root: target.root)
+        let isUnique = target.layout.isUnique
+        let before = GrowingBytes()
+        try sorter.forEach { entry, count throws(EngineError) in
+            if isUnique {
+                if before.count > 0, !order.hasNull(entry),
+                    order.compare(before.start, entry, withRowid: false) == 0
+                {
+                    throw IndexBuilder.refused(target.layout, store: store)
+                }
+                before.removeAll()
+                before.append(entry, count)
+            }
+            try tree.append(entry, count)
+        }
+        try tree.finish()
+    }
+}

@@ -1,0 +1,217 @@
+import DurableFiles
+import MigrationPlanning
+
+/// The records of one table of a file of our own, by ascending rowids.
+///
+/// The file has no other content than in its main file, and nothing writes it meanwhile. What is
+/// damaged all the same ends with an error.
+struct TableRecords {
+    /// Where the columns of the current record are; valid while the body runs.
+    struct Row {
+        let rowid: Int64
+        /// Serial types by column; NULL for columns that the record has not.
+        let types: UnsafePointer<UInt64>
+        /// Where the values of columns begin.
+        let values: UnsafePointer<UnsafePointer<UInt8>?>
+    }
+
+    private let file: PageImage
+    private let root: UInt32
+    /// Columns from the first that are wanted.
+    private let columns: Int
+    private let window: ReadWindow
+    private let overflow: ReadWindow
+
+    private static let deepest = 40
+
+    /// - Parameters:
+    ///   - file: of the table.
+    ///   - root: its root page.
+    ///   - columns: how many columns, from the first, are wanted.
+    init(_ file: PageImage, root: UInt32, columns: Int) {
+        self.file = file
+        self.root = root
+        self.columns = columns
+        window = ReadWindow(file)
+        overflow = ReadWindow(file)
+    }
+
+    /// Hands all rows to a body.
+    ///
+    /// - Throws: `EngineError` for a page that is damaged or cannot be read, and what the body
+    ///   throws.
+    func forEach(_ body: (Row) throws(EngineError) -> Void) throws(EngineError) {
+        let types = UnsafeMutablePointer<UInt64>.allocate(capacity: max(1, columns))
+        let values = UnsafeMutablePointer<UnsafePointer<UInt8>?>.allocate(
+            capacity: max(1, columns))
+        types.initialize(repeating: 0, count: max(1, columns))
+        values.initialize(repeating: nil, count: max(1, columns))
+        defer {
+            types.deallocate()
+            values.deallocate()
+        }
+        let gathered = GrowingBytes()
+        var left = file.pageCount
+        try visit(root, depth: 0, &left) { (record, count, local, rowid) throws(EngineError) in
+            var start = record
+            if local < count {
+                try gather(record, count, local, into: gathered)
+                start = UnsafePointer(gathered.start)
+            }
+            guard parse(start, count, types, values) else { throw file.damaged() }
+            try body(Row(rowid: rowid, types: types, values: values))
+        }
+    }
+
+    private func parse(
+        _ record: UnsafePointer<UInt8>, _ count: Int, _ types: UnsafeMutablePointer<UInt64>,
+        _ values: UnsafeMutablePointer<UnsafePointer<UInt8>?>
+    ) -> Bool {
+        var place = 0
+        let header = RecordBytes.varint(record, &place)
+        guard header <= UInt64(count) else { return false }
+        var content = Int(header)
+        var column = 0
+        while column < columns, place < Int(header) {
+            let type = RecordBytes.varint(record, &place)
+            guard let size = RecordBytes.size(ofType: type), size <= count - content else {
+                return false
+            }
+            types[column] = type
+            values[column] = record + content
+            content += size
+            column += 1
+        }
+        while column < columns {
+            types[column] = 0
+            values[column] = record
+            column += 1
+        }
+        return place <= Int(header)
+    }
+
+    private func visit(
+        _ number: UInt32, depth: Int, _ left: inout UInt32,
+        _ body: (UnsafePointer<UInt8>, Int, Int, Int64) throws(EngineError) -> Void
+    ) throws(EngineError) {
+        guard depth < Self.deepest, left > 0 else { throw file.damaged() }
+        left -= 1
+        let page = try window.page(number)
+        let start = number == 1 ? 100 : 0
+        let cells = Int(RecordBytes.number(page + start + 3, 2))
+        let first = start + (page[start] == 13 ? 8 : 12)
+        guard first + 2 * cells <= file.usable else { throw file.damaged() }
+        switch page[start] {
+        case 13:
+            for cell in 0..<cells {
+                var place = Int(RecordBytes.number(page + first + 2 * cell, 2))
+                guard place >= first, place + 4 <= file.usable else { throw file.damaged() }
+                let count = RecordBytes.varint(page, &place)
+                let rowid = Int64(bitPattern: RecordBytes.varint(page, &place))
+                guard count > 0, count <= UInt64(Int32.max) else { throw file.damaged() }
+                let local = file.local(Int(count), most: file.usable - 35)
+                guard place + local + (local < Int(count) ? 4 : 0) <= file.usable else {
+                    throw file.damaged()
+                }
+                try body(page + place, Int(count), local, rowid)
+            }
+        case 5:
+            var children: [UInt32] = []
+            for cell in 0..<cells {
+                let place = Int(RecordBytes.number(page + first + 2 * cell, 2))
+                guard place >= first, place + 4 <= file.usable else { throw file.damaged() }
+                children.append(RecordBytes.number(page + place, 4))
+            }
+            children.append(RecordBytes.number(page + start + 8, 4))
+            for child in children { try visit(child, depth: depth + 1, &left, body) }
+        default: throw file.damaged()
+        }
+    }
+
+    private func gather(
+        _ record: UnsafePointer<UInt8>, _ count: Int, _ local: Int, into bytes: GrowingBytes
+    ) throws(EngineError) {
+        guard count <= Int(file.pageCount) * file.pageSize else { throw file.damaged() }
+        bytes.removeAll()
+        bytes.append(record, local)
+        var next = RecordBytes.number(record + local, 4)
+        while bytes.count < count {
+            let page = try overflow.page(next)
+            bytes.append(page + 4, min(count - bytes.count, file.usable - 4))
+            next = RecordBytes.number(page, 4)
+        }
+    }
+}
+
+/// Bytes in memory that grow; the room behind them can be read.
+final class GrowingBytes {
+    private(set) var start: UnsafeMutablePointer<UInt8>
+    private(set) var count = 0
+    private var capacity: Int
+
+    init(capacity: Int = 4096) {
+        self.capacity = capacity
+        start = .allocate(capacity: capacity + RecordBytes.padding)
+        start.initialize(repeating: 0, count: capacity + RecordBytes.padding)
+    }
+
+    deinit { start.deallocate() }
+
+    func removeAll() { count = 0 }
+
+    /// Makes room behind the bytes.
+    func reserve(_ more: Int) {
+        guard count + more > capacity else { return }
+        let larger = max(2 * capacity, count + more)
+        let moved = UnsafeMutablePointer<UInt8>.allocate(
+            capacity: larger + RecordBytes.padding)
+        moved.initialize(from: start, count: count)
+        (moved + count).initialize(repeating: 0, count: larger + RecordBytes.padding - count)
+        start.deallocate()
+        (start, capacity) = (moved, larger)
+    }
+
+    func append(_ bytes: UnsafePointer<UInt8>, _ more: Int) {
+        reserve(more)
+        (start + count).update(from: bytes, count: more)
+        count += more
+    }
+
+    /// Takes bytes that were written behind the end into the room that was reserved.
+    func take(_ more: Int) { count += more }
+}
+
+/// Pages that were read together.
+final class ReadWindow {
+    private static let most: UInt32 = 32
+    private let file: PageImage
+    private let bytes: UnsafeMutableRawBufferPointer
+    private var first: UInt32 = 0
+    private var count: UInt32 = 0
+    private var last: UInt32 = 0
+
+    init(_ file: PageImage) {
+        self.file = file
+        bytes = .allocate(
+            byteCount: Int(Self.most) * file.pageSize + RecordBytes.padding, alignment: 8)
+        bytes.initializeMemory(as: UInt8.self, repeating: 0)
+    }
+
+    deinit { bytes.deallocate() }
+
+    /// The bytes of a page; they stay until another page is wanted.
+    func page(_ number: UInt32) throws(EngineError) -> UnsafePointer<UInt8> {
+        guard number > 0, number <= file.pageCount else { throw file.damaged() }
+        if number < first || number - first >= count {
+            let follows = number > last && number - last <= Self.most
+            let wanted = follows ? min(Self.most, file.pageCount - number + 1) : 1
+            let space = UnsafeMutableRawBufferPointer(
+                rebasing: bytes[0..<Int(wanted) * file.pageSize])
+            try file.read(space, page: number)
+            (first, count) = (number, wanted)
+        }
+        last = number
+        let start = bytes.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: UInt8.self)
+        return UnsafePointer(start + Int(number - first) * file.pageSize)
+    }
+}
