@@ -321,7 +321,7 @@ let package = Package(
         // The scenarios of `godwit demo`, as small ones.
         .testTarget(
             name: "MigrationCases",
-            dependencies: storeTests + ["godwit"], path: "Tests/MigrationCases",
+            dependencies: storeTests + ["godwit", "sample-policies"], path: "Tests/MigrationCases",
             swiftSettings: settings),
         tests("StoreDiscoveryTests", storeTests + ["StoreDiscovery"]),
         tests("StoreSwapTests", storeTests + ["StoreSwap", "StoreLocks"]),

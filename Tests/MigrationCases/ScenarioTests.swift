@@ -17,6 +17,8 @@ struct ScenarioTests {
         let arguments: [String]
         /// Attributes of UUIDs that it can be split by.
         var uuids: [String] = []
+        /// Whether its demo takes an executable with policies.
+        var hasPolicies = false
 
         var testDescription: String { name }
     }
@@ -29,14 +31,46 @@ struct ScenarioTests {
             name: "multi-pass", objects: 2_000, store: "events.sqlite",
             arguments: ["--to", "Events.xcdatamodeld", "--mapping", "ranges.yaml"]),
         Case(
+            name: "moving-van", objects: 300, store: "inventory.sqlite",
+            arguments: ["--to", "Inventory.xcdatamodeld", "--mapping", "moving-van.yaml"],
+            uuids: ["uuid:Item.identifier"], hasPolicies: true),
+        Case(
             name: "uuid-groups", objects: 2_000, store: "chat.sqlite",
             arguments: ["--to", "Chat.xcdatamodeld"],
             uuids: ["uuid:Message.identifier", "uuid:Author.identifier"]),
     ]
 
-    private func demo(_ name: String, _ objects: Int, in folder: URL) throws -> URL {
+    private static let programs = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        .deletingLastPathComponent()
+
+    /// The options for an executable with policies, in a folder with a program that makes photos.
+    ///
+    /// Neither needs libvips: `.ci/examples` runs the example's own.
+    private func policyOptions(in folder: URL) throws -> [String] {
+        let carrier = Self.programs.appendingPathComponent("sample-policies").path
+        let photos = """
+            import struct, sys
+            first, count, step = map(int, sys.argv[1:])
+            for number in range(first, first + count * step, step):
+                photo = b"photo %d " % number * (100 + number)
+                sys.stdout.buffer.write(struct.pack("<Q", len(photo)) + photo)
+            """
+        for (name, text) in [
+            ("worker", "#!/bin/sh\nexec '\(carrier)' \"$@\"\n"),
+            ("photos", "#!/usr/bin/env python3\n\(photos)\n"),
+        ] {
+            let path = folder.appendingPathComponent(name).path
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+        }
+        return ["--worker-command", folder.appendingPathComponent("worker").path]
+    }
+
+    private func demo(
+        _ name: String, _ objects: Int, _ options: [String], in folder: URL
+    ) throws -> URL {
         let ended = try run(
-            ["demo", "--scenario", name, "--objects", "\(objects)"], in: folder)
+            ["demo", "--scenario", name, "--objects", "\(objects)"] + options, in: folder)
         #expect(ended.status == 0, "\(ended.output)")
         return folder.appendingPathComponent("godwit-demo")
     }
@@ -45,8 +79,7 @@ struct ScenarioTests {
         _ arguments: [String], in folder: URL
     ) throws -> (status: Int32, output: String) {
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-            .deletingLastPathComponent().appendingPathComponent("godwit")
+        process.executableURL = Self.programs.appendingPathComponent("godwit")
         process.arguments = arguments
         process.currentDirectoryURL = folder
         // A file, not a pipe: a pipe that no process empties would stop a talkative process.
@@ -88,7 +121,8 @@ struct ScenarioTests {
     @Test("every way to split gives the same rows", arguments: cases)
     func splits(_ scenario: Case) throws {
         try withTemporaryFolder { folder in
-            let demo = try demo(scenario.name, scenario.objects, in: folder)
+            let options = scenario.hasPolicies ? try policyOptions(in: folder) : []
+            let demo = try demo(scenario.name, scenario.objects, options, in: folder)
             var ways: [[String]] = [
                 ["--strategy", "whole"],
                 ["--partition", "key", "--chunk-bytes", "16KiB", "--workers", "1"],
@@ -104,7 +138,7 @@ struct ScenarioTests {
             for (number, way) in ways.enumerated() {
                 let output = "way-\(number)"
                 let ended = try run(
-                    ["migrate", scenario.store] + scenario.arguments + way
+                    ["migrate", scenario.store] + scenario.arguments + options + way
                         + ["--output", output], in: demo)
                 #expect(ended.status == 0, "\(way): \(ended.output)")
                 let found = try rows(

@@ -46,7 +46,9 @@ enum Repository {
         for place in places {
             let start = root.appendingPathComponent(place)
             var candidates = [start]
-            let walk = FileManager.default.enumerator(at: start, includingPropertiesForKeys: nil)
+            let walk = FileManager.default.enumerator(
+                // Packages below docs have build folders of their own.
+                at: start, includingPropertiesForKeys: nil, options: .skipsHiddenFiles)
             while let file = walk?.nextObject() as? URL { candidates.append(file) }
             for file in candidates where isText(file) {
                 guard let data = FileManager.default.contents(atPath: file.path) else { continue }

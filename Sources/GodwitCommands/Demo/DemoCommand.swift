@@ -31,6 +31,9 @@ struct DemoCommand: ParsableCommand {
     @Option(help: "The size of the scenario, in the unit that its page names.")
     var objects: Int?
 
+    @Option(help: "The executable to run as worker processes, for a scenario that needs one.")
+    var workerCommand: String?
+
     /// Worker processes of the demo's run, with one slot each.
     private static let workers = 2
     /// Small enough to cut the large store into several chunks.
@@ -39,13 +42,21 @@ struct DemoCommand: ParsableCommand {
     func validate() throws {
         guard let scenario else {
             if objects != nil { throw ValidationError("--objects needs --scenario") }
+            if workerCommand != nil { throw ValidationError("--worker-command needs --scenario") }
             return
         }
-        guard Scenario.named(scenario) != nil else {
+        guard let found = Scenario.named(scenario) else {
             let names = Scenario.all.map(\.name).joined(separator: ", ")
             throw ValidationError("there is no scenario \(scenario); there are \(names)")
         }
         if let objects, objects < 1 { throw ValidationError("--objects must be at least 1") }
+        switch (found.package, workerCommand) {
+        case (let package?, nil):
+            throw ValidationError("\(scenario) needs --worker-command. \(package.advice)")
+        case (nil, _?):
+            throw ValidationError("\(scenario) needs no --worker-command: leave it out")
+        default: break
+        }
     }
 
     func run() throws {
@@ -53,7 +64,8 @@ struct DemoCommand: ParsableCommand {
             return try CommandFailure.translating {
                 try ScenarioRun(
                     scenario: scenario, objects: objects ?? scenario.objects,
-                    folder: DemoFolder.cleared(at: FilePath("godwit-demo"))
+                    folder: DemoFolder.cleared(at: FilePath("godwit-demo")),
+                    worker: workerCommand.map { try FleetArguments.absolute(FilePath($0)) }
                 ).run()
             }
         }

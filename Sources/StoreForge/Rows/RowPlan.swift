@@ -159,7 +159,7 @@ struct ForgePlan {
             lengths: recipe.bytesByAttribute[key]
                 ?? (isText ? recipe.textBytes : recipe.blobBytes),
             isExternal: layout.column(.attribute(key))?.column.isExternal ?? false,
-            isUnique: isUnique)
+            isUnique: isUnique, content: recipe.contents[key])
     }
 
     /// Attributes that keep uniqueness constraints: one of each, of a type with enough values

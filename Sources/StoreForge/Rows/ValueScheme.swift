@@ -12,6 +12,8 @@ struct ValueScheme {
     let isExternal: Bool
     /// Whether no two rows may have the same value.
     let isUnique: Bool
+    /// What gives the values of a binary attribute instead of the seed.
+    var content: (@Sendable (Int) throws -> [UInt8]?)?
 }
 
 extension AttributeType {

@@ -23,6 +23,12 @@ final class ValueWriter {
     func bind(
         _ scheme: ValueScheme, slot: Int, to statement: Statement, at parameter: Int
     ) throws {
+        if let content = scheme.content {
+            guard let bytes = try content(slot) else {
+                return try statement.bindNull(at: parameter)
+            }
+            return try bindBlob(bytes, scheme, slot, to: statement, at: parameter)
+        }
         let hash = ForgeHash.number(scheme.salt, slot)
         guard !scheme.null.contains(hash) else {
             return try statement.bindNull(at: parameter)
@@ -129,8 +135,28 @@ final class ValueWriter {
             if scheme.isUnique {
                 buffer.storeBytes(of: UInt64(slot), toByteOffset: start, as: UInt64.self)
             }
-            if start == 1 { buffer[0] = ExternalReference.inlinePrefix }
         }
+        try bindBlob(count, scheme, slot, to: statement, at: parameter)
+    }
+
+    /// Binds given bytes.
+    private func bindBlob(
+        _ bytes: [UInt8], _ scheme: ValueScheme, _ slot: Int, to statement: Statement,
+        at parameter: Int
+    ) throws {
+        blob.removeAll(keepingCapacity: true)
+        if scheme.isExternal { blob.append(0) }
+        blob.append(contentsOf: bytes)
+        try bindBlob(bytes.count, scheme, slot, to: statement, at: parameter)
+    }
+
+    /// Binds the bytes that `blob` holds, behind the prefix of external storage where there is one.
+    private func bindBlob(
+        _ count: Int, _ scheme: ValueScheme, _ slot: Int, to statement: Statement,
+        at parameter: Int
+    ) throws {
+        let start = scheme.isExternal ? 1 : 0
+        if start == 1 { blob[0] = ExternalReference.inlinePrefix }
         if scheme.isExternal, let externalThreshold, count > externalThreshold {
             let name = try writeFile(1..<(1 + count), scheme, slot)
             return try statement.bind(

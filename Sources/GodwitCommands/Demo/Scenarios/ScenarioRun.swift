@@ -13,6 +13,8 @@ struct ScenarioRun {
     let scenario: Scenario
     let objects: Int
     let folder: DemoFolder
+    /// The executable of the scenario's package; nil for a scenario without one.
+    let worker: FilePath?
 
     /// - Throws: `CommandFailure` where a command ends otherwise than the scenario says.
     func run() throws {
@@ -23,6 +25,9 @@ struct ScenarioRun {
             try files.publish(Array(text.utf8), to: path, permissions: 0o644)
         }
         try scenario.prepare(folder.path, objects)
+        if let package = scenario.package, let worker {
+            try package.prepare(folder.path, objects, worker.parent)
+        }
         Console.print("$ cd \(folder.path)")
         for step in scenario.steps(objects) {
             switch step {
@@ -38,6 +43,10 @@ struct ScenarioRun {
     }
 
     private func process(_ arguments: [String]) throws -> Process {
+        var arguments = arguments
+        if let worker, ["plan", "migrate"].contains(arguments.first) {
+            arguments += ["--worker-command", worker.description]
+        }
         Console.print("$ godwit \(arguments.map { ShellWord.quoted($0) }.joined(separator: " "))")
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()

@@ -1,0 +1,3 @@
+import Godwit
+
+GodwitExecutable.main(policies: [ThumbnailPolicy.self])
