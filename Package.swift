@@ -313,7 +313,8 @@ let package = Package(
             "RunLedgerTests",
             ["TestSupport", "RunLedger", "Jobs", "Threads", "DurableFiles", grdb]),
         tests(
-            "MigrationPlanningTests", storeTests + ["MigrationPlanning", "MappingModel", "Jobs"]),
+            "MigrationPlanningTests",
+            storeTests + ["MigrationPlanning", "MappingModel", "MappingExpressions", "Jobs"]),
         tests(
             "MigrationValidationTests",
             storeTests + ["MigrationValidation", "StoreFileChecks", "MappingModel", "Jobs"]),

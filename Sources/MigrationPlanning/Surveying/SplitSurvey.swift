@@ -77,10 +77,12 @@ struct SplitSurvey {
         let row = SourceRow("s", schema: "")
         let mask = SplitNumbers([], cells: cells).mask(of: row, found.split.filters)
         let own: SQLText = found.split.isAlone ? "1" : "s.Z_ENT = \(found.split.number)"
+        // Without the limit SQLite joins both queries into one, and sorts by rows that hold all that
+        // the filters read: also large values, all of them at once.
         let groups = try connection.prepare(
             "SELECT mask, count(*) FROM (SELECT \(mask) AS mask FROM "
-                + "\(SQLText.quoted(found.split.table)) s WHERE \(own)) GROUP BY mask ORDER BY mask"
-        )
+                + "\(SQLText.quoted(found.split.table)) s WHERE \(own) LIMIT -1) "
+                + "GROUP BY mask ORDER BY mask")
         while try groups.step() {
             let (mask, rows) = (groups.integer(0), groups.integer(1))
             guard mask != 0 else {

@@ -39,8 +39,10 @@ package struct ForgeRecipe: Sendable {
     package var textBytes: ClosedRange<Int> = 0...40
     /// Lengths of single attributes, which go before `blobBytes` and `textBytes`.
     package var bytesByAttribute: [PropertyKey: ClosedRange<Int>] = [:]
-    /// Values of binary attributes that do not follow from the seed. Each is asked once for every
-    /// row, by its number from 0, in the order of keys; nil gives NULL.
+    /// Values of binary attributes that do not follow from the seed.
+    ///
+    /// Each is asked once for every row, by its number from 0, in the order of keys; nil gives
+    /// NULL.
     package var contents: [PropertyKey: @Sendable (Int) throws -> [UInt8]?] = [:]
     /// Values above this many bytes go to files, where their attribute allows it; nil keeps all in
     /// the database.
