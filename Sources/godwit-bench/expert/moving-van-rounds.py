@@ -5,11 +5,11 @@ usage: moving-van-rounds.py DEMO WORKER [ROUNDS]
 DEMO    the folder that the scenario's demo left: .ci/demo --scenario moving-van
 WORKER  the example's executable
 
-Memory is the peak of one process, the largest of all that a side started. Disk is what lies in the
-folder at most, in parts of the source. Both sides begin with the source in the page cache.
+Memory is the most that was resident, of the process itself and of the largest of its slots. Disk is
+the most that lay beside the source, in parts of it.
 """
+import glob
 import os
-import resource
 import shutil
 import sqlite3
 import statistics
@@ -20,53 +20,54 @@ import time
 PEER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "moving-van.py")
 
 
-def disk(folder):
+def disk(folders):
     total = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            try:
-                total += os.lstat(os.path.join(place, name)).st_blocks * 512
-            except FileNotFoundError:
-                pass
+    for folder in folders:
+        for place, _, names in os.walk(folder):
+            for name in names:
+                try:
+                    total += os.lstat(os.path.join(place, name)).st_blocks * 512
+                except FileNotFoundError:
+                    pass
     return total
 
 
-def measure(command, folder, before):
-    start = time.monotonic()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    peak = 0
-    while True:
+def memory(session, peaks):
+    """Notes the most memory of each process of a session."""
+    for path in glob.glob("/proc/[0-9]*"):
         try:
-            process.wait(0.05)
-            break
-        except subprocess.TimeoutExpired:
-            peak = max(peak, disk(folder))
-    if process.returncode:
-        sys.exit(f"{command[0]} ended with {process.returncode}")
-    return time.monotonic() - start, peak - before
+            with open(path + "/stat") as stat:
+                if int(stat.read().rpartition(")")[2].split()[3]) != session:
+                    continue
+            with open(path + "/status") as status:
+                found = [line.split()[1] for line in status if line.startswith("VmHWM")]
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        for kibibytes in found:
+            peaks[int(path.rpartition("/")[2])] = int(kibibytes) / 1024
 
 
-def round_of(command, folder, outputs):
-    """Runs a command in a process of its own, whose children alone count for the peak of memory."""
-    before = disk(folder)
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        seconds, peak = measure(command, folder, before)
-        memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-        os.write(write, f"{seconds} {peak} {memory}".encode())
-        os._exit(0)
-    os.close(write)
-    with os.fdopen(read) as answer:
-        words = answer.read().split()
-    if os.waitpid(child, 0)[1]:
-        sys.exit("a side failed")
-    for output in outputs:
-        shutil.rmtree(output, ignore_errors=True)
-    return float(words[0]), int(words[1]), int(words[2])
+class Round:
+    def __init__(self, command, folders):
+        start = time.monotonic()
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
+        peaks, self.disk = {}, 0
+        while True:
+            try:
+                process.wait(0.05)
+                break
+            except subprocess.TimeoutExpired:
+                self.disk = max(self.disk, disk(folders))
+                memory(process.pid, peaks)
+        if process.returncode:
+            sys.exit(f"{command[0]} ended with {process.returncode}")
+        self.seconds = time.monotonic() - start
+        self.own = peaks.pop(process.pid, 0)
+        self.slot = max(peaks.values(), default=0)
 
 
 def main(demo, worker, rounds="3"):
+    worker = os.path.abspath(worker)
     os.chdir(demo)
     size = os.path.getsize("inventory.sqlite")
     largest = sqlite3.connect("inventory.sqlite").execute(
@@ -74,24 +75,28 @@ def main(demo, worker, rounds="3"):
     print(f"source {size / 2**20:.1f} MiB, largest photo {largest / 2**20:.2f} MiB")
     state, output = "rounds-state", "rounds-output"
     sides = {
-        "peer": [sys.executable, PEER, "inventory.sqlite", "migrated/inventory.sqlite",
-                 os.path.join(output, "peer.sqlite")],
-        "godwit": [os.path.abspath(worker), "migrate", "inventory.sqlite", "--to",
-                   "Inventory.xcdatamodeld", "--mapping", "moving-van.yaml", "--output", output,
-                   "--state", state],
-    }
-    found = {name: [] for name in sides}
+        "peer": [
+            sys.executable, PEER, "inventory.sqlite", "migrated/inventory.sqlite",
+            os.path.join(output, "peer.sqlite")],
+        "godwit": [
+            worker, "migrate", "inventory.sqlite", "--to", "Inventory.xcdatamodeld",
+            "--mapping", "moving-van.yaml", "--output", output, "--state", state]}
+    seconds = {name: [] for name in sides}
     for number in range(int(rounds)):
+        # Turns change, so that neither side always finds the caches warmer.
         for name in sorted(sides, reverse=number % 2 == 1):
-            shutil.rmtree(output, ignore_errors=True)
+            for folder in (output, state):
+                shutil.rmtree(folder, ignore_errors=True)
             os.makedirs(output)
-            found[name].append(round_of(sides[name], ".", [output, state]))
-            seconds, peak, memory = found[name][-1]
-            print(f"{name:7}{seconds:9.2f} s, {memory / 1024:6.1f} MiB, disk {1 + peak / size:.2f}",
-                  flush=True)
-    for name, all_rounds in found.items():
-        print(f"{name:7}median {statistics.median(r[0] for r in all_rounds):.2f} s")
+            found = Round(sides[name], (output, state))
+            seconds[name].append(found.seconds)
+            print(
+                f"{name:7}{found.seconds:9.2f} s, {found.own:6.1f} MiB, slot {found.slot:5.1f} MiB,"
+                f" disk {found.disk / size:.2f}", flush=True)
+    for folder in (output, state):
+        shutil.rmtree(folder, ignore_errors=True)
+    for name, all_seconds in seconds.items():
+        print(f"{name:7} median {statistics.median(all_seconds):.2f} s")
 
 
-worker = os.path.abspath(sys.argv[2])
-main(sys.argv[1], worker, *sys.argv[3:])
+main(*sys.argv[1:])

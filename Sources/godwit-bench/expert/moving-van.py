@@ -14,7 +14,7 @@ import sys
 
 EVERY = 10
 WIDTH = 200
-SIZE_DOWN = 1
+SIZE_DOWN = 2
 FAIL_ON_TRUNCATED = 1
 
 vips = ctypes.CDLL("libvips.so.42")
