@@ -150,6 +150,15 @@ struct ScenarioTests {
         }
     }
 
+    @Test("a scenario with a package of its own says what to build")
+    func advice() throws {
+        try withTemporaryFolder { folder in
+            let ended = try run(["demo", "--scenario", "moving-van"], in: folder)
+            #expect(ended.status == 64)
+            #expect(ended.output.contains("swift build -c release in docs/examples/moving-van"))
+        }
+    }
+
     @Test("a chain of five versions fails in one store, at a named step, and is retried")
     func fiveVersions() throws {
         try withTemporaryFolder { folder in

@@ -5,11 +5,12 @@ usage: moving-van-rounds.py DEMO WORKER [ROUNDS]
 DEMO    the folder that the scenario's demo left: .ci/demo --scenario moving-van
 WORKER  the example's executable
 
-Memory is the most that was resident, of the process itself and of the largest of its slots. Disk is
+Processor time is that of all processes of a side. Memory is the most that was resident, of the process itself and of the largest of its slots. Disk is
 the most that lay beside the source, in parts of it.
 """
 import glob
 import os
+import resource
 import shutil
 import sqlite3
 import statistics
@@ -47,9 +48,14 @@ def memory(session, peaks):
             peaks[int(path.rpartition("/")[2])] = int(kibibytes) / 1024
 
 
+def processor():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 class Round:
     def __init__(self, command, folders):
-        start = time.monotonic()
+        start, before = time.monotonic(), processor()
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, start_new_session=True)
         peaks, self.disk = {}, 0
         while True:
@@ -61,7 +67,7 @@ class Round:
                 memory(process.pid, peaks)
         if process.returncode:
             sys.exit(f"{command[0]} ended with {process.returncode}")
-        self.seconds = time.monotonic() - start
+        self.seconds, self.processor = time.monotonic() - start, processor() - before
         self.own = peaks.pop(process.pid, 0)
         self.slot = max(peaks.values(), default=0)
 
@@ -91,8 +97,9 @@ def main(demo, worker, rounds="3"):
             found = Round(sides[name], (output, state))
             seconds[name].append(found.seconds)
             print(
-                f"{name:7}{found.seconds:9.2f} s, {found.own:6.1f} MiB, slot {found.slot:5.1f} MiB,"
-                f" disk {found.disk / size:.2f}", flush=True)
+                f"{name:7}{found.seconds:9.2f} s, processor {found.processor:7.2f} s, "
+                f"{found.own:5.1f} MiB, slot {found.slot:5.1f} MiB, disk {found.disk / size:.2f}",
+                flush=True)
     for folder in (output, state):
         shutil.rmtree(folder, ignore_errors=True)
     for name, all_seconds in seconds.items():

@@ -24,6 +24,7 @@ struct ScenarioRun {
             try files.makeScratchFolders(path.parent)
             try files.publish(Array(text.utf8), to: path, permissions: 0o644)
         }
+        Console.print("Making \(objects) \(scenario.unit) …")
         try scenario.prepare(folder.path, objects)
         if let package = scenario.package, let worker {
             try package.prepare(folder.path, objects, worker.parent)

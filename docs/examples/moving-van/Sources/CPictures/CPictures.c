@@ -29,7 +29,7 @@ int pictures_thumbnail(const void *bytes, size_t length, int width, pictures_jpe
         (void *)bytes, length, &image, width, "size", VIPS_SIZE_DOWN, "fail_on",
         VIPS_FAIL_ON_TRUNCATED, NULL);
     if (!status) status = save(image, 80, result);
-    // Messages would gather otherwise.
+    // Messages would gather in memory, and may hold what the photo holds.
     if (status) vips_error_clear();
     return status;
 }
@@ -39,11 +39,13 @@ enum { width = 1024, height = 768, spare = 512 };
 /// The noise of a camera, larger than a photo; without noise a photo would be a small file.
 static VipsImage *noise = NULL;
 
+/// Makes the noise with the first photo, on the only thread of the program.
 static int make_noise(void) {
     if (noise) return 0;
     VipsImage *made = NULL, *cast = NULL;
     int status = vips_gaussnoise(
-        &made, width + spare, height + spare, "sigma", 48.0, "mean", 0.0, "seed", 1, NULL)
+                     &made, width + spare, height + spare, "sigma", 48.0, "mean", 0.0, "seed", 1,
+                     NULL)
         || vips_cast_short(made, &cast, NULL);
     if (!status) noise = vips_image_copy_memory(cast);
     g_clear_object(&cast);
