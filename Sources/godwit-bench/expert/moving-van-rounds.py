@@ -5,8 +5,9 @@ usage: moving-van-rounds.py DEMO WORKER [ROUNDS]
 DEMO    the folder that the scenario's demo left: .ci/demo --scenario moving-van
 WORKER  the example's executable
 
-Processor time is that of all processes of a side. Memory is the most that was resident, of the process itself and of the largest of its slots. Disk is
-the most that lay beside the source, in parts of it.
+Processor time is that of all processes of a side. Memory is the most that was resident, of the
+process itself and of the largest of its slots. Disk is the most that lay beside the source, in
+parts of it.
 """
 import glob
 import os
