@@ -39,6 +39,21 @@ import Testing
         }
     }
 
+    /// A process that goes on with a plan writes it once more, and must come to the same digest.
+    @Test func equalPlansHaveEqualTexts() throws {
+        try withPlan { file, _ in
+            var (first, second) = (file.plan, file.plan)
+            second.variantRows.reserveCapacity(4_096)
+            for number in 1...40 {
+                first.variantRows[number] = 1
+                second.variantRows[41 - number] = 1
+            }
+            #expect(first == second)
+            let texts = try [first, second].map { try PlanFile($0).bytes }
+            #expect(texts[0] == texts[1])
+        }
+    }
+
     @Test func aPlanThatTheJobDoesNotNameIsRefused() throws {
         try withPlan { file, path in
             try DurableFileSystem().publish(file.bytes + [0x20], to: path)

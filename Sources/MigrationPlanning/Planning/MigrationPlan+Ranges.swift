@@ -3,7 +3,7 @@ package import SafeSQLite
 extension MigrationPlan {
     /// The rows of the source that an entity feed takes.
     package func rows(of feed: EntityFeed) -> Int64 {
-        variantRows[feed.sourceNumber] ?? sourceRows[feed.source] ?? 0
+        variantRows[Int(feed.sourceNumber)] ?? sourceRows[feed.source] ?? 0
     }
 
     /// Ranges of keys by destination table, those of its sources moved by their offsets;

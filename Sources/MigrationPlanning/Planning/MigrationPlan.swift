@@ -25,7 +25,10 @@ package struct MigrationPlan: Hashable, Sendable, Codable {
     /// Source entities whose objects filters tell apart.
     package var splits: [EntitySplit] = []
     /// Rows of split entities, by the number of each variant and of the entity itself.
-    package var variantRows: [Int64: Int64] = [:]
+    ///
+    /// The text of a plan has dictionaries in one order only where their keys are `String` or
+    /// `Int`; equal plans need equal texts.
+    package var variantRows: [Int: Int64] = [:]
     /// One for every entity mapping that carries objects, in their order.
     package var passes: [PassMove] = []
     /// What migration policies do, in the order of the entity mappings.

@@ -66,7 +66,8 @@ package enum Planner {
         }
         for split in facts.splits {
             for kind in split.kinds {
-                plan.variantRows[kind.number] = facts.tables[split.table]?.rows[kind.number] ?? 0
+                plan.variantRows[Int(kind.number)] =
+                    facts.tables[split.table]?.rows[kind.number] ?? 0
             }
         }
         return plan

@@ -77,7 +77,7 @@ struct SplitSurvey {
         let row = SourceRow("s", schema: "")
         let mask = SplitNumbers([], cells: cells).mask(of: row, found.split.filters)
         let own: SQLText = found.split.isAlone ? "1" : "s.Z_ENT = \(found.split.number)"
-        // Without the limit SQLite joins both queries into one, and sorts by rows that hold all that
+        // Without the limit SQLite joins both queries into one, and sorts rows that hold all that
         // the filters read: also large values, all of them at once.
         let groups = try connection.prepare(
             "SELECT mask, count(*) FROM (SELECT \(mask) AS mask FROM "

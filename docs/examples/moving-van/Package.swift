@@ -10,7 +10,7 @@ let package = Package(
         .package(name: "godwit", path: "../../..")
     ],
     targets: [
-        // SwiftPM warns that it leaves out -pthread, which the flags of vips name and nothing needs.
+        // SwiftPM warns that it leaves out -pthread, which vips names and nothing needs.
         .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
         // libvips takes its options as variadic arguments, which Swift cannot pass.
         .target(name: "CPictures", dependencies: ["CVips"]),
