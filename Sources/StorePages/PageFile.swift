@@ -4,7 +4,7 @@ package import SafeSQLite
 /// A database file whose pages are read without SQLite.
 ///
 /// All content is in the main file, which does not change meanwhile. The file may be hostile:
-/// whoever reads its pages checks every number that it takes from them. One file serves several
+/// readers check every number that they take from its pages. One file serves several
 /// threads, each with windows of its own. Places are those of SQLite's file format, sections 1.3
 /// (header) and 1.6 (b-tree pages).
 package final class PageFile: Sendable {
@@ -78,9 +78,10 @@ package final class PageFile: Sendable {
 /// Used by one thread.
 final class PageWindow {
     private let file: PageFile
-    private let bytes: UnsafeMutableRawBufferPointer
-    /// The most pages that are read at once.
-    private let most: Int64
+    private var bytes: UnsafeMutableRawBufferPointer
+    /// The most pages that are read at once; more while pages are wanted one after the other, so
+    /// that a small table costs a small window.
+    private var most: Int64
     private var pages: Range<Int64> = 0..<0
     /// The page that was wanted last.
     private var last: Int64 = 0
@@ -88,13 +89,13 @@ final class PageWindow {
 
     /// Bytes behind the last page, so that a number at its end is never read beyond them.
     static let padding = 64
-    private static let windowBytes = 128 << 10
+    private static let firstBytes = 8 << 10
+    private static let mostBytes = 128 << 10
 
     init(_ file: PageFile) {
         self.file = file
-        most = Int64(max(1, Self.windowBytes / file.pageSize))
-        bytes = .allocate(byteCount: Int(most) * file.pageSize + Self.padding, alignment: 8)
-        bytes.initializeMemory(as: UInt8.self, repeating: 0)
+        most = Int64(max(1, Self.firstBytes / file.pageSize))
+        bytes = .allocate(byteCount: 0, alignment: 8)
     }
 
     deinit { bytes.deallocate() }
@@ -117,12 +118,25 @@ final class PageWindow {
         if stop?.isSet == true { throw .cancelled(file.path.description) }
         var wanted = number..<number + 1
         let step = number - last
-        if step > 0, step <= most { wanted = number..<min(number + most, file.pageCount + 1) }
-        if step < 0, -step <= most { wanted = max(1, number + 1 - most)..<number + 1 }
-        let count = try file.read(
-            into: UnsafeMutableRawBufferPointer(rebasing: bytes[0..<wanted.count * file.pageSize]),
+        if step != 0, abs(step) <= most {
+            most = min(2 * most, Int64(max(1, Self.mostBytes / file.pageSize)))
+            wanted =
+                step > 0
+                ? number..<min(number + most, file.pageCount + 1)
+                : max(1, number + 1 - most)..<number + 1
+        }
+        let count = wanted.count * file.pageSize
+        if bytes.count < count + Self.padding {
+            bytes.deallocate()
+            bytes = .allocate(
+                byteCount: Int(most) * file.pageSize + Self.padding, alignment: 8)
+        }
+        let read = try file.read(
+            into: UnsafeMutableRawBufferPointer(rebasing: bytes[0..<count]),
             at: (wanted.lowerBound - 1) * Int64(file.pageSize))
-        pages = wanted.lowerBound..<wanted.lowerBound + Int64(count / file.pageSize)
+        (bytes.baseAddress.unsafelyUnwrapped + read).initializeMemory(
+            as: UInt8.self, repeating: 0, count: Self.padding)
+        pages = wanted.lowerBound..<wanted.lowerBound + Int64(read / file.pageSize)
         guard pages.contains(number) else {
             pages = 0..<0
             throw file.damaged(number)

@@ -1,7 +1,42 @@
 import DurableFiles
 import MigrationPlanning
 
-/// Sorts the entries of an index in bounded memory: runs of them go into a scratch file each.
+/// A file without a name that holds sorted runs: it goes with the process.
+final class RunFile {
+    let file: OpenFile
+    /// Where each run lies.
+    private(set) var runs: [Range<Int64>] = []
+
+    /// - Parameters:
+    ///   - path: a name that the file has for a moment.
+    ///   - files: makes it.
+    /// - Throws: `EngineError.file`.
+    init(_ path: FilePath, _ files: DurableFileSystem) throws(EngineError) {
+        file = try EngineError.accessing { () throws(DurableFileError) in
+            if try FileStatus.ifPresent(path) != nil { try files.remove(path) }
+            return try files.create(path)
+        }
+        try EngineError.accessing { () throws(DurableFileError) in try files.remove(path) }
+    }
+
+    /// Begins a run behind the others.
+    func begin() {
+        let end = runs.last?.upperBound ?? 0
+        runs.append(end..<end)
+    }
+
+    /// Writes on in the last run.
+    func write(_ bytes: GrowingBytes) throws(EngineError) {
+        let run = runs[runs.count - 1]
+        let raw = UnsafeRawBufferPointer(start: bytes.start, count: bytes.count)
+        try EngineError.accessing { () throws(DurableFileError) in
+            try file.write(raw, at: run.upperBound)
+        }
+        runs[runs.count - 1] = run.lowerBound..<run.upperBound + Int64(bytes.count)
+    }
+}
+
+/// Sorts the entries of an index in bounded memory: sorted runs of them go into a scratch file.
 ///
 /// Entries come in the order of rowids.
 final class IndexSorter {
@@ -17,13 +52,13 @@ final class IndexSorter {
     private var spare: [Entry] = []
     private let scratch: FilePath
     private let files: DurableFileSystem
-    private var runs: [FilePath] = []
+    private var runs: RunFile?
 
     /// - Parameters:
     ///   - order: of the entries.
     ///   - budget: bytes of memory that entries take; twice as much beside them.
-    ///   - scratch: the path of the scratch files, which gets numbers.
-    ///   - files: makes them.
+    ///   - scratch: a name that the scratch file has for a moment.
+    ///   - files: makes it.
     init(
         _ order: IndexKeyOrder, budget: Int, scratch: FilePath, _ files: DurableFileSystem
     ) {
@@ -97,21 +132,18 @@ final class IndexSorter {
     func forEach(
         _ body: (UnsafePointer<UInt8>, Int) throws(EngineError) -> Void
     ) throws(EngineError) {
-        guard !runs.isEmpty else {
+        guard runs != nil else {
             sort()
             for entry in entries { try body(bytes.start + entry.place, size(of: entry)) }
             return
         }
         try spill()
         (entries, spare) = ([], [])
-        let room = max(8 << 10, min(64 << 10, budget / runs.count))
-        var readers: [RunReader] = []
-        for run in runs { readers.append(try RunReader(run, room: room, order, files)) }
+        guard let file = runs else { return }
+        let room = max(8 << 10, min(64 << 10, budget / file.runs.count))
+        let readers = file.runs.map { RunReader(file, $0, room: room, order) }
         try RunMerge(readers, order).forEach(body)
-        for run in runs {
-            try EngineError.accessing { () throws(DurableFileError) in try files.remove(run) }
-        }
-        runs = []
+        runs = nil
     }
 
     private func size(of entry: Entry) -> Int {
@@ -122,23 +154,24 @@ final class IndexSorter {
     private func spill() throws(EngineError) {
         guard !entries.isEmpty else { return }
         sort()
-        let path = scratch.adding(suffix: "-\(runs.count)")
-        let out = GrowingBytes(capacity: 1 << 18)
-        try EngineError.accessing { () throws(DurableFileError) in
-            if try FileStatus.ifPresent(path) != nil { try files.remove(path) }
-            let file = try files.create(path)
-            for entry in entries {
-                let size = size(of: entry) + 4
-                if out.count + size > 1 << 18 {
-                    try file.write(UnsafeRawBufferPointer(start: out.start, count: out.count))
-                    out.removeAll()
-                }
-                out.append(bytes.start + entry.place - 4, size)
-            }
-            try file.write(UnsafeRawBufferPointer(start: out.start, count: out.count))
-            try file.close()
+        let file: RunFile
+        if let runs {
+            file = runs
+        } else {
+            file = try RunFile(scratch, files)
+            runs = file
         }
-        runs.append(path)
+        file.begin()
+        let out = GrowingBytes(capacity: 1 << 18)
+        for entry in entries {
+            let size = size(of: entry) + 4
+            if out.count + size > 1 << 18 {
+                try file.write(out)
+                out.removeAll()
+            }
+            out.append(bytes.start + entry.place - 4, size)
+        }
+        try file.write(out)
         entries.removeAll(keepingCapacity: true)
         bytes.removeAll()
     }
@@ -210,12 +243,13 @@ final class IndexSorter {
     }
 }
 
-/// Reads the entries of one scratch file in order.
+/// Reads the entries of one run in order.
 final class RunReader {
-    private let file: OpenFile
+    private let runs: RunFile
+    private let end: Int64
     private let bytes: UnsafeMutableRawBufferPointer
     private var larger: GrowingBytes?
-    private var offset: Int64 = 0
+    private var offset: Int64
     private var filled = 0
     private var next = 0
     private let order: IndexKeyOrder
@@ -224,12 +258,9 @@ final class RunReader {
     private(set) var count = 0
     private(set) var prefix: UInt64 = 0
 
-    init(
-        _ path: FilePath, room: Int, _ order: IndexKeyOrder, _ files: DurableFileSystem
-    ) throws(EngineError) {
-        file = try EngineError.accessing { () throws(DurableFileError) in
-            try files.openForReading(path)
-        }
+    init(_ runs: RunFile, _ run: Range<Int64>, room: Int, _ order: IndexKeyOrder) {
+        self.runs = runs
+        (offset, end) = (run.lowerBound, run.upperBound)
         bytes = .allocate(byteCount: room + RecordBytes.padding, alignment: 8)
         bytes.initializeMemory(as: UInt8.self, repeating: 0)
         entry = UnsafePointer(
@@ -256,7 +287,7 @@ final class RunReader {
             whole.removeAll()
             whole.reserve(count)
             let read = try EngineError.accessing { () throws(DurableFileError) in
-                try file.read(
+                try runs.file.read(
                     into: UnsafeMutableRawBufferPointer(start: whole.start, count: count),
                     at: offset - Int64(filled - next) + 4)
             }
@@ -277,10 +308,10 @@ final class RunReader {
         let left = filled - next
         let start = bytes.baseAddress.unsafelyUnwrapped
         start.copyMemory(from: start + next, byteCount: left)
-        let room = UnsafeMutableRawBufferPointer(
-            rebasing: bytes[left..<bytes.count - RecordBytes.padding])
+        let most = min(Int64(bytes.count - RecordBytes.padding - left), end - offset)
+        let room = UnsafeMutableRawBufferPointer(rebasing: bytes[left..<left + Int(most)])
         let read = try EngineError.accessing { () throws(DurableFileError) in
-            try file.read(into: room, at: offset)
+            try runs.file.read(into: room, at: offset)
         }
         offset += Int64(read)
         (filled, next) = (left + read, 0)

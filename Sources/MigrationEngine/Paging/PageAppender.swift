@@ -1,4 +1,5 @@
 import MigrationPlanning
+import SafeSQLite
 
 /// Appends pages to a file, with their entries in its pointer map.
 ///
@@ -19,6 +20,7 @@ final class PageAppender {
     private var pendingStart: UInt32 = 0
     private var map: [UInt32: PointerMapPage] = [:]
     private var order: [UInt32] = []
+    private let stop = StatementStop.current
 
     private static let pendingPages = 64
     private static let mapPages = 64
@@ -107,6 +109,7 @@ final class PageAppender {
     }
 
     private func flush() throws(EngineError) {
+        if stop?.isSet == true { throw image.cancelled() }
         if pending.count > 0 {
             try image.write(
                 UnsafeRawBufferPointer(start: pending.start, count: pending.count),

@@ -86,6 +86,8 @@ final class PageImage {
         try write(UnsafeRawBufferPointer(start: page.start, count: pageSize), page: root)
     }
 
+    func cancelled() -> EngineError { .store(.cancelled(path.description)) }
+
     func damaged() -> EngineError {
         .store(
             .notAStore(

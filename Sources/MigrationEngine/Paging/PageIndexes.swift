@@ -57,13 +57,17 @@ struct PageIndexes {
     ///
     /// - Throws: `StoreError` with SQLite's reason.
     func roots() throws(StoreError) -> [String: Int64] {
+        let made = layout.indexes.filter(Self.makes)
         let sample = try Connection(path: FilePath("indexes"), mode: .memory)
-        try StoreBuilder.makeEmpty(layout, sample, indexes: layout.indexes.filter(Self.makes))
-        let list = try sample.prepare(
-            "SELECT name, rootpage FROM sqlite_master WHERE type = 'index'")
+        try StoreBuilder.makeEmpty(layout, sample, indexes: made)
+        let find = try sample.prepare(
+            "SELECT rootpage FROM sqlite_master WHERE type = 'index' AND name = ?1")
         var roots: [String: Int64] = [:]
-        while try list.step() {
-            if let name = list.text(0) { roots[name] = list.integer(1) }
+        // Not those that SQLite makes for constraints: they are in use.
+        for index in made {
+            try find.bind(index.name, at: 1)
+            if try find.step() { roots[index.name] = find.integer(0) }
+            find.reset()
         }
         return roots
     }

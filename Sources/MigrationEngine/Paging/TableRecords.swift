@@ -1,5 +1,6 @@
 import DurableFiles
 import MigrationPlanning
+import SafeSQLite
 
 /// The records of one table of a file of our own, by ascending rowids.
 ///
@@ -189,6 +190,7 @@ final class ReadWindow {
     private var first: UInt32 = 0
     private var count: UInt32 = 0
     private var last: UInt32 = 0
+    private let stop = StatementStop.current
 
     init(_ file: PageImage) {
         self.file = file
@@ -203,6 +205,7 @@ final class ReadWindow {
     func page(_ number: UInt32) throws(EngineError) -> UnsafePointer<UInt8> {
         guard number > 0, number <= file.pageCount else { throw file.damaged() }
         if number < first || number - first >= count {
+            if stop?.isSet == true { throw file.cancelled() }
             let follows = number > last && number - last <= Self.most
             let wanted = follows ? min(Self.most, file.pageCount - number + 1) : 1
             let space = UnsafeMutableRawBufferPointer(

@@ -21,8 +21,8 @@ package struct TableColumns: Sendable {
         }
         // One statement for all tables: compiling one for each would cost more than running it.
         let info = try connection.prepare(
-            "SELECT m.name, x.name, x.type, x.pk, x.hidden, x.dflt_value IS NOT NULL FROM sqlite_master m "
-                + "CROSS JOIN pragma_table_xinfo(m.name) x "
+            "SELECT m.name, x.name, x.type, x.pk, x.hidden, x.dflt_value IS NOT NULL "
+                + "FROM sqlite_master m CROSS JOIN pragma_table_xinfo(m.name) x "
                 + "WHERE m.type = 'table' AND m.rootpage > 0")
         while try info.step() {
             guard let table = info.text(0) else { continue }
