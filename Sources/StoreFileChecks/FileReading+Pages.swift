@@ -20,8 +20,11 @@ extension FileReading {
         let names = tree.columns.map(\.name)
         let key = schema.rowidColumns[table]
         let place = { (name: String) -> Int? in
-            if name == key { return RecordShape.key }
-            return names.firstIndex(of: name) ?? (name == "rowid" ? RecordShape.key : nil)
+            guard let found = Self.place(of: name, in: names) else {
+                let isFree = !names.contains { $0.lowercased() == "rowid" }
+                return name == "rowid" && isFree ? RecordShape.key : nil
+            }
+            return names[found] == key ? RecordShape.key : found
         }
         let found = (values.compactMap(place), tests.compactMap(place))
         guard found.0.count == values.count, found.1.count == tests.count else { return nil }
@@ -39,14 +42,13 @@ extension FileReading {
     /// - Throws: `StoreError` where the file cannot be read.
     package func cursor(index: IndexFacts) throws(StoreError) -> IndexCursor? {
         guard let file = try pages(), let tree = try rowTree(index.table),
-            let root = try schema().object(.index, index.name)?.rootPage, root > 0
+            let root = try onlyObject(.index, index.name)?.rootPage, root > 0
         else { return nil }
+        let names = tree.columns.map(\.name)
         var reals: Set<Int> = []
         for (place, column) in index.columns.enumerated() {
-            guard let known = tree.columns.first(where: { $0.name == column.name }) else {
-                return nil
-            }
-            if known.isReal { reals.insert(place) }
+            guard let known = Self.place(of: column.name, in: names) else { return nil }
+            if tree.columns[known].isReal { reals.insert(place) }
         }
         let fields = index.columns.count + 1
         let shape = RecordShape(
@@ -60,11 +62,27 @@ extension FileReading {
         _ table: String
     ) throws(StoreError) -> (columns: [StoreSchema.Column], root: Int64)? {
         let schema = try schema()
-        guard let columns = schema.columns[table], let object = schema.object(.table, table),
+        guard let columns = schema.columns[table], let object = try onlyObject(.table, table),
             object.rootPage > 0, !columns.contains(where: { $0.isGenerated || $0.hasDefault }),
             // A table without rowids is an index.
             let sql = object.sql, !sql.uppercased().contains("WITHOUT")
         else { return nil }
         return (columns, object.rootPage)
+    }
+
+    /// An object by its name, byte by byte; nil where another name is the same to Swift, which
+    /// would give one's columns to the other.
+    private func onlyObject(
+        _ kind: SchemaObject.Kind, _ name: String
+    ) throws(StoreError) -> SchemaObject? {
+        let schema = try schema()
+        guard schema.objects.count(where: { $0.name == name }) == 1 else { return nil }
+        return schema.object(kind, name)
+    }
+
+    /// The place of a name, byte by byte; nil where another one is the same to Swift.
+    private static func place(of name: String, in names: [String]) -> Int? {
+        guard names.count(where: { $0 == name }) == 1 else { return nil }
+        return names.firstIndex { $0.isExactly(name) }
     }
 }

@@ -9,6 +9,7 @@ package final class IndexCursor {
     private let file: PageFile
     private let root: Int64
     private let fields: Int
+    private let rowidCell: Int
     private let decoder: RecordDecoder
     private var path: TreePath
     private var leaf: UnsafePointer<UInt8>?
@@ -26,8 +27,10 @@ package final class IndexCursor {
     ///   - rootPage: of the index.
     ///   - shape: of its entries, the rowid as their last column.
     package init?(_ file: PageFile, rootPage: Int64, shape: RecordShape) {
-        guard let decoder = RecordDecoder(shape, file), shape.values.contains(shape.fields - 1)
+        guard let decoder = RecordDecoder(shape, file),
+            let rowid = shape.values.firstIndex(of: shape.fields - 1)
         else { return nil }
+        rowidCell = rowid
         self.file = file
         self.decoder = decoder
         fields = shape.fields
@@ -111,7 +114,9 @@ package final class IndexCursor {
         guard size > 0, size <= Int(Int32.max) else { throw file.damaged(number) }
         let local = file.local(size, isTable: false)
         guard place + local + (local < size ? 4 : 0) <= file.usable,
-            try decoder.record(page, place, count: size, local: local) == fields
+            try decoder.record(page, place, count: size, local: local) == fields,
+            // SQLite takes nothing but an integer for a rowid (`sqlite3VdbeIdxRowid`).
+            cells[rowidCell].storageClass == 1
         else { throw file.damaged(number) }
     }
 }

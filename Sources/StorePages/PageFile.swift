@@ -111,11 +111,16 @@ final class PageWindow {
             bytes.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: UInt8.self) + place)
     }
 
+    /// Ends the work where it was cancelled.
+    func checkStop() throws(StoreError) {
+        if stop?.isSet == true { throw .cancelled(file.path.description) }
+    }
+
     /// Reads a page, with its neighbours where pages are wanted one after the other: upwards, or
     /// downwards, as the children of an inner page are.
     private func readPages(around number: Int64) throws(StoreError) {
         guard number > 0, number <= file.pageCount else { throw file.damaged(number) }
-        if stop?.isSet == true { throw .cancelled(file.path.description) }
+        try checkStop()
         var wanted = number..<number + 1
         let step = number - last
         if step != 0, abs(step) <= most {
@@ -125,6 +130,7 @@ final class PageWindow {
                 ? number..<min(number + most, file.pageCount + 1)
                 : max(1, number + 1 - most)..<number + 1
         }
+        pages = 0..<0
         let count = wanted.count * file.pageSize
         if bytes.count < count + Self.padding {
             bytes.deallocate()
@@ -137,9 +143,6 @@ final class PageWindow {
         (bytes.baseAddress.unsafelyUnwrapped + read).initializeMemory(
             as: UInt8.self, repeating: 0, count: Self.padding)
         pages = wanted.lowerBound..<wanted.lowerBound + Int64(read / file.pageSize)
-        guard pages.contains(number) else {
-            pages = 0..<0
-            throw file.damaged(number)
-        }
+        guard pages.contains(number) else { throw file.damaged(number) }
     }
 }

@@ -58,6 +58,8 @@ final class RecordDecoder {
     private let file: PageFile
     private let overflow: PageWindow
     private var payload: UnsafeMutableRawBufferPointer
+    /// Bytes of records that were brought together so far.
+    private var gathered: Int64 = 0
 
     /// - Returns: nil for columns that are named twice, or that the tree has not.
     init?(_ shape: RecordShape, _ file: PageFile) {
@@ -157,8 +159,13 @@ final class RecordDecoder {
                 Self.store(type, start + content, size, known.isReal, &cells[Int(known.value)])
             }
             if known.test >= 0 {
+                // What is no number is NULL to SQLite (file format §2.1).
+                guard type != 7 || content + size <= available else { return nil }
+                let isNull =
+                    type == 0 || type == 10 || type == 11
+                    || (type == 7 && Double(bitPattern: Self.long(start + content)).isNaN)
                 cells[Int(known.test)].storageClass = 1
-                cells[Int(known.test)].word = type == 0 ? 0 : 1
+                cells[Int(known.test)].word = isNull ? 0 : 1
             }
             content += size
             column += 1
@@ -180,11 +187,13 @@ final class RecordDecoder {
     }
 
     /// The bytes of a value of a serial type; −1 for no type.
+    ///
+    /// SQLite reads the types 10 and 11, which no file has, as NULL.
     @inline(__always)
     private static func size(of type: Int) -> Int {
         if type >= 12 { return (type - 12) >> 1 }
         switch type {
-        case 0, 8, 9: return 0
+        case 0, 8...11: return 0
         case 1...4: return type
         case 5: return 6
         case 6, 7: return 8
@@ -198,7 +207,7 @@ final class RecordDecoder {
         _ cell: inout PageCell
     ) {
         switch type {
-        case 0: cell = PageCell()
+        case 0, 10, 11: cell = PageCell()
         case 1...6:
             let value = Int64(bitPattern: long(bytes)) >> Int64(64 - 8 * size)
             Self.store(value, isReal, &cell)
@@ -235,7 +244,9 @@ final class RecordDecoder {
         _ page: UnsafePointer<UInt8>, _ place: Int, count: Int, local: Int
     ) throws(StoreError) -> Bool {
         // No chain is longer than the file, so that no number in a page makes memory grow beyond.
-        guard Int64(count) <= file.pageCount * Int64(file.pageSize) else { return false }
+        // Nor have all records together more bytes than it.
+        gathered += Int64(count)
+        guard gathered <= file.pageCount * Int64(file.pageSize) else { return false }
         if payload.count < count + PageWindow.padding {
             payload.deallocate()
             payload = .allocate(byteCount: count + count / 8 + PageWindow.padding, alignment: 8)
@@ -246,6 +257,7 @@ final class RecordDecoder {
         var filled = local
         while filled < count {
             guard next > 0, next <= file.pageCount else { return false }
+            if filled & 0xFF_FFFF < file.usable { try overflow.checkStop() }
             let more = try overflow.page(next)
             let size = min(count - filled, file.usable - 4)
             (start + filled).copyMemory(from: more + 4, byteCount: size)

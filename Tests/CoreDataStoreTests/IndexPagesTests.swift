@@ -151,7 +151,9 @@ import Testing
             try write(indexes, roots: made.roots, table: made.table, into: path, budget: budget)
             if Bool.random(using: &random) {
                 // As after a crash: what was written is nothing, and is written again.
-                try PageIndexes.restore(Int32(pages), of: path, roots: made.roots.map(Int64.init))
+                try PageIndexes.restore(
+                    Int32(pages), of: path, roots: made.roots.map(Int64.init),
+                    DurableFileSystem())
                 #expect(try PageImage(path, DurableFileSystem()).pageCount == pages)
                 try write(indexes, roots: made.roots, table: made.table, into: path, budget: budget)
             }

@@ -129,10 +129,12 @@ import Testing
     }
 
     private func rows(_ sql: String, _ queue: DatabaseQueue) throws -> [[String]] {
-        try queue.read { database in
-            try Row.fetchAll(database, sql: sql).map { row in
-                row.databaseValues.map { text($0) }
-            }
+        try queue.read { try rows(sql, $0) }
+    }
+
+    private func rows(_ sql: String, _ database: Database) throws -> [[String]] {
+        try Row.fetchAll(database, sql: sql).map { row in
+            row.databaseValues.map { text($0) }
         }
     }
 
@@ -250,6 +252,92 @@ import Testing
                 ends += sum >= 0 ? 1 : 0
             }
             #expect(ends == 25)
+        }
+    }
+
+    /// A file whose bytes are changed where some stand for the only time.
+    private func tampered(
+        _ folder: URL, _ sql: String, _ changes: [([UInt8], [UInt8])]
+    ) throws -> FilePath {
+        let url = folder.appendingPathComponent("tampered.sqlite")
+        let queue = try DatabaseQueue(path: url.path)
+        try queue.write { try $0.execute(sql: sql) }
+        try queue.close()
+        var bytes = try Data(contentsOf: url)
+        for (from, to) in changes {
+            let place = try #require(bytes.range(of: Data(from)))
+            #expect(bytes.range(of: Data(from), options: .backwards) == place)
+            bytes.replaceSubrange(place, with: to)
+        }
+        try bytes.write(to: url)
+        return FilePath(url.path)
+    }
+
+    @Test func whatSQLiteReadsAsNullIsNull() throws {
+        try withTemporaryFolder { folder in
+            // 1.5 becomes a number that is none; an empty blob gets a type that no file has.
+            let path = try tampered(
+                folder,
+                "CREATE TABLE t (k INTEGER PRIMARY KEY, a REAL, b); "
+                    + "INSERT INTO t VALUES (1, 1.5, 'text'), (2, NULL, x'')",
+                [
+                    ([0x3F, 0xF8, 0, 0, 0, 0, 0, 0], [0x7F, 0xF8, 0, 0, 0, 0, 0, 0]),
+                    ([4, 0, 0, 12], [4, 0, 0, 10]),
+                ])
+            let queue = try DatabaseQueue(path: path.description)
+            let expected = try rows(
+                "SELECT k, a, b, a IS NOT NULL, b IS NOT NULL FROM t ORDER BY k", queue)
+            try queue.close()
+            let schema = try StoreSchema.read(Connection(path: path, mode: .immutable))
+            let shape = RecordShape(
+                fields: 3, keyField: 0, reals: [1], values: [RecordShape.key, 1, 2], tests: [1, 2])
+            let root = try #require(schema.object(.table, "t")).rootPage
+            let file = try PageFile(path)
+            let cursor = try #require(TableCursor(file, rootPage: root, shape: shape))
+            var found: [[String]] = []
+            while try cursor.step() { found.append((0..<5).map { text(cursor.cells[$0]) }) }
+            #expect(found == expected)
+            #expect(found.map { $0[3] } == ["1:0", "1:0"])
+        }
+    }
+
+    @Test func anEntryWithoutARowidIsDamage() throws {
+        try withTemporaryFolder { folder in
+            let path = try tampered(
+                folder,
+                "CREATE TABLE t (k INTEGER PRIMARY KEY, a); CREATE INDEX i ON t (a); "
+                    + "INSERT INTO t VALUES (0, 77)", [([3, 1, 8, 77], [3, 1, 0, 77])])
+            let schema = try StoreSchema.read(Connection(path: path, mode: .immutable))
+            let shape = RecordShape(fields: 2, keyField: nil, reals: [], values: [0, 1])
+            let root = try #require(schema.object(.index, "i")).rootPage
+            let file = try PageFile(path)
+            let cursor = try #require(IndexCursor(file, rootPage: root, shape: shape))
+            #expect(throws: StoreError.self) { try cursor.step() }
+        }
+    }
+
+    @Test func namesAndTypesAreBytes() throws {
+        try withTemporaryFolder { folder in
+            let (composed, decomposed) = ("Aut\u{F6}r", "Auto\u{308}r")
+            let path = try tampered(
+                folder,
+                "CREATE TABLE \"\(decomposed)\" (a, b REAL\u{308}, c \u{FB02}OAT, d DOUBLE); "
+                    + "CREATE TABLE \"\(composed)\" (a)", [])
+            let schema = try StoreSchema.read(Connection(path: path, mode: .immutable))
+            let roots = [composed, decomposed].map { schema.object(.table, $0)?.rootPage }
+            #expect(!roots.contains(nil) && roots[0] != roots[1])
+            // SQLite looks at the bytes of a type: the second and the fourth are REAL.
+            let queue = try DatabaseQueue(path: path.description)
+            let reals = try queue.write { database in
+                try database.execute(
+                    sql: "INSERT INTO \"\(decomposed)\" VALUES (5, 5, 5, 5)")
+                return try rows("SELECT * FROM \"\(decomposed)\"", database)
+            }
+            #expect(reals == [["1:5", "2:\(5.0.bitPattern)", "1:5", "2:\(5.0.bitPattern)"]])
+            let columns = ["", "REAL\u{308}", "\u{FB02}OAT", "DOUBLE"].map {
+                StoreSchema.Column(name: "x", type: $0, isGenerated: false, hasDefault: false)
+            }
+            #expect(columns.map(\.isReal) == [false, true, false, true])
         }
     }
 }

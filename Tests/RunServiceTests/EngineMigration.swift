@@ -151,7 +151,7 @@ struct EngineMigration {
             try EngineError.translating { try files.create(places.building).close() }
             let assembler = try StoreAssembler(
                 plan: jobs.file, source: planned.source, at: places.building,
-                recovery: .transactions)
+                recovery: .transactions, files: files)
             var copied = CopiedRows(plan: planned.plan)
             var sums: [String: ContentSum] = [:]
             for step in assembler.steps {

@@ -26,6 +26,7 @@ package final class StoreAssembler {
     private let valueFailures: ValueFailures
     private let policies: PolicyLibrary
     private let attempt: FilePath?
+    private let files: DurableFileSystem
     /// Sums over what policies made in a store that is copied as a whole, by labels.
     package private(set) var recordedSums: [String: ContentSum] = [:]
 
@@ -47,13 +48,16 @@ package final class StoreAssembler {
     ///   - isBlank: whether the file holds the plan's `BlankStore` instead of nothing.
     ///   - policies: that the process carries, for a store that is copied as a whole.
     ///   - attempt: the folder of the attempt that copies it.
+    ///   - files: writes the pages of indexes.
     /// - Throws: `EngineError` when the file cannot be made.
     package init(
         plan file: LaidOutPlan, source: SourceStore, at path: FilePath,
         recovery: StoreBuilder.Recovery = .none, isBlank: Bool = false,
-        policies: PolicyLibrary = PolicyLibrary(), attempt: FilePath? = nil
+        policies: PolicyLibrary = PolicyLibrary(), attempt: FilePath? = nil,
+        files: DurableFileSystem = DurableFileSystem()
     ) throws(EngineError) {
         self.policies = policies
+        self.files = files
         self.attempt = attempt
         self.file = file
         self.source = source
@@ -88,9 +92,10 @@ package final class StoreAssembler {
     /// - Throws: `EngineError` when the file cannot be made.
     package convenience init(
         plan file: PlanFile, source: SourceStore, at path: FilePath,
-        recovery: StoreBuilder.Recovery = .none
+        recovery: StoreBuilder.Recovery = .none, files: DurableFileSystem = DurableFileSystem()
     ) throws(EngineError) {
-        try self.init(plan: file.laidOut, source: source, at: path, recovery: recovery)
+        try self.init(
+            plan: file.laidOut, source: source, at: path, recovery: recovery, files: files)
     }
 
     /// Makes the source known to the statements that copy it.
@@ -267,10 +272,12 @@ package final class StoreAssembler {
 
     /// Makes the indexes of entity tables and join tables that are not there yet.
     ///
-    /// - Parameter helpers: threads that sort beside this one.
+    /// - Parameters:
+    ///   - helpers: threads that sort beside this one.
+    ///   - scratch: a folder for what is sorted.
     /// - Throws: `EngineError` with SQLite's reason.
-    package func buildIndexes(helpers: Int) throws(EngineError) {
-        try writeIndexPages()
+    package func buildIndexes(helpers: Int, scratch: FilePath) throws(EngineError) {
+        try writeIndexPages(scratch)
         try EngineError.translating { try builder.setSorterThreads(helpers) }
         let indexes = IndexBuilder(connection: connection, store: source.path.description)
         for (place, wanted) in steps.enumerated() where recovery == .none || place >= done {
@@ -288,7 +295,7 @@ package final class StoreAssembler {
     /// The number of pages before stands in `application_id` meanwhile (SQLite file format §1.3):
     /// what a killed process wrote behind them is cut off again. The last step sets it to the
     /// source's.
-    private func writeIndexPages() throws(EngineError) {
+    private func writeIndexPages(_ scratch: FilePath) throws(EngineError) {
         guard let first = steps.firstIndex(of: .rowsComplete),
             recovery == .none || done < first + 2
         else { return }
@@ -302,12 +309,13 @@ package final class StoreAssembler {
         }
         let count = try EngineError.translating { try connection.applicationID() }
         let tables = try EngineError.translating { try PageIndexes.tables(connection) }
-        let indexes = PageIndexes(layout: file.destination, files: DurableFileSystem())
+        let indexes = PageIndexes(layout: file.destination, files: files)
         let roots = try EngineError.translating { try indexes.roots() }
         try EngineError.translating { try builder.suspend() }
-        try PageIndexes.restore(count, of: builder.path, roots: Array(roots.values))
+        try PageIndexes.restore(count, of: builder.path, roots: Array(roots.values), files)
         try indexes.write(
-            into: builder.path, tables: tables, roots: roots, store: source.path.description)
+            into: builder.path, tables: tables, roots: roots, store: source.path.description,
+            scratch: scratch)
         try EngineError.translating { try builder.reopen() }
         try step { () throws(EngineError) in
             try EngineError.translating {

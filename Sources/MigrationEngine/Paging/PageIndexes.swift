@@ -19,10 +19,8 @@ struct PageIndexes {
     let layout: StoreLayout
     let files: DurableFileSystem
 
-    /// Memory that the entries of all indexes of one table take, in bytes.
+    /// Memory that the entries of an index take, in bytes.
     private static let budget = 12 << 20
-    /// Indexes that are made in one pass over their table.
-    private static let atOnce = 8
 
     /// Whether pages can be written for an index: over columns alone, without a condition.
     static func makes(_ index: IndexLayout) -> Bool { index.condition == nil }
@@ -33,11 +31,12 @@ struct PageIndexes {
     ///   - count: of its pages then.
     ///   - path: of the file, which no connection has open.
     ///   - roots: the root pages of the indexes.
+    ///   - files: opens it.
     /// - Throws: `EngineError` where it cannot be written.
     static func restore(
-        _ count: Int32, of path: FilePath, roots: [Int64]
+        _ count: Int32, of path: FilePath, roots: [Int64], _ files: DurableFileSystem
     ) throws(EngineError) {
-        let image = try PageImage(path, DurableFileSystem())
+        let image = try PageImage(path, files)
         guard count > 0, UInt32(count) <= image.pageCount else {
             throw .internalError("a file of ours has fewer pages than were noted")
         }
@@ -92,35 +91,32 @@ struct PageIndexes {
     ///   - tables: the root pages of its tables.
     ///   - roots: those of the indexes.
     ///   - store: as errors name it.
+    ///   - scratch: a folder for entries that are sorted; a file there loses its name at once.
     /// - Throws: `EngineError.dataRefused` where a unique index would have equal entries, and what
     ///   reading and writing the file meets.
     func write(
-        into path: FilePath, tables: [String: Int64], roots: [String: Int64], store: String
+        into path: FilePath, tables: [String: Int64], roots: [String: Int64], store: String,
+        scratch: FilePath
     ) throws(EngineError) {
         let image = try PageImage(path, files)
         let pages = PageAppender(image)
         for (table, root) in tables.sorted(by: { $0.value < $1.value }) {
             let names = columnNames(of: table)
-            var targets: [Target] = []
+            // One after the other: the space that is set aside is that of one index's entries.
             for index in layout.indexes where index.table == table && Self.makes(index) {
-                guard let root = roots[index.name] else {
+                guard let place = roots[index.name] else {
                     throw .internalError("an index of ours has no root page")
                 }
                 let columns = index.columns.map { names.firstIndex(of: $0.name) }
                 guard !columns.contains(nil) else {
                     throw .internalError("an index of ours has a column that its table has not")
                 }
-                targets.append(
-                    Target(
-                        layout: index, root: UInt32(clamping: root),
-                        columns: columns.map { $0 == 0 && names.first == "Z_PK" ? nil : $0 }))
-            }
-            var start = 0
-            while start < targets.count {
-                let group = Array(targets[start..<min(start + Self.atOnce, targets.count)])
+                let target = Target(
+                    layout: index, root: UInt32(clamping: place),
+                    columns: columns.map { $0 == 0 && names.first == "Z_PK" ? nil : $0 })
                 try write(
-                    group, of: UInt32(clamping: root), pages, path.adding(suffix: "-run"), store)
-                start += Self.atOnce
+                    target, of: UInt32(clamping: root), pages, scratch.appending("index-run"),
+                    store)
             }
         }
         try pages.finish()
@@ -132,24 +128,17 @@ struct PageIndexes {
     }
 
     private func write(
-        _ targets: [Target], of root: UInt32, _ pages: PageAppender, _ scratch: FilePath,
+        _ target: Target, of table: UInt32, _ pages: PageAppender, _ scratch: FilePath,
         _ store: String
     ) throws(EngineError) {
-        let columns = targets.flatMap(\.columns).compactMap { $0 }.max().map { $0 + 1 } ?? 0
-        let sorters = targets.enumerated().map { number, target in
-            IndexSorter(
-                IndexKeyOrder(descending: target.layout.columns.map(\.isDescending)),
-                budget: Self.budget / targets.count,
-                scratch: scratch.adding(suffix: "\(number)"), files)
+        let columns = target.columns.compactMap { $0 }.max().map { $0 + 1 } ?? 0
+        let sorter = IndexSorter(
+            IndexKeyOrder(descending: target.layout.columns.map(\.isDescending)),
+            budget: Self.budget, scratch: scratch, files)
+        try TableRecords(pages.image, root: table, columns: columns).forEach {
+            row throws(EngineError) in try sorter.add(row, target.columns)
         }
-        let places = targets.map(\.columns)
-        try TableRecords(pages.image, root: root, columns: columns).forEach {
-            row throws(EngineError) in
-            for number in sorters.indices { try sorters[number].add(row, places[number]) }
-        }
-        for (target, sorter) in zip(targets, sorters) {
-            try write(target, sorter, pages, store)
-        }
+        try write(target, sorter, pages, store)
     }
 
     private func write(

@@ -78,7 +78,9 @@ struct TableRecords {
             guard let size = RecordBytes.size(ofType: type), size <= count - content else {
                 return false
             }
-            types[column] = type
+            // SQLite reads what is no number as NULL.
+            let isNull = type == 7 && RecordBytes.real(record + content).isNaN
+            types[column] = isNull ? 0 : type
             values[column] = record + content
             content += size
             column += 1

@@ -222,7 +222,7 @@ extension PartitionedStoreSession {
             }
             return try StoreAssembler(
                 plan: file, source: planned.source, at: places.building,
-                recovery: .transactions)
+                recovery: .transactions, files: files)
         }
         assembler = made
         return made

@@ -54,19 +54,30 @@ package struct StoreSchema: Hashable, Sendable {
     /// A column as it is declared.
     package struct Column: Hashable, Sendable, Codable {
         package let name: String
-        /// The declared type in upper case; empty where there is none.
+        /// The declared type, its ASCII letters in upper case; empty where there is none.
         package let type: String
         /// Whether SQLite computes it from other columns, so that it cannot be written.
         package let isGenerated: Bool
         /// Whether rows that were there before the column may have another value than NULL.
         package let hasDefault: Bool
 
+        package init(name: String, type: String, isGenerated: Bool, hasDefault: Bool) {
+            self.name = name
+            self.type = type
+            self.isGenerated = isGenerated
+            self.hasDefault = hasDefault
+        }
+
         /// Whether values have REAL affinity (SQLite: data types §3.1).
         package var isReal: Bool {
-            guard !["INT", "CHAR", "CLOB", "TEXT", "BLOB"].contains(where: type.contains) else {
-                return false
-            }
-            return ["REAL", "FLOA", "DOUB"].contains(where: type.contains)
+            !["INT", "CHAR", "CLOB", "TEXT", "BLOB"].contains(where: typeContains)
+                && ["REAL", "FLOA", "DOUB"].contains(where: typeContains)
+        }
+
+        /// SQLite compares bytes: to Swift, a letter with an accent behind it is another one.
+        private func typeContains(_ word: String) -> Bool {
+            let (bytes, word) = (Array(type.utf8), Array(word.utf8))
+            return bytes.indices.contains { bytes[$0...].starts(with: word) }
         }
     }
 
@@ -134,8 +145,8 @@ package struct StoreSchema: Hashable, Sendable {
     /// Whether there is an ordinary table of that name.
     package func hasTable(_ name: String) -> Bool { columns[name] != nil }
 
-    /// The object of that kind and name; nil where there is none.
+    /// The object of that kind and name, byte by byte; nil where there is none.
     package func object(_ kind: SchemaObject.Kind, _ name: String) -> SchemaObject? {
-        objects.first { $0.kind == kind && $0.name == name }
+        objects.first { $0.kind == kind && $0.name.isExactly(name) }
     }
 }

@@ -5,6 +5,12 @@ package struct TableColumns: Sendable {
     private(set) var columns: [String: [StoreSchema.Column]] = [:]
     private(set) var rowidColumns: [String: String] = [:]
 
+    /// The text with ASCII letters in upper case, which is all that SQLite looks at.
+    private static func uppercased(_ type: String) -> String {
+        let bytes = type.utf8.map { (0x61...0x7A).contains($0) ? $0 - 0x20 : $0 }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     static func read(
         _ objects: [SchemaObject], _ connection: Connection
     ) throws(StoreError) -> TableColumns {
@@ -27,7 +33,7 @@ package struct TableColumns: Sendable {
         while try info.step() {
             guard let table = info.text(0) else { continue }
             let column = StoreSchema.Column(
-                name: try info.name(1), type: try info.name(2).uppercased(),
+                name: try info.name(1), type: Self.uppercased(try info.name(2)),
                 isGenerated: info.integer(4) > 1, hasDefault: info.integer(5) != 0)
             result.columns[table]?.append(column)
             if info.integer(3) > 0 { keys[table, default: []].append(column) }

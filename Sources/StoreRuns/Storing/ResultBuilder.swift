@@ -108,7 +108,7 @@ package struct ResultBuilder {
     /// Indexes and everything else that makes the file complete.
     package func finish(_ planned: PlannedStore, _ assembler: StoreAssembler) throws(EngineError) {
         try steps.step(.index) { () throws(EngineError) in
-            try assembler.buildIndexes(helpers: slots > 1 ? 1 : 0)
+            try assembler.buildIndexes(helpers: slots > 1 ? 1 : 0, scratch: places.folder)
             try assembler.finish(planned.destination)
             if !isInPlace { try carryExternalData(planned, layout: planned.laidOut.destination) }
         }

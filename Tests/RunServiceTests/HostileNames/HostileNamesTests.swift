@@ -134,7 +134,7 @@ import Testing
         let assembler = try StoreAssembler(
             plan: planned.laidOut, source: planned.source, at: result)
         try assembler.copyDirectly()
-        try assembler.buildIndexes(helpers: 0)
+        try assembler.buildIndexes(helpers: 0, scratch: result.parent)
         try assembler.finish(planned.destination)
         let files = ValidationFiles(
             source: planned.source.database, sourceExternalData: planned.source.externalData,

@@ -82,7 +82,7 @@ struct MergeRun {
             try assembler.apply(planned.plan.linkChunks[link.number], shard: link.shard)
         }
         try merge(steps.late, assembler)
-        try assembler.buildIndexes(helpers: 0)
+        try assembler.buildIndexes(helpers: 0, scratch: building.parent)
         try assembler.finish(planned.destination)
     }
 
