@@ -18,9 +18,10 @@ extension FileReading {
         guard let file = try pages(), let tree = try rowTree(table) else { return nil }
         let schema = try schema()
         let names = tree.columns.map(\.name)
+        let places = NamePlaces(names)
         let key = schema.rowidColumns[table]
         let place = { (name: String) -> Int? in
-            guard let found = Self.place(of: name, in: names) else {
+            guard let found = places[name] else {
                 let isFree = !names.contains { $0.lowercased() == "rowid" }
                 return name == "rowid" && isFree ? RecordShape.key : nil
             }
@@ -44,10 +45,10 @@ extension FileReading {
         guard let file = try pages(), let tree = try rowTree(index.table),
             let root = try onlyObject(.index, index.name)?.rootPage, root > 0
         else { return nil }
-        let names = tree.columns.map(\.name)
+        let places = NamePlaces(tree.columns.map(\.name))
         var reals: Set<Int> = []
         for (place, column) in index.columns.enumerated() {
-            guard let known = Self.place(of: column.name, in: names) else { return nil }
+            guard let known = places[column.name] else { return nil }
             if tree.columns[known].isReal { reals.insert(place) }
         }
         let fields = index.columns.count + 1
@@ -65,7 +66,7 @@ extension FileReading {
         guard let columns = schema.columns[table], let object = try onlyObject(.table, table),
             object.rootPage > 0, !columns.contains(where: { $0.isGenerated || $0.hasDefault }),
             // A table without rowids is an index.
-            let sql = object.sql, !sql.uppercased().contains("WITHOUT")
+            object.sql != nil, !schema.tablesWithoutRowids.contains(table)
         else { return nil }
         return (columns, object.rootPage)
     }
@@ -75,14 +76,29 @@ extension FileReading {
     private func onlyObject(
         _ kind: SchemaObject.Kind, _ name: String
     ) throws(StoreError) -> SchemaObject? {
-        let schema = try schema()
-        guard schema.objects.count(where: { $0.name == name }) == 1 else { return nil }
-        return schema.object(kind, name)
+        let objects = try schema().objects
+        guard let place = try objectPlaces()[name], objects[place].kind == kind else { return nil }
+        return objects[place]
+    }
+}
+
+/// Names with their places, found byte by byte.
+struct NamePlaces {
+    private let names: [String]
+    /// −1 where several names are the same to Swift.
+    private let places: [String: Int]
+
+    init(_ names: [String]) {
+        self.names = names
+        places = Dictionary(
+            names.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { _, _ in -1 })
     }
 
-    /// The place of a name, byte by byte; nil where another one is the same to Swift.
-    private static func place(of name: String, in names: [String]) -> Int? {
-        guard names.count(where: { $0 == name }) == 1 else { return nil }
-        return names.firstIndex { $0.isExactly(name) }
+    /// The place of a name; nil where there is none, or another one is the same to Swift.
+    subscript(name: String) -> Int? {
+        guard let place = places[name], place >= 0, names[place].isExactly(name) else {
+            return nil
+        }
+        return place
     }
 }

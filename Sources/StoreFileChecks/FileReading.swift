@@ -20,6 +20,7 @@ package final class FileReading {
     private var knownSurplus: SchemaSurplus?
     private var knownFacts: TableFacts?
     private var knownPages: PageFile?
+    private var knownPlaces: NamePlaces?
 
     init(
         _ path: FilePath, layout: StoreLayout, stores: StoreCache, schemas: SchemaCache,
@@ -53,6 +54,14 @@ package final class FileReading {
             knownPages = file
         }
         return file.hasPlainTexts ? file : nil
+    }
+
+    /// The places of objects in the schema, by name.
+    func objectPlaces() throws(StoreError) -> NamePlaces {
+        if let knownPlaces { return knownPlaces }
+        let places = NamePlaces(try schema().objects.map(\.name))
+        knownPlaces = places
+        return places
     }
 
     /// Everything in `sqlite_master`.

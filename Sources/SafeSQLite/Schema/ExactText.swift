@@ -16,6 +16,24 @@ extension StringProtocol {
     }
 }
 
+extension String {
+    /// Whether the bytes of a word stand in the text: to Swift, a letter with an accent behind it
+    /// is another letter.
+    /// - Complexity: O(n · m) in the bytes.
+    func hasBytes(of word: String) -> Bool {
+        var (text, word) = (self, word)
+        return text.withUTF8 { text in
+            word.withUTF8 { word in
+                guard text.count >= word.count else { return false }
+                return (0...text.count - word.count).contains { place in
+                    UnsafeBufferPointer(rebasing: text[place..<place + word.count])
+                        .hasBytes(word)
+                }
+            }
+        }
+    }
+}
+
 extension Optional where Wrapped: StringProtocol {
     /// Whether both are nil, or both have the same bytes.
     package func isExactly(_ other: Wrapped?) -> Bool {

@@ -61,23 +61,17 @@ package struct StoreSchema: Hashable, Sendable {
         /// Whether rows that were there before the column may have another value than NULL.
         package let hasDefault: Bool
 
+        /// Whether values have REAL affinity (SQLite: data types §3.1).
+        package let isReal: Bool
+
         package init(name: String, type: String, isGenerated: Bool, hasDefault: Bool) {
             self.name = name
             self.type = type
             self.isGenerated = isGenerated
             self.hasDefault = hasDefault
-        }
-
-        /// Whether values have REAL affinity (SQLite: data types §3.1).
-        package var isReal: Bool {
-            !["INT", "CHAR", "CLOB", "TEXT", "BLOB"].contains(where: typeContains)
-                && ["REAL", "FLOA", "DOUB"].contains(where: typeContains)
-        }
-
-        /// SQLite compares bytes: to Swift, a letter with an accent behind it is another one.
-        private func typeContains(_ word: String) -> Bool {
-            let (bytes, word) = (Array(type.utf8), Array(word.utf8))
-            return bytes.indices.contains { bytes[$0...].starts(with: word) }
+            isReal =
+                !["INT", "CHAR", "CLOB", "TEXT", "BLOB"].contains { type.hasBytes(of: $0) }
+                && ["REAL", "FLOA", "DOUB"].contains { type.hasBytes(of: $0) }
         }
     }
 
@@ -86,6 +80,8 @@ package struct StoreSchema: Hashable, Sendable {
     package let columns: [String: [Column]]
     /// The column of each ordinary table that stands for its rowid, where there is one.
     package let rowidColumns: [String: String]
+    /// Ordinary tables whose records are not those of rows with rowids, and maybe others.
+    package let tablesWithoutRowids: Set<String>
 
     /// The most schema objects that a store may have; the largest real one has about 900.
     package static let objectLimit = 50_000
@@ -139,7 +135,8 @@ package struct StoreSchema: Hashable, Sendable {
             try TableColumns.read(objects, connection)
         }
         return StoreSchema(
-            objects: objects, columns: tables.columns, rowidColumns: tables.rowidColumns)
+            objects: objects, columns: tables.columns, rowidColumns: tables.rowidColumns,
+            tablesWithoutRowids: tables.withoutRowids)
     }
 
     /// Whether there is an ordinary table of that name.

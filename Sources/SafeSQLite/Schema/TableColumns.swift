@@ -4,6 +4,7 @@
 package struct TableColumns: Sendable {
     private(set) var columns: [String: [StoreSchema.Column]] = [:]
     private(set) var rowidColumns: [String: String] = [:]
+    private(set) var withoutRowids: Set<String> = []
 
     /// The text with ASCII letters in upper case, which is all that SQLite looks at.
     private static func uppercased(_ type: String) -> String {
@@ -24,6 +25,8 @@ package struct TableColumns: Sendable {
         var keys: [String: [StoreSchema.Column]] = [:]
         for object in objects where object.kind == .table && !object.isVirtual {
             result.columns[object.name] = []
+            let sql = uppercased(object.sql ?? "")
+            if sql.hasBytes(of: "WITHOUT") { result.withoutRowids.insert(object.name) }
         }
         // One statement for all tables: compiling one for each would cost more than running it.
         let info = try connection.prepare(
