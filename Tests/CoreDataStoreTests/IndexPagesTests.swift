@@ -123,7 +123,7 @@ import Testing
         try String.fetchAll(database, sql: "PRAGMA integrity_check(3)")
     }
 
-    @Test(arguments: UInt64(1)...30)
+    @Test(arguments: UInt64(1)...20)
     func writtenIndexesAreThoseOfSQLite(seed: UInt64) throws {
         try withTemporaryFolder { folder in
             var random = SeededGenerator(seed: seed)

@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test(arguments: UInt64(1)...24)
+    @Test(arguments: UInt64(1)...18)
     func cursorsReadWhatSQLiteReads(seed: UInt64) throws {
         try withTemporaryFolder { folder in
             let sample = try sample(seed, in: folder)
