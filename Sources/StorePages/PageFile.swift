@@ -78,7 +78,7 @@ package final class PageFile: Sendable {
 /// Used by one thread.
 final class PageWindow {
     private let file: PageFile
-    private var bytes: UnsafeMutableRawBufferPointer
+    private var bytes: PageBytes
     /// The most pages that are read at once; more while pages are wanted one after the other, so
     /// that a small table costs a small window.
     private var most: Int64
@@ -95,10 +95,8 @@ final class PageWindow {
     init(_ file: PageFile) {
         self.file = file
         most = Int64(max(1, Self.firstBytes / file.pageSize))
-        bytes = .allocate(byteCount: 0, alignment: 8)
+        bytes = PageBytes(0)
     }
-
-    deinit { bytes.deallocate() }
 
     /// The bytes of a page; they stay until another page is wanted.
     ///
@@ -107,8 +105,7 @@ final class PageWindow {
         if !pages.contains(number) { try readPages(around: number) }
         last = number
         let place = Int(number - pages.lowerBound) * file.pageSize
-        return UnsafePointer(
-            bytes.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: UInt8.self) + place)
+        return UnsafePointer(bytes.start + place)
     }
 
     /// Ends the work where it was cancelled.
@@ -132,17 +129,25 @@ final class PageWindow {
         }
         pages = 0..<0
         let count = wanted.count * file.pageSize
-        if bytes.count < count + Self.padding {
-            bytes.deallocate()
-            bytes = .allocate(
-                byteCount: Int(most) * file.pageSize + Self.padding, alignment: 8)
-        }
+        if bytes.count < count { bytes = PageBytes(Int(most) * file.pageSize) }
         let read = try file.read(
-            into: UnsafeMutableRawBufferPointer(rebasing: bytes[0..<count]),
+            into: UnsafeMutableRawBufferPointer(start: bytes.start, count: count),
             at: (wanted.lowerBound - 1) * Int64(file.pageSize))
-        (bytes.baseAddress.unsafelyUnwrapped + read).initializeMemory(
-            as: UInt8.self, repeating: 0, count: Self.padding)
         pages = wanted.lowerBound..<wanted.lowerBound + Int64(read / file.pageSize)
         guard pages.contains(number) else { throw file.damaged(number) }
     }
+}
+
+/// Memory for pages and records, with zeros behind it.
+final class PageBytes {
+    let start: UnsafeMutablePointer<UInt8>
+    let count: Int
+
+    init(_ count: Int) {
+        self.count = count
+        start = .allocate(capacity: count + PageWindow.padding)
+        start.initialize(repeating: 0, count: count + PageWindow.padding)
+    }
+
+    deinit { start.deallocate() }
 }

@@ -57,7 +57,7 @@ final class RecordDecoder {
     private let keyCells: [Int]
     private let file: PageFile
     private let overflow: PageWindow
-    private var payload: UnsafeMutableRawBufferPointer
+    private var payload = PageBytes(0)
     /// Bytes of records that were brought together so far.
     private var gathered: Int64 = 0
 
@@ -88,7 +88,6 @@ final class RecordDecoder {
         self.columns.initialize(from: filled, count: filled.count)
         cells = .allocate(capacity: max(1, cellCount))
         cells.initialize(repeating: PageCell(), count: max(1, cellCount))
-        payload = .allocate(byteCount: 0, alignment: 8)
         self.keyCells = keyCells
         self.file = file
         overflow = PageWindow(file)
@@ -97,7 +96,6 @@ final class RecordDecoder {
     deinit {
         columns.deallocate()
         cells.deallocate()
-        payload.deallocate()
     }
 
     /// Takes the record of a table's leaf cell apart.
@@ -132,8 +130,7 @@ final class RecordDecoder {
         // What is wanted may all be in the page.
         if let found = fields(page + place, count: count, available: local) { return found }
         guard try gather(page, place, count: count, local: local) else { return nil }
-        let start = payload.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: UInt8.self)
-        return fields(start, count: count, available: count)
+        return fields(UnsafePointer(payload.start), count: count, available: count)
     }
 
     /// Reads the wanted columns of a record of which some bytes are there.
@@ -247,12 +244,9 @@ final class RecordDecoder {
         // Nor have all records together more bytes than it.
         gathered += Int64(count)
         guard gathered <= file.pageCount * Int64(file.pageSize) else { return false }
-        if payload.count < count + PageWindow.padding {
-            payload.deallocate()
-            payload = .allocate(byteCount: count + count / 8 + PageWindow.padding, alignment: 8)
-        }
-        let start = payload.baseAddress.unsafelyUnwrapped
-        start.copyMemory(from: page + place, byteCount: local)
+        if payload.count < count { payload = PageBytes(count + count / 8) }
+        let start = payload.start
+        start.update(from: page + place, count: local)
         var next = Int64(Varint.word(page + place + local))
         var filled = local
         while filled < count {
@@ -260,11 +254,12 @@ final class RecordDecoder {
             if filled & 0xFF_FFFF < file.usable { try overflow.checkStop() }
             let more = try overflow.page(next)
             let size = min(count - filled, file.usable - 4)
-            (start + filled).copyMemory(from: more + 4, byteCount: size)
+            (start + filled).update(from: more + 4, count: size)
             filled += size
             next = Int64(Varint.word(more))
         }
-        (start + filled).initializeMemory(as: UInt8.self, repeating: 0, count: PageWindow.padding)
+        // An earlier record may have been longer.
+        (start + filled).update(repeating: 0, count: PageWindow.padding)
         return true
     }
 }

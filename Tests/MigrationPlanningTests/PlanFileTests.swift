@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    /// A process that goes on with a plan writes it once more, and must come to the same digest.
+    /// A process that resumes a plan writes it again, and must get the same digest.
     @Test func equalPlansHaveEqualTexts() throws {
         try withPlan { file, _ in
             var (first, second) = (file.plan, file.plan)

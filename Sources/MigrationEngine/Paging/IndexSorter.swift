@@ -247,7 +247,9 @@ final class IndexSorter {
 final class RunReader {
     private let runs: RunFile
     private let end: Int64
-    private let bytes: UnsafeMutableRawBufferPointer
+    private let bytes: GrowingBytes
+    /// Bytes that are read at once.
+    private let room: Int
     private var larger: GrowingBytes?
     private var offset: Int64
     private var filled = 0
@@ -261,18 +263,15 @@ final class RunReader {
     init(_ runs: RunFile, _ run: Range<Int64>, room: Int, _ order: IndexKeyOrder) {
         self.runs = runs
         (offset, end) = (run.lowerBound, run.upperBound)
-        bytes = .allocate(byteCount: room + RecordBytes.padding, alignment: 8)
-        bytes.initializeMemory(as: UInt8.self, repeating: 0)
-        entry = UnsafePointer(
-            bytes.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: UInt8.self))
+        self.room = room
+        bytes = GrowingBytes(capacity: room)
+        entry = UnsafePointer(bytes.start)
         self.order = order
     }
 
-    deinit { bytes.deallocate() }
-
     /// Reads the next entry; false behind the last one.
     func step() throws(EngineError) -> Bool {
-        let start = bytes.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: UInt8.self)
+        let start = bytes.start
         if filled - next < 4 {
             try refill()
             if filled == 0 { return false }
@@ -306,12 +305,11 @@ final class RunReader {
     /// Moves what is left to the front and reads on.
     private func refill() throws(EngineError) {
         let left = filled - next
-        let start = bytes.baseAddress.unsafelyUnwrapped
-        start.copyMemory(from: start + next, byteCount: left)
-        let most = min(Int64(bytes.count - RecordBytes.padding - left), end - offset)
-        let room = UnsafeMutableRawBufferPointer(rebasing: bytes[left..<left + Int(most)])
+        bytes.start.update(from: bytes.start + next, count: left)
+        let most = min(Int64(room - left), end - offset)
+        let rest = UnsafeMutableRawBufferPointer(start: bytes.start + left, count: Int(most))
         let read = try EngineError.accessing { () throws(DurableFileError) in
-            try runs.file.read(into: room, at: offset)
+            try runs.file.read(into: rest, at: offset)
         }
         offset += Int64(read)
         (filled, next) = (left + read, 0)

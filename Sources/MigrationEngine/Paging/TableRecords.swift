@@ -188,7 +188,7 @@ final class GrowingBytes {
 final class ReadWindow {
     private static let most: UInt32 = 32
     private let file: PageImage
-    private let bytes: UnsafeMutableRawBufferPointer
+    private let bytes: GrowingBytes
     private var first: UInt32 = 0
     private var count: UInt32 = 0
     private var last: UInt32 = 0
@@ -196,12 +196,8 @@ final class ReadWindow {
 
     init(_ file: PageImage) {
         self.file = file
-        bytes = .allocate(
-            byteCount: Int(Self.most) * file.pageSize + RecordBytes.padding, alignment: 8)
-        bytes.initializeMemory(as: UInt8.self, repeating: 0)
+        bytes = GrowingBytes(capacity: Int(Self.most) * file.pageSize)
     }
-
-    deinit { bytes.deallocate() }
 
     /// The bytes of a page; they stay until another page is wanted.
     func page(_ number: UInt32) throws(EngineError) -> UnsafePointer<UInt8> {
@@ -211,12 +207,11 @@ final class ReadWindow {
             let follows = number > last && number - last <= Self.most
             let wanted = follows ? min(Self.most, file.pageCount - number + 1) : 1
             let space = UnsafeMutableRawBufferPointer(
-                rebasing: bytes[0..<Int(wanted) * file.pageSize])
+                start: bytes.start, count: Int(wanted) * file.pageSize)
             try file.read(space, page: number)
             (first, count) = (number, wanted)
         }
         last = number
-        let start = bytes.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: UInt8.self)
-        return UnsafePointer(start + Int(number - first) * file.pageSize)
+        return UnsafePointer(bytes.start + Int(number - first) * file.pageSize)
     }
 }

@@ -192,21 +192,25 @@ final class NumberParser {
     }
 
     private let connection: Connection
-    private var statement: Statement?
+    private var parsing: Statement?
     private var writing: Statement?
 
     init(connection: Connection) { self.connection = connection }
 
+    /// A statement that is compiled when it is needed for the first time.
+    private func prepared(
+        _ known: inout Statement?, _ sql: SQLText
+    ) throws(StoreError) -> Statement {
+        if let known { return known }
+        let made = try connection.prepare(sql)
+        known = made
+        return made
+    }
+
     /// The bytes of the text that SQLite makes of a number.
     func text(of number: RawCell) throws(StoreError) -> [UInt8] {
         if number.storageClass == 1 { return Array("\(number.integer)".utf8) }
-        let cast: Statement
-        if let writing {
-            cast = writing
-        } else {
-            cast = try connection.prepare("SELECT CAST(?1 AS TEXT)")
-            writing = cast
-        }
+        let cast = try prepared(&writing, "SELECT CAST(?1 AS TEXT)")
         defer { cast.reset() }
         try cast.bind(number.real, at: 1)
         return try cast.step() ? Array(cast.bytes(0)) : []
@@ -215,13 +219,7 @@ final class NumberParser {
     /// The number; nil for a text that is none as a whole.
     func parse(_ row: RawRow, _ column: Int) throws(StoreError) -> Number? {
         guard NumberParser.isNumber(row.cell(column).bytes) else { return nil }
-        let cast: Statement
-        if let statement {
-            cast = statement
-        } else {
-            cast = try connection.prepare("SELECT CAST(?1 AS NUMERIC)")
-            statement = cast
-        }
+        let cast = try prepared(&parsing, "SELECT CAST(?1 AS NUMERIC)")
         defer { cast.reset() }
         try cast.bind(String(decoding: row.cell(column).bytes, as: UTF8.self), at: 1)
         guard try cast.step() else { return nil }
