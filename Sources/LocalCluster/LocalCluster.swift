@@ -214,7 +214,7 @@ package struct LocalCluster: Sendable {
         let coordinator = try RunningCoordinator(
             plan, context: context,
             dependencies: CoordinatorDependencies(
-                clock: place.milliseconds, note: log, tell: { _ in },
+                clock: place.milliseconds, note: { log("\($0)") }, tell: { _ in },
                 watch: { event in
                     watch(event)
                     ends.take(event, waitsForSpace: waits)

@@ -20,9 +20,9 @@ import Threads
 final class CoordinatorLab {
     let sharing: SharingLab
     let tasks = ScriptedTasks()
-    /// What a coordinator tells people: lines of its log, and notes.
+    /// What a coordinator tells people: of itself, and of runs and workers.
     private enum Logged: Sendable {
-        case line(String)
+        case own(CoordinatorNote)
         case note(Note)
     }
 
@@ -100,7 +100,7 @@ final class CoordinatorLab {
             plan, context: Self.context(),
             dependencies: CoordinatorDependencies(
                 clock: { clinux_monotonic_nanoseconds() / 1_000_000 + ahead.milliseconds },
-                note: { _ = log.sendIfRoom(.line($0)) },
+                note: { _ = log.sendIfRoom(.own($0)) },
                 tell: { _ = log.sendIfRoom(.note($0)) }, runEnded: runEnded)
         ) { answer in
             tasks.answer.withLock { $0 = answer }
@@ -120,13 +120,18 @@ final class CoordinatorLab {
         try coordinator?.join()
     }
 
-    /// Waits for a line of the log.
-    @discardableResult
-    func note(containing text: String) throws -> String {
+    /// Waits until the coordinator says something of itself.
+    func noted(_ what: String, _ isIt: (CoordinatorNote) -> Bool) throws {
         while case .element(let entry) = log.receive(within: .seconds(60)) {
-            if case .line(let line) = entry, line.contains(text) { return line }
+            if case .own(let note) = entry, isIt(note) { return }
         }
-        throw Missing(description: "a line of \(text)")
+        throw Missing(description: "a note of \(what)")
+    }
+
+    func noted(_ note: CoordinatorNote) throws { try noted("\(note)") { $0 == note } }
+
+    func notedFullLedger() throws {
+        try noted("a full ledger") { if case .ledgerFull = $0 { true } else { false } }
     }
 
     /// Waits until the coordinator tells people of something.
@@ -139,14 +144,15 @@ final class CoordinatorLab {
 
     func told(_ note: Note) throws { try told("\(note)") { $0 == note } }
 
-    /// The lines of the log up to one that a test adds at this moment.
-    func notesSoFar() throws -> [String] {
-        coordinator?.queues.loop.submit { $0.dependencies.note("so far") }
-        var found: [String] = []
+    /// What it said of itself up to a note that a test adds at this moment.
+    func notesSoFar() throws -> [CoordinatorNote] {
+        let end = CoordinatorNote.bug("so far")
+        coordinator?.queues.loop.submit { $0.dependencies.note(end) }
+        var found: [CoordinatorNote] = []
         while case .element(let entry) = log.receive(within: .seconds(60)) {
-            guard case .line(let line) = entry else { continue }
-            if line == "so far" { return found }
-            found.append(line)
+            guard case .own(let note) = entry else { continue }
+            if note == end { return found }
+            found.append(note)
         }
         throw Missing(description: "the log")
     }

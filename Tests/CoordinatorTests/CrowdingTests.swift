@@ -53,7 +53,9 @@ import Threads
             lab.sharing.disk.fail(.commitLedger, .before, ENOSPC)
             try client.ask(.replay(run: run, store: nil))
             #expect(try client.accepted() == run)
-            try lab.note(containing: "tried again")
+            try lab.noted("an unreadable ledger") {
+                if case .ledgerUnreadable = $0 { true } else { false }
+            }
             // The next try is fixed in the same turn as the note.
             try lab.onLoop { _ in }
             lab.sharing.disk.fail(nil)
@@ -78,7 +80,9 @@ import Threads
                 try lab.onLoop { $0.take(outcome) }
             }
             #expect(try client.status(run).runs.first?.waitingFor == .ledgerUnreadable)
-            #expect(try lab.notesSoFar().count { $0.contains("could not be read") } == 1)
+            #expect(try lab.notesSoFar().count {
+                    if case .ledgerUnreadable = $0 { true } else { false }
+                } == 1)
             lab.wait(RunSupervisor.retryInterval)
             var rests = true
             let end = ContinuousClock.now.advanced(by: .seconds(60))
@@ -87,7 +91,7 @@ import Threads
             }
             #expect(!rests)
             try lab.onLoop { $0.noteReading() }
-            try lab.note(containing: "can be read again")
+            try lab.noted(.ledgerReadable)
         }
     }
 

@@ -22,7 +22,7 @@ import Testing
             try worker.hello()
             _ = try worker.welcome()
             try worker.say(.ready(freeSlots: 1))
-            try lab.note(containing: "disk is full")
+            try lab.notedFullLedger()
 
             // Heartbeats go on, and nothing else does.
             for _ in 0..<3 {
@@ -57,7 +57,7 @@ import Testing
             let order = try #require(try worker.orders().first)
             lab.sharing.disk.fail(.commitLedger, .before, ENOSPC)
             try worker.say(.done(ScriptedPeer.receipt(order)))
-            try lab.note(containing: "disk is full")
+            try lab.notedFullLedger()
             lab.wait(1000)
             #expect(try worker.heard("a heartbeat") == .heartbeat)
             #expect(try lab.sharing.ledger.acceptedReceipts(run: run, store: 1).isEmpty)

@@ -147,7 +147,9 @@ import ZeroMQ
             try wait(lab, isCrowded: true)
             // Others are served meanwhile.
             _ = try lab.peer("other").status(nil)
-            try lab.note(containing: "does not read its answers")
+            try lab.noted("dropped requests") {
+                if case .refused(.unreadAnswers, _) = $0 { true } else { false }
+            }
             let parked = try lab.onLoop { $0.peerConnections.parkedFrames }
             #expect(parked <= PeerConnections.mostUnread + 1)
             var answers = 0

@@ -33,9 +33,10 @@ import Testing
             try client.ask(.cancel(run: run))
             _ = try client.end(of: run)
             try Self.fail(run, "after", lab)
-            let notes = try lab.notesSoFar()
-            #expect(notes.contains { $0.contains("a task failed (inputOutput): before") })
-            #expect(!notes.contains { $0.contains("a task failed (inputOutput): after") })
+            let texts = try lab.notesSoFar().compactMap { note in
+                if case .taskFailed(_, .inputOutput, let text) = note { text } else { nil }
+            }
+            #expect(texts == ["before"])
         }
     }
 }

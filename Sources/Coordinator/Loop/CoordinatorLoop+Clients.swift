@@ -63,7 +63,7 @@ extension CoordinatorLoop {
         do throws(ProtocolError) {
             try peerConnections.reply(reply, to: client)
         } catch {
-            dependencies.note("an answer could not be sent: \(error)")
+            dependencies.note(.unsendable("\(error)"))
         }
     }
 

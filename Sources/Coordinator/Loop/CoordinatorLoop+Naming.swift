@@ -49,31 +49,6 @@ extension CoordinatorLoop {
             answer(.event(.note(note)), to: client)
         }
     }
-
-    // MARK: - Messages that cannot be read
-
-    /// Numbers of what workers say, and of what clients ask.
-    private static let (workerTypes, clientTypes) = (1...31, 65...95)
-
-    /// The line for a message that cannot be read.
-    static func trouble(_ error: ProtocolError, with peer: PeerConnections.Peer) -> String {
-        switch (peer.identity, error) {
-        case (.worker(_, let name), .unknownType(let number)) where clientTypes.contains(number):
-            "the key of the worker \(name) was used by a command such as status: it is for "
-                + "godwit work alone; commands need a key of allowed/clients"
-        case (.client, .unknownType(let number)) where workerTypes.contains(number):
-            "a client's key was used by a worker: godwit work needs a key of allowed/workers"
-        default: "unreadable message of \(name(of: peer)): \(error)"
-        }
-    }
-
-    private static func name(of peer: PeerConnections.Peer) -> String {
-        switch peer.identity {
-        case .worker(_, let name): name
-        case .client: "a client"
-        case .local: peer.worker ?? "a program on this machine"
-        }
-    }
 }
 
 extension Note.StoreChange {
@@ -83,6 +58,33 @@ extension Note.StoreChange {
         case .attemptFailed, .leaseExpired, .quarantined: true
         case .ended(let state, _, _): state == .failed || state == .cancelled
         case .secondAttempt, .accepted, .stage: false
+        }
+    }
+}
+
+// MARK: - Messages that cannot be read
+
+extension PeerRefusal {
+    /// Numbers of what workers say, and of what clients ask.
+    private static let (workerTypes, clientTypes) = (1...31, 65...95)
+
+    /// The refusal of a message that cannot be read.
+    init(_ error: ProtocolError, of peer: PeerConnections.Peer) {
+        switch (peer.identity, error) {
+        case (.worker(_, let name), .unknownType(let number))
+        where Self.clientTypes.contains(number):
+            self = .workerKeyOfClient(worker: name)
+        case (.client, .unknownType(let number)) where Self.workerTypes.contains(number):
+            self = .clientKeyOfWorker
+        default: self = .unreadable(peer: Self.name(of: peer), text: "\(error)")
+        }
+    }
+
+    private static func name(of peer: PeerConnections.Peer) -> String {
+        switch peer.identity {
+        case .worker(_, let name): name
+        case .client: "a client"
+        case .local: peer.worker ?? "a program on this machine"
         }
     }
 }

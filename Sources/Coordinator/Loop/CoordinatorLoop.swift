@@ -116,26 +116,26 @@ final class CoordinatorLoop: PollLoopHandler {
                 case .client(let request):
                     // Who does not read its answers gets no more of them.
                     guard peerConnections.isReading(peer.connection) else {
-                        refusals.add("dropped a request: its client does not read its answers")
+                        refusals.add(.unreadAnswers)
                         continue
                     }
                     take(request, from: ClientID(peer.connection.text))
                 }
             } catch {
-                refusals.add(Self.trouble(error, with: peer))
+                refusals.add(PeerRefusal(error, of: peer))
                 refuse(ClientID(peer.connection.text), .badMessage, "\(error)", peer)
             }
         }
     }
 
     func refused(_ refusal: AccessRefusal) throws {
-        refusals.add("\(refusal)")
+        refusals.add(.access(refusal))
     }
 
     func observed(_ event: MonitorEvent, of socket: Socket) throws {
         // Who comes without a key, or with another key of this side, is never asked about.
         if case .handshakeFailedProtocol = event.kind, let reason = event.refusal {
-            refusals.add("refused a connection at \(event.endpoint): \(reason)")
+            refusals.add(.handshake(endpoint: event.endpoint, reason: reason))
         }
     }
 
@@ -166,7 +166,7 @@ final class CoordinatorLoop: PollLoopHandler {
             name = hello.worker
             if case .worker(let key, let known) = peer.identity {
                 guard key == hello.worker else {
-                    dependencies.note("refused worker \(known): it claims the name \(hello.worker)")
+                    dependencies.note(.falseName(worker: known, claimed: hello.worker))
                     return refuse(
                         ClientID(peer.connection.text), .badMessage,
                         "the worker says hello as \(hello.worker), and its key is \(key)", peer)
@@ -218,7 +218,7 @@ final class CoordinatorLoop: PollLoopHandler {
                 turn.records += try mapping.records(of: record)
             }
         } catch {
-            dependencies.note("a bug: a record has no text: \(error)")
+            dependencies.note(.bug("a record has no text: \(error)"))
         }
         effects.machine.records = []
         if blockedUntil != nil { sendHeartbeats(of: &effects.machine) }
@@ -247,7 +247,7 @@ final class CoordinatorLoop: PollLoopHandler {
             .interrupted(let code, let text) where code.decision != .pause:
             // Of a run that was given up the files go while tasks still read them.
             guard supervisor.machine.takesStores(of: report.store.run) else { break }
-            dependencies.note("\(report.store): a task failed (\(code)): \(text)")
+            dependencies.note(.taskFailed(report.store, code, text: text))
         default: break
         }
         take(.taskEnded(report.task, report.outcome), with: report.records)
@@ -262,15 +262,13 @@ final class CoordinatorLoop: PollLoopHandler {
 
     /// Tells of a ledger that cannot be read, once until it can be read again.
     func noteOutage(_ text: String) {
-        if !isUnreadable {
-            dependencies.note("the ledger could not be read, and is tried again: \(text)")
-        }
+        if !isUnreadable { dependencies.note(.ledgerUnreadable(text)) }
         isUnreadable = true
     }
 
     /// The ledger was read.
     func noteReading() {
-        if isUnreadable { dependencies.note("the ledger can be read again") }
+        if isUnreadable { dependencies.note(.ledgerReadable) }
         isUnreadable = false
     }
 
@@ -310,11 +308,11 @@ final class CoordinatorLoop: PollLoopHandler {
             guard error.isOutOfSpace, plan.waitsForLedgerSpace else {
                 throw RunError.ledger(error)
             }
-            if blockedUntil == nil { dependencies.note("the ledger's disk is full: \(error)") }
+            if blockedUntil == nil { dependencies.note(.ledgerFull("\(error)")) }
             blockedUntil = sockets.now + Self.retryInterval
             return false
         }
-        if blockedUntil != nil { dependencies.note("the ledger's disk has space again") }
+        if blockedUntil != nil { dependencies.note(.ledgerHasRoom) }
         blockedUntil = nil
         return true
     }
@@ -348,7 +346,7 @@ final class CoordinatorLoop: PollLoopHandler {
         do throws(ProtocolError) {
             try peerConnections.send(message, to: connection)
         } catch {
-            dependencies.note("a message could not be sent: \(error)")
+            dependencies.note(.unsendable("\(error)"))
         }
     }
 
@@ -378,7 +376,7 @@ final class CoordinatorLoop: PollLoopHandler {
         for moved in supervisor.machine.transfers {
             handles[moved.run]?.meter.add(rows: moved.rows, bytes: moved.bytes, at: now)
         }
-        for line in refusals.due(at: now) { dependencies.note(line) }
+        for note in refusals.due(at: now) { dependencies.note(note) }
         tellStatus(nil)
         looksForEnded = true
     }

@@ -58,8 +58,8 @@ package enum PeerIdentity: Hashable, Sendable {
 package struct CoordinatorDependencies: Sendable {
     /// Milliseconds that never go back.
     package let clock: @Sendable () -> Int64
-    /// Takes what operators should know, on the coordinator's thread.
-    package let note: @Sendable (String) -> Void
+    /// Takes what operators should know of the coordinator itself, on any of its threads.
+    package let note: @Sendable (CoordinatorNote) -> Void
     /// Takes what operators should know of runs and workers, on the coordinator's thread.
     package let tell: @Sendable (Note) -> Void
     /// Gets every event that watching clients get, of any run, on the coordinator's thread.
@@ -71,7 +71,7 @@ package struct CoordinatorDependencies: Sendable {
     package let ended: (@Sendable () -> Void)?
 
     package init(
-        clock: @escaping @Sendable () -> Int64, note: @escaping @Sendable (String) -> Void,
+        clock: @escaping @Sendable () -> Int64, note: @escaping @Sendable (CoordinatorNote) -> Void,
         tell: @escaping @Sendable (Note) -> Void,
         watch: (@Sendable (WatchEvent) -> Void)? = nil,
         runEnded: (@Sendable (String) -> Void)? = nil, ended: (@Sendable () -> Void)? = nil

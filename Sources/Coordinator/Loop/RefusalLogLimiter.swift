@@ -8,31 +8,30 @@ struct RefusalLogLimiter {
         var next: Int64 = 0
     }
 
-    private var told: [String: Told] = [:]
+    private var told: [PeerRefusal: Told] = [:]
 
     /// Milliseconds between two lines of one kind.
     static let interval: Int64 = 60_000
     /// Kinds that are counted separately; more come from a program that tries many keys.
     static let limit = 256
-    private static let others = "refused connections with other keys or from other addresses"
 
     /// A connection was refused.
-    mutating func add(_ text: String) {
-        let isPlaceLeft = told[text] != nil || told.count < Self.limit
-        told[isPlaceLeft ? text : Self.others, default: Told()].count += 1
+    mutating func add(_ refusal: PeerRefusal) {
+        let isPlaceLeft = told[refusal] != nil || told.count < Self.limit
+        told[isPlaceLeft ? refusal : .others, default: Told()].count += 1
     }
 
-    /// The lines that are due, in the order of their texts.
-    mutating func due(at now: Int64) -> [String] {
-        var lines: [String] = []
-        for (text, entry) in told.sorted(by: { $0.key < $1.key }) where entry.next <= now {
+    /// The notes that are due, in the order of their texts.
+    mutating func due(at now: Int64) -> [CoordinatorNote] {
+        var notes: [CoordinatorNote] = []
+        for (refusal, entry) in told where entry.next <= now {
             if entry.count == 0 {
-                told[text] = nil
+                told[refusal] = nil
                 continue
             }
-            lines.append(entry.count == 1 ? text : "\(text) (\(entry.count) times)")
-            told[text] = Told(count: 0, next: now + Self.interval)
+            notes.append(.refused(refusal, times: entry.count))
+            told[refusal] = Told(count: 0, next: now + Self.interval)
         }
-        return lines
+        return notes.sorted { "\($0)" < "\($1)" }
     }
 }

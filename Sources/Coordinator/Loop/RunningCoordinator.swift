@@ -130,8 +130,9 @@ package final class RunningCoordinator: Sendable {
             if isCancelled { try ClusterRuns(plan.runs).cancelRest(run, but: []) }
             try run.clean()
         } catch {
-            let note = RunWorks.rest(of: overview.id, error)
-            queues.loop.submit { $0.dependencies.note(note) }
+            queues.loop.submit {
+                $0.dependencies.note(.runNotCleaned(run: overview.id, text: "\(error)"))
+            }
         }
     }
 
@@ -140,7 +141,7 @@ package final class RunningCoordinator: Sendable {
             return try ClusterRuns(plan.runs).requestsInRoots()
         } catch {
             queues.loop.submit {
-                $0.dependencies.note("cannot search for leftover files of runs: \(error)")
+                $0.dependencies.note(.searchFailed("\(error)"))
             }
             return []
         }
@@ -165,8 +166,7 @@ package final class RunningCoordinator: Sendable {
             } catch {
                 queues.loop.submit {
                     $0.dependencies.note(
-                        "run \(overview.id) is not resumed: a rollback of it was stopped and "
-                            + "cannot be ended: \(error)")
+                        .rollbackUnfinished(run: overview.id, text: "\(error)"))
                 }
                 continue
             }

@@ -20,7 +20,7 @@ struct RunWorks: Sendable {
         /// The run that a client named, where it was found.
         var found: Opening?
         /// What operators should know.
-        var note: String?
+        var note: CoordinatorNote?
         /// Whether the ledger was read, or why it could not be; nil where it was not asked.
         var reading: Reading?
     }
@@ -166,7 +166,7 @@ struct RunWorks: Sendable {
     /// Carries out the end of a run; returns what could not be done.
     private func end(
         _ id: String, isCancelled: Bool, but busy: Set<Int>, _ known: ClusterRun?
-    ) -> String? {
+    ) -> CoordinatorNote? {
         do {
             let run = try self.known(known, id)
             if isCancelled { try ClusterRuns(runs).cancelRest(run, but: busy) }
@@ -175,13 +175,8 @@ struct RunWorks: Sendable {
             if !left.contains(where: { $0 == .waiting || $0 == .running }) { try run.clean() }
             return nil
         } catch {
-            return Self.rest(of: id, error)
+            return .runNotCleaned(run: id, text: "\(error)")
         }
-    }
-
-    /// The note of what could not be removed of a run.
-    static func rest(of run: String, _ error: any Error) -> String {
-        "\(run): not everything was removed: \(error)"
     }
 
     private func report(_ id: String, _ number: Int?) -> Outcome {
@@ -192,7 +187,8 @@ struct RunWorks: Sendable {
             return Outcome(answer: .reported(run: id, number: number, failures: failures))
         } catch {
             return Outcome(
-                answer: .reported(run: id, number: number, failures: 0), note: "\(id): \(error)")
+                answer: .reported(run: id, number: number, failures: 0),
+                note: .failuresUncounted(run: id, text: "\(error)"))
         }
     }
 }

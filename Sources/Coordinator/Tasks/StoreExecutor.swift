@@ -46,7 +46,7 @@ final class StoreExecutor: Sendable {
     /// - Throws: `ThreadError`.
     init(
         _ store: TaskStore, _ key: StoreKey, stops: TaskStops,
-        note: @escaping @Sendable (String) -> Void,
+        note: @escaping @Sendable (CoordinatorNote) -> Void,
         answer: @escaping @Sendable (TaskReport) -> Void
     ) throws(ThreadError) {
         // The machine has one task of a store done at a time, and one more may wait for a retry.
@@ -77,7 +77,8 @@ final class StoreExecutor: Sendable {
                     do throws(RunError) {
                         try PartitionedStoreSession(store.found, of: store.run).removeAll()
                     } catch {
-                        note("could not remove a temporary file of \(store.found.path): \(error)")
+                        note(
+                            .storeNotCleaned(path: "\(store.found.path)", text: "\(error)"))
                     }
                 }
             }

@@ -26,7 +26,7 @@ final class StoreTasks: TaskRunner {
     }
 
     private let answer: @Sendable (TaskReport) -> Void
-    private let note: @Sendable (String) -> Void
+    private let note: @Sendable (CoordinatorNote) -> Void
     private let checked = ResultIntake.CheckedFiles()
     private let stops = TaskStops()
     private let workItems: BoundedMailbox<WorkItem>
@@ -54,7 +54,7 @@ final class StoreTasks: TaskRunner {
     ///   - answer: given each task's report, on a thread of this.
     /// - Throws: `ThreadError`.
     init(
-        threads count: Int, checkers: Int, note: @escaping @Sendable (String) -> Void,
+        threads count: Int, checkers: Int, note: @escaping @Sendable (CoordinatorNote) -> Void,
         answer: @escaping @Sendable (TaskReport) -> Void
     ) throws(ThreadError) {
         self.note = note
@@ -163,7 +163,7 @@ final class StoreTasks: TaskRunner {
     /// What one of the threads for all runs does.
     private struct Worker: Sendable {
         let answer: @Sendable (TaskReport) -> Void
-        let note: @Sendable (String) -> Void
+        let note: @Sendable (CoordinatorNote) -> Void
         let checked: ResultIntake.CheckedFiles
         let stops: TaskStops
 
@@ -254,7 +254,7 @@ final class StoreTasks: TaskRunner {
                 guard try !intake.keepsResult(store.found) else { return }
                 try intake.removeAll(of: store.found)
             } catch {
-                note("something of \(store.found.path) could not be removed: \(error)")
+                note(.storeNotCleaned(path: "\(store.found.path)", text: "\(error)"))
             }
         }
     }

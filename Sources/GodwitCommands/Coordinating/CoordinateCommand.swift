@@ -127,7 +127,7 @@ struct CoordinateCommand: ParsableCommand {
         let coordinator = try RunningCoordinator(
             plan, context: Context(needed: Context.descriptors(jobs: plan.checkThreads)),
             dependencies: CoordinatorDependencies(
-                clock: MillisecondClock.start(), note: { log.warning("\($0)") },
+                clock: MillisecondClock.start(), note: { log.log($0) },
                 tell: { log.log($0) },
                 runEnded: { reports.write($0) }))
         log.info("coordinating at \(listen), ledger \(runs.ledger.path)")

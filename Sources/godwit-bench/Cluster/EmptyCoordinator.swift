@@ -67,7 +67,7 @@ struct EmptyCoordinator {
             try plan(), context: Context(ioThreads: 1),
             dependencies: CoordinatorDependencies(
                 clock: { Int64((clock.now - start) / .milliseconds(1)) },
-                note: { FileHandle.standardError.write(Data(($0 + "\n").utf8)) }, tell: { _ in })
+                note: { FileHandle.standardError.write(Data("\($0)\n".utf8)) }, tell: { _ in })
         ) { answer in
             try EmptyTasks(jobs: command.jobs, shards: command.shards, answer: answer)
         }
