@@ -25,10 +25,8 @@ package enum ValidationPart: Hashable, Sendable, Codable {
     case externalData(table: String, keys: KeyRange)
     /// Tables that no model explains: the app's own, and persistent history.
     case keptTables
-    /// SQLite's own check of all pages.
+    /// All pages of the destination, and the fields of each record.
     case pages
-    /// The fields of each record of the destination, read from its pages.
-    case records
     /// Header, schema, system tables, metadata, model cache.
     case file
 }

@@ -35,7 +35,7 @@ package struct Validator: Sendable {
         sourceRanges: [String: [KeyRange]] = [:], destinationRanges: [String: [KeyRange]] = [:]
     ) -> [ValidationPart] {
         var parts: [ValidationPart] = [
-            .pages, .records, .file, .relationships, .keptTables,
+            .pages, .file, .relationships, .keptTables,
         ]
         let layout = scope.destination
         for table in layout.tables {
@@ -133,10 +133,6 @@ package struct Validator: Sendable {
             }
             return result
         case .pages: return try pages(reading)
-        case .records:
-            var result = PartialResult()
-            result.findings["records"] = try reading.destination.surplusFields()
-            return result
         case .file: return try file(reading)
         }
     }
@@ -300,8 +296,9 @@ extension Validator {
     private func pages(_ reading: ValidationReading) throws(StoreError) -> PartialResult {
         var result = PartialResult()
         let file = reading.destination
-        let lines = try file.connection().checkPages()
-        result.findings["pages"] = lines == ["ok"] ? [] : lines
+        let pages = try file.pageFindings()
+        result.findings["pages"] = pages.pages
+        result.findings["records"] = pages.records
         for table in try file.unwalkedTables() {
             do throws(StoreError) {
                 let found = try file.connection().checkTable(table)

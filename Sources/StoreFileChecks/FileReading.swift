@@ -20,6 +20,7 @@ package final class FileReading {
     private var knownSurplus: SchemaSurplus?
     private var knownFacts: TableFacts?
     private var knownPages: PageFile?
+    private var knownFindings: PageFindings?
     private var knownPlaces: NamePlaces?
 
     init(
@@ -111,22 +112,40 @@ package final class FileReading {
             () throws(StoreError) in
             TableFacts(
                 indexes: try IndexFacts.read(layout: layout, connection: connection),
-                stored: try RecordWalk.columns(connection))
+                stored: try PageWalk.columns(connection))
         }
         knownFacts = facts
         return facts
     }
 
-    /// Tables and indexes with records that have fields beyond their columns.
+    /// What is wrong with the pages of the file, and with its records.
+    package struct PageFindings: Sendable {
+        /// SQLite's words about the pages; empty where nothing is wrong.
+        package let pages: [String]
+        /// A line for each table and index with records that do not fit its columns.
+        package let records: [String]
+    }
+
+    /// Reads all pages, once however often it is asked.
     ///
-    /// - Returns: a line for each, with the number of such records.
+    /// - Returns: what was found; where pages are unsound, SQLite has the last word.
     /// - Throws: `StoreError` where pages cannot be read.
-    /// - Complexity: reads every page but most overflow pages.
-    package func surplusFields() throws(StoreError) -> [String] {
-        let trees = RecordWalk.trees(try schema(), try facts().stored)
-        let walk = try RecordWalk(path, DurableFileSystem())
-        return try walk.faults(in: trees).map { tree, records in
-            "\(records) records of \(StrangersName.text(tree.name)) do not fit its columns"
+    /// - Complexity: reads every page.
+    package func pageFindings() throws(StoreError) -> PageFindings {
+        if let knownFindings { return knownFindings }
+        let schema = try schema()
+        let walk = try PageWalk(path, DurableFileSystem())
+        let walked = try walk.run(PageWalk.trees(schema, facts().stored))
+        var pages: [String] = []
+        if !walked.isSound || PageWalk.hasRules(schema) {
+            let lines = try connection().checkPages()
+            if lines != ["ok"] { pages = lines }
         }
+        let records = walked.records.map { tree, count in
+            "\(count) records of \(StrangersName.text(tree.name)) do not fit its columns"
+        }
+        let findings = PageFindings(pages: pages, records: records)
+        knownFindings = findings
+        return findings
     }
 }

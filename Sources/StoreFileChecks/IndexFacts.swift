@@ -7,7 +7,7 @@ package struct TableFacts: Sendable {
     /// By table, those of a table by name.
     let indexes: [String: [IndexFacts]]
     /// The columns that the records of each table and index hold.
-    let stored: [String: RecordWalk.StoredColumns]
+    let stored: [String: PageWalk.StoredColumns]
 }
 
 /// An index as the file describes it.

@@ -78,9 +78,9 @@ package struct MadeFileCheck: Sendable {
         let connection = try file.connection()
         // What follows reads tables that must be what they seem, and pages that come to an end.
         if found.isEmpty {
-            if try connection.checkPages() != ["ok"] { found.append("its pages are damaged") }
+            let pages = try file.pageFindings()
+            found += pages.pages.isEmpty ? pages.records : ["its pages are damaged"]
         }
-        if found.isEmpty { found += try file.surplusFields() }
         if found.isEmpty {
             for table in try file.unwalkedTables() where try connection.checkTable(table) != ["ok"]
             {

@@ -80,7 +80,8 @@ import Threads
                 try lab.onLoop { $0.take(outcome) }
             }
             #expect(try client.status(run).runs.first?.waitingFor == .ledgerUnreadable)
-            #expect(try lab.notesSoFar().count {
+            #expect(
+                try lab.notesSoFar().count {
                     if case .ledgerUnreadable = $0 { true } else { false }
                 } == 1)
             lab.wait(RunSupervisor.retryInterval)

@@ -52,7 +52,7 @@ package final class ValidationRun {
         let parts = validator.parts(
             sourceRanges: planned.plan.sourceRanges,
             destinationRanges: planned.plan.destinationRanges
-        ).filter { !pagesAreChecked || ($0 != .pages && $0 != .records) }
+        ).filter { !pagesAreChecked || $0 != .pages }
         early = parts.filter(\.readsSourceAlone)
         late = parts.filter { !$0.readsSourceAlone }
         let isInline = slots == 1 && planned.source.bytes <= PlanOptions.wholeLimit
@@ -105,8 +105,7 @@ extension ValidationPart {
         switch self {
         case .source, .sourceJoin: true
         case .destination, .destinationJoin, .policyRows, .index, .otherIndexes, .dangling,
-            .relationships,
-            .externalData, .keptTables, .pages, .records, .file:
+            .relationships, .externalData, .keptTables, .pages, .file:
             false
         }
     }

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Records against the columns of their tables and indexes.
-@Suite struct RecordWalkTests {
+@Suite struct PageWalkTests {
     /// Statements of the kinds of tables and indexes that SQLite has, with rows.
     private static let setup = """
         CREATE TABLE plain (a, b TEXT, c REAL);
@@ -69,10 +69,10 @@ import Testing
         let path = FilePath(url.path)
         let connection = try Connection(path: path, mode: .immutable)
         defer { withExtendedLifetime(connection) {} }
-        let trees = RecordWalk.trees(
-            try StoreSchema.read(connection), try RecordWalk.columns(connection))
+        let trees = PageWalk.trees(
+            try StoreSchema.read(connection), try PageWalk.columns(connection))
         #expect(trees.count >= 20)
-        return try RecordWalk(path, DurableFileSystem()).faults(in: trees).map(\.tree.name)
+        return try PageWalk(path, DurableFileSystem()).run(trees).records.map(\.tree.name)
     }
 
     @Test(arguments: [512, 1024, 4096, 65536], ["UTF-8", "UTF-16le"])
@@ -128,8 +128,8 @@ import Testing
             let url = try database(folder, pageSize: 512)
             let whole = try Data(contentsOf: url)
             let connection = try Connection(path: FilePath(url.path), mode: .immutable)
-            let trees = RecordWalk.trees(
-                try StoreSchema.read(connection), try RecordWalk.columns(connection))
+            let trees = PageWalk.trees(
+                try StoreSchema.read(connection), try PageWalk.columns(connection))
             var generator = SeededGenerator(seed: 20)
             var found = 0
             for round in 0..<400 {
@@ -145,11 +145,11 @@ import Testing
                 try bytes.write(to: copy)
                 let lost =
                     trees + [
-                        RecordWalk.Tree(name: "zero", rootPage: 0, fields: 1, isIndex: false),
-                        RecordWalk.Tree(name: "far", rootPage: 1 << 40, fields: 1, isIndex: true),
+                        PageWalk.Tree(name: "zero", rootPage: 0, fields: 1, isIndex: false),
+                        PageWalk.Tree(name: "far", rootPage: 1 << 40, fields: 1, isIndex: true),
                     ]
-                let faults = try RecordWalk(FilePath(copy.path), DurableFileSystem())
-                    .faults(in: lost)
+                let faults = try PageWalk(FilePath(copy.path), DurableFileSystem())
+                    .run(lost).records
                 #expect(faults.count >= 2)
                 if faults.count > 2 { found += 1 }
             }
@@ -183,9 +183,9 @@ import Testing
             bytes.replaceSubrange((root + 8)..<(root + 10), with: [0x07, 0xD0])
             try bytes.write(to: url)
             for fields in [1, 40] {
-                let wide = RecordWalk.Tree(name: "t", rootPage: 2, fields: fields, isIndex: false)
-                let walk = try RecordWalk(FilePath(url.path), DurableFileSystem())
-                #expect(try walk.faults(in: [wide]).map(\.records) == [1])
+                let wide = PageWalk.Tree(name: "t", rootPage: 2, fields: fields, isIndex: false)
+                let walk = try PageWalk(FilePath(url.path), DurableFileSystem())
+                #expect(try walk.run([wide]).records.map(\.count) == [1])
             }
         }
     }

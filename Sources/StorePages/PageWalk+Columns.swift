@@ -1,0 +1,83 @@
+package import SafeSQLite
+
+// What the records of a file's tables and indexes hold.
+
+extension PageWalk {
+    /// The columns of a table or index that its records hold.
+    package struct StoredColumns: Hashable, Sendable {
+        package let count: Int
+        /// The place of the column that is another name of the rowid.
+        package let keyField: Int?
+    }
+
+    /// The columns that the records of each table and index of a file hold, by name.
+    ///
+    /// - Parameter connection: to the file.
+    /// - Returns: the columns.
+    /// - Throws: `StoreError` with SQLite's message.
+    package static func columns(
+        _ connection: Connection
+    ) throws(StoreError) -> [String: StoredColumns] {
+        // 2 are generated columns that are not stored. A table without rowids is an index, which
+        // has a column twice where its key does, by different collations. A primary key without
+        // an index is another name of the rowid.
+        let list = try connection.prepare(
+            "SELECT name, max((SELECT count(*) FROM pragma_index_xinfo(m.name)), CASE type "
+                + "WHEN 'table' THEN (SELECT count(*) FROM pragma_table_xinfo(m.name) "
+                + "WHERE hidden <> 2) ELSE 0 END), CASE WHEN type = 'table' AND NOT EXISTS "
+                + "(SELECT 1 FROM pragma_index_list(m.name) WHERE origin = 'pk') THEN "
+                + "(SELECT (SELECT count(*) FROM pragma_table_xinfo(m.name) b "
+                + "WHERE b.hidden <> 2 AND b.cid < k.cid) FROM pragma_table_xinfo(m.name) k "
+                + "WHERE k.pk = 1) END "
+                + "FROM sqlite_master m WHERE type IN ('table', 'index') AND rootpage > 0")
+        var columns: [String: StoredColumns] = [:]
+        while try list.step() {
+            guard let name = list.text(0) else { continue }
+            columns[name] = StoredColumns(
+                count: Int(list.integer(1)), keyField: list.isNull(2) ? nil : Int(list.integer(2)))
+        }
+        return columns
+    }
+
+    /// The trees of a file.
+    ///
+    /// - Parameters:
+    ///   - schema: of the file.
+    ///   - columns: of each table and index; nil where they are not known.
+    /// - Returns: those of `sqlite_master`, all tables and all indexes.
+    package static func trees(
+        _ schema: StoreSchema, _ columns: [String: StoredColumns]?
+    ) -> [Tree] {
+        var trees = [
+            Tree(
+                name: "sqlite_master", rootPage: 1, fields: columns.map { _ in 5 },
+                isIndex: false)
+        ]
+        for object in schema.objects where object.rootPage > 0 {
+            switch object.kind {
+            case .table, .index:
+                let stored = columns?[object.name]
+                trees.append(
+                    Tree(
+                        name: object.name, rootPage: object.rootPage,
+                        fields: columns.map { _ in stored?.count ?? 0 }, keyField: stored?.keyField,
+                        isIndex: object.kind == .index))
+            case .view, .trigger: break
+            }
+        }
+        return trees
+    }
+
+    /// Whether SQLite's check of a file's pages would look at values as well: at those of columns
+    /// that may not be NULL and of strict tables, or at what a module keeps.
+    ///
+    /// True also where a definition only looks so.
+    package static func hasRules(_ schema: StoreSchema) -> Bool {
+        schema.objects.contains { object in
+            guard object.kind == .table, let words = object.sql?.lowercased() else {
+                return false
+            }
+            return ["null", "strict", "virtual", "without"].contains { words.contains($0) }
+        }
+    }
+}

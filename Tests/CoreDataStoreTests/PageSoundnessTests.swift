@@ -1,0 +1,166 @@
+import DurableFiles
+import Foundation
+import GRDB
+import SafeSQLite
+import StorePages
+import TestSupport
+import Testing
+
+/// The check of a file's pages against SQLite's own.
+@Suite struct PageSoundnessTests {
+    /// Tables and indexes of random rows, some of them deleted again, so that there are free
+    /// pages, free blocks and fragments.
+    private func database(
+        _ url: URL, _ generator: inout SeededGenerator, vacuum: Int, pageSize: Int
+    ) throws {
+        let queue = try DatabaseQueue(path: url.path)
+        try queue.writeWithoutTransaction { database in
+            try database.execute(
+                sql: "PRAGMA page_size = \(pageSize); PRAGMA auto_vacuum = \(vacuum); VACUUM; "
+                    + "CREATE TABLE a (k INTEGER PRIMARY KEY, t VARCHAR, b BLOB, n); "
+                    + "CREATE INDEX a_t ON a (t, n); CREATE TABLE b (x, y, PRIMARY KEY (x, y)); "
+                    + "CREATE TABLE gone (x); CREATE INDEX b_y ON b (y COLLATE BINARY)")
+        }
+        try queue.write { database in
+            let rows = Int.random(in: 0...600, using: &generator)
+            for row in 0..<rows {
+                let spread = Int.random(in: 1...3, using: &generator)
+                let key = Int64(row) * Int64(spread) - 40
+                let text = String(
+                    repeating: "x\(row % 37)", count: Int.random(in: 0...30, using: &generator))
+                let isLarge = Int.random(in: 0..<20, using: &generator) == 0
+                let blob = Data(
+                    repeating: 7,
+                    count: Int.random(in: 0...(isLarge ? 9000 : 40), using: &generator))
+                try database.execute(
+                    sql: "INSERT OR REPLACE INTO a VALUES (?, ?, ?, ?)",
+                    arguments: [key, text, blob, Double(row) / 3])
+                try database.execute(
+                    sql: "INSERT OR IGNORE INTO b VALUES (?, ?)",
+                    arguments: [row % 11, Int64.random(in: 0...500, using: &generator)])
+                try database.execute(sql: "INSERT INTO gone VALUES (zeroblob(300))")
+            }
+        }
+        try queue.write { database in
+            let rest = Int.random(in: 2...9, using: &generator)
+            try database.execute(sql: "DELETE FROM a WHERE k % \(rest) = 0")
+            try database.execute(sql: "UPDATE a SET t = t || 'longer' WHERE k % 5 = 1")
+            try database.execute(sql: "DELETE FROM b WHERE y % \(rest) = 1")
+            if rest % 2 == 0 { try database.execute(sql: "DELETE FROM gone") }
+            if rest % 3 == 0 { try database.execute(sql: "DROP TABLE gone") }
+        }
+        if vacuum == 2 {
+            try queue.writeWithoutTransaction { database in
+                try database.execute(sql: "PRAGMA incremental_vacuum(3)")
+            }
+        }
+        try queue.close()
+    }
+
+    private func walk(_ path: FilePath, _ trees: [PageWalk.Tree]) throws -> Bool {
+        do throws(StoreError) {
+            return try PageWalk(path, DurableFileSystem()).run(trees).isSound
+        } catch {
+            return false
+        }
+    }
+
+    private func trees(_ path: FilePath) throws -> [PageWalk.Tree] {
+        let connection = try Connection(path: path, mode: .immutable)
+        defer { withExtendedLifetime(connection) {} }
+        return PageWalk.trees(try StoreSchema.read(connection), nil)
+    }
+
+    /// What SQLite's check and this one say of a file; nil where SQLite cannot read its schema.
+    private func verdicts(_ path: FilePath) -> (isSound: Bool, findings: [String])? {
+        do {
+            let connection = try Connection(path: path, mode: .immutable)
+            let trees = PageWalk.trees(try StoreSchema.read(connection), nil)
+            let isSound = try walk(path, trees)
+            do {
+                return (isSound, try connection.checkPages())
+            } catch {
+                return (isSound, ["\(error)"])
+            }
+        } catch {
+            return nil
+        }
+    }
+
+    /// What SQLite writes needs no second check.
+    @Test(arguments: UInt64(1)...24)
+    func whatSQLiteWritesIsSound(seed: UInt64) throws {
+        try withTemporaryFolder { folder in
+            var generator = SeededGenerator(seed: seed)
+            let url = folder.appendingPathComponent("a.sqlite")
+            try database(
+                url, &generator, vacuum: Int(seed % 3),
+                pageSize: [512, 1024, 4096][Int(seed / 3 % 3)])
+            let path = FilePath(url.path)
+            #expect(try walk(path, trees(path)), "seed \(seed)")
+        }
+    }
+
+    /// Whatever is damaged: a file is sound only if SQLite finds nothing either.
+    @Test(arguments: UInt64(1)...24)
+    func whatIsSoundPassesTheCheckOfSQLite(seed: UInt64) throws {
+        try withTemporaryFolder { folder in
+            var generator = SeededGenerator(seed: 1000 + seed)
+            let url = folder.appendingPathComponent("a.sqlite")
+            let pageSize = [512, 1024, 4096][Int(seed / 3 % 3)]
+            try database(url, &generator, vacuum: Int(seed % 3), pageSize: pageSize)
+            let whole = try [UInt8](Data(contentsOf: url))
+            let copy = folder.appendingPathComponent("damaged")
+            let path = FilePath(copy.path)
+            var (sound, fine) = (0, 0)
+            for round in 0..<250 {
+                var bytes = whole
+                for _ in 0..<(round % 3 == 0 ? 2 : 1) {
+                    let place = Self.place(in: bytes.count, pageSize, &generator)
+                    bytes[place] =
+                        [
+                            0, 1, 0xFF, bytes[place] &+ 1, bytes[place] &- 1,
+                            UInt8.random(in: 0...255, using: &generator),
+                        ][Int.random(in: 0...5, using: &generator)]
+                }
+                try Data(bytes).write(to: copy)
+                guard let (isSound, findings) = verdicts(path) else { continue }
+                sound += isSound ? 1 : 0
+                fine += findings == ["ok"] ? 1 : 0
+                #expect(
+                    !isSound || findings == ["ok"], "seed \(seed), round \(round): \(findings)")
+            }
+            #expect(fine > 20 && sound * 10 >= fine * 8, "\(sound) of \(fine)")
+        }
+    }
+
+    /// Any place, more often one that says how a page is built.
+    private static func place(
+        in count: Int, _ pageSize: Int, _ generator: inout SeededGenerator
+    ) -> Int {
+        let page = Int.random(in: 0..<(count / pageSize), using: &generator) * pageSize
+        let start = page == 0 ? 100 : page
+        switch Int.random(in: 0...3, using: &generator) {
+        case 0: return start + Int.random(in: 0..<12, using: &generator)
+        case 1: return start + Int.random(in: 8..<60, using: &generator)
+        case 2: return Int.random(in: 24..<100, using: &generator)
+        default: return page + Int.random(in: 100..<pageSize, using: &generator)
+        }
+    }
+
+    /// A page with two places, and one without any.
+    @Test func eachPageHasOnePlace() throws {
+        try withTemporaryFolder { folder in
+            var generator = SeededGenerator(seed: 77)
+            let url = folder.appendingPathComponent("a.sqlite")
+            try database(url, &generator, vacuum: 0, pageSize: 1024)
+            let path = FilePath(url.path)
+            var trees = try trees(path)
+            #expect(try walk(path, trees))
+            trees.append(trees[1])
+            #expect(try !walk(path, trees))
+            trees.removeLast(2)
+            #expect(try !walk(path, trees))
+        }
+    }
+}
